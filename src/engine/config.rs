@@ -1,0 +1,53 @@
+//! Everything a run needs to know, decided once before it starts.
+
+use std::path::PathBuf;
+
+use crate::device::Overrides;
+use crate::scan::filter::Filter;
+
+/// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to look.
+    pub roots: Vec<Root>,
+    /// Which files take part.
+    pub filter: Filter,
+    /// Deepest level below a root that is listed; 0 lists only files given as roots, 1 a root's own entries.
+    pub max_depth: Option<u32>,
+    /// Stay on each root's file system.
+    pub one_file_system: bool,
+    /// Follow symbolic links.
+    pub follow_links: bool,
+    /// Count the names of one inode as duplicates of each other.
+    pub hard_links: bool,
+    /// Count all replicas below one root as one.
+    pub isolate: bool,
+    /// Which replica counts make a set worth reporting.
+    pub replication: Replication,
+    /// Names of ignore files to obey (`.gitignore` syntax); none by default.
+    pub ignore_files: Vec<String>,
+    /// Compare the members of each set byte by byte in the end.
+    pub verify: bool,
+    /// Leave pages in the page cache that were not there before.
+    pub keep_cache: bool,
+    /// Pool sizes chosen by the user.
+    pub overrides: Overrides,
+    /// Below this folder lies the system's sysfs; `/sys` but for tests.
+    pub sysfs: PathBuf,
+}
+
+/// A place to look, as the user gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Folder or file.
+    pub path: PathBuf,
+}
+
+/// The numbers of replicas that are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replication {
+    /// More than so many (1: duplicates).
+    Over(u64),
+    /// Fewer than so many (2: unique files).
+    Under(u64),
+}

@@ -1,0 +1,95 @@
+//! What the library tells whoever runs it, while it runs.
+//!
+//! The library prints nothing. It hands [`Problem`]s and [`Notice`]s to an [`Observer`] and keeps
+//! counters ([`crate::engine::Progress`]) that anybody may read at any time.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Receives what happens during a run; called from several threads.
+pub trait Observer: Send + Sync {
+    /// Something named by the user or found on the way could not be judged.
+    fn problem(&self, problem: Problem);
+
+    /// Something a curious user wants to know (`-v`).
+    fn notice(&self, notice: Notice);
+}
+
+/// An observer that listens to nothing.
+#[derive(Debug, Default)]
+pub struct Deaf;
+
+impl Observer for Deaf {
+    fn problem(&self, _: Problem) {}
+    fn notice(&self, _: Notice) {}
+}
+
+/// One path that takes no further part, and why.
+#[derive(Debug)]
+pub struct Problem {
+    /// The path as the user would write it.
+    pub path: PathBuf,
+    /// What went wrong.
+    pub kind: ProblemKind,
+    /// What the system said, where it said something.
+    pub cause: Option<io::Error>,
+}
+
+/// The ways in which a path can drop out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemKind {
+    /// A root that is not there.
+    MissingRoot,
+    /// A root that is neither a folder nor a regular file, or a symbolic link to a file.
+    UnsuitableRoot,
+    /// A folder that could not be opened or listed to its end.
+    UnreadableFolder,
+    /// A file whose metadata could not be read.
+    UnreadableMetadata,
+    /// A file that could not be opened or read.
+    UnreadableFile,
+    /// A file that was there during the scan and is gone.
+    Vanished,
+    /// A file that is not the one, or not in the state, that the scan saw.
+    Changed,
+    /// A symbolic link that leads back to a folder above it.
+    LinkLoop,
+    /// A symbolic link that leads nowhere (only with followed links).
+    BrokenLink,
+    /// A member that failed the comparison byte by byte after its digest had matched.
+    NotVerified,
+}
+
+impl ProblemKind {
+    /// States the problem in a few words, for a line that already names the path.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::MissingRoot => "no such file or folder",
+            Self::UnsuitableRoot => "neither a folder nor a regular file",
+            Self::UnreadableFolder => "cannot list this folder",
+            Self::UnreadableMetadata => "cannot read metadata",
+            Self::UnreadableFile => "cannot read",
+            Self::Vanished => "gone since the scan",
+            Self::Changed => "changed since the scan; left out",
+            Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
+            Self::BrokenLink => "symbolic link leads nowhere",
+            Self::NotVerified => "differs byte for byte; left out",
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    /// Does not print the path: the caller decides how to escape it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.words())?;
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A decision taken on the way that changes how the work is done, not its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice(pub String);

@@ -1,0 +1,20 @@
+//! seekless finds files with the same content, reading only what can change the answer and in
+//! the order that the disk likes.
+//!
+//! The house (imports point downward only; `tests/layering.rs` checks it):
+//!
+//! ```text
+//! 7 bin: main, cli
+//! 6 lib.rs
+//! 5 engine · report
+//! 4 scan · executor · pipeline
+//! 3 device · hash
+//! 2 file
+//! 1 sys
+//! 0 units · error · event
+//! ```
+
+pub mod event;
+pub mod hash;
+pub mod pipeline;
+pub mod units;

@@ -1,0 +1,87 @@
+//! What a run did, in numbers.
+
+use std::time::Duration;
+
+/// Totals of one run, for the lines printed at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// True if the run was interrupted: what is reported is right, but not all there is.
+    pub incomplete: bool,
+    /// Folders listed.
+    pub folders: u64,
+    /// Regular files (inodes) taken into account.
+    pub files: u64,
+    /// Names beyond the first of those inodes.
+    pub extra_names: u64,
+    /// Sum of the sizes of those files, bytes.
+    pub bytes_present: u64,
+    /// Time from the start to the last folder listed.
+    pub scan_time: Duration,
+    /// Time from start to end.
+    pub total_time: Duration,
+    /// What each stage after the scan did, in order.
+    pub stages: Vec<StageTally>,
+    /// What was read from each device.
+    pub devices: Vec<DeviceTally>,
+    /// Sets reported.
+    pub sets: u64,
+    /// Members of those sets that are not needed: all but one in each.
+    pub redundant_files: u64,
+    /// Sum of the sizes of the redundant files, bytes.
+    pub redundant_bytes: u64,
+    /// Bytes that come free on disk when the redundant files go.
+    pub reclaimable: u64,
+    /// What was not looked at, and why.
+    pub left_out: LeftOut,
+}
+
+/// One stage's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageTally {
+    /// Name of the stage: `head`, `tail`, `content`, `verify`.
+    pub name: &'static str,
+    /// Files that came to this stage.
+    pub files: u64,
+    /// Bytes read for it.
+    pub bytes_read: u64,
+    /// Time from the stage's first read to its last (stages overlap).
+    pub time: Duration,
+}
+
+/// One device's work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceTally {
+    /// Name of the device or volume, for people.
+    pub name: String,
+    /// Its class, for people.
+    pub class: String,
+    /// Bytes read from files on it (cached or not).
+    pub bytes_read: u64,
+    /// Time during which at least one read was under way.
+    pub busy: Duration,
+}
+
+/// Counts of what took no part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Hidden files and folders left out by `--no-hidden`.
+    pub hidden: u64,
+    /// Files and folders named by an ignore file.
+    pub ignored: u64,
+    /// Files and folders left out by name, type, size, time or depth filters.
+    pub filtered: u64,
+    /// Empty files (without `--empty`).
+    pub empty: u64,
+    /// Symbolic links not followed.
+    pub symlinks: u64,
+    /// FIFOs, sockets and devices.
+    pub special: u64,
+    /// Folders on another file system (`--one-file-system`).
+    pub other_file_system: u64,
+    /// Folders of pseudo file systems such as /proc.
+    pub pseudo_file_system: u64,
+    /// Folders, files or metadata that could not be read.
+    pub unreadable: u64,
+    /// Files that changed or vanished between scan and read.
+    pub changed: u64,
+}

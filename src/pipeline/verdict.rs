@@ -1,0 +1,45 @@
+//! What a run finds out: sets of files with the same content.
+
+use std::sync::Arc;
+
+use crate::hash::ContentDigest;
+
+/// Files whose contents are the same.
+///
+/// Usually two members or more. With `--unique` or `--rf-under` a set may have a single member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DuplicateSet {
+    /// Length of each member, bytes.
+    pub size: u64,
+    /// BLAKE3 of the content; `None` where the answer was known without reading it all
+    /// (a file unique by its size, names of one inode).
+    pub digest: Option<ContentDigest>,
+    /// The files, the best candidate to keep first.
+    pub members: Vec<Member>,
+    /// How many replicas the set counts (inodes; names with `--hard-links`; roots with `--isolate`).
+    pub replicas: u64,
+    /// Bytes on disk that come free when all members but one are removed: allocated blocks,
+    /// hard links and shared extents counted once.
+    pub reclaimable: u64,
+}
+
+/// One file (one inode) of a set, with every name of it that the scan found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Paths as reached from the roots, raw bytes; the first is the one to show. Never empty.
+    pub names: Vec<Vec<u8>>,
+    /// `st_dev` of the file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// How many names the inode has in all, inside and outside the roots.
+    pub links: u64,
+    /// Time of last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Bytes allocated on disk.
+    pub allocated: u64,
+    /// Names of the physical disks below, as in `/sys/block`; empty if unknown.
+    pub disk: Arc<str>,
+    /// Index of the root through which the first name was reached.
+    pub root: u32,
+}

@@ -1,0 +1,1 @@
+//! Which names, sizes and times take part.

@@ -1,0 +1,3 @@
+//! Finding files: walking, filtering, links.
+
+pub mod filter;

@@ -1,0 +1,149 @@
+//! Quantities with a unit, so that two numbers cannot be swapped.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A number of bytes; prints as `1.5 MB` and parses `10k`, `4MiB`, `1GB`.
+///
+/// `k`, `M`, `G`, `T` (with or without `B`) are powers of ten, `Ki`, `Mi`, `Gi`, `Ti`
+/// (with or without `B`) powers of two, as in fd and in the SI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// Says why a text is not a size.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSize {
+    /// The text does not start with a number.
+    #[error("{0:?} is not a size: write a number with an optional unit, as in 500, 10k, 4MiB or 1GB")]
+    NoNumber(String),
+    /// The number is followed by something that is no unit.
+    #[error("unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)")]
+    UnknownUnit {
+        /// The whole text.
+        text: String,
+        /// The part that was not understood.
+        unit: String,
+    },
+    /// More bytes than 64 bits can count.
+    #[error("{0:?} is more than 16 EiB")]
+    TooLarge(String),
+}
+
+impl FromStr for Bytes {
+    type Err = BadSize;
+
+    fn from_str(text: &str) -> Result<Self, BadSize> {
+        let trimmed = text.trim();
+        let digits = trimmed
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(digits);
+        let unit = unit.trim();
+        let factor = unit_factor(unit).ok_or_else(|| BadSize::UnknownUnit {
+            text: text.to_owned(),
+            unit: unit.to_owned(),
+        });
+        if let Ok(whole) = number.parse::<u64>() {
+            return whole
+                .checked_mul(factor?)
+                .map(Bytes)
+                .ok_or_else(|| BadSize::TooLarge(text.to_owned()));
+        }
+        match number.parse::<f64>() {
+            Ok(fraction) if number.contains('.') => Ok(Bytes((fraction * factor? as f64) as u64)),
+            Err(_) if !number.is_empty() && !number.contains('.') => {
+                Err(BadSize::TooLarge(text.to_owned()))
+            }
+            _ => Err(BadSize::NoNumber(text.to_owned())),
+        }
+    }
+}
+
+fn unit_factor(unit: &str) -> Option<u64> {
+    let lower = unit.to_ascii_lowercase();
+    let stem = lower.strip_suffix('b').unwrap_or(&lower);
+    Some(match stem {
+        "" => 1,
+        "k" => 1_000,
+        "m" => 1_000_000,
+        "g" => 1_000_000_000,
+        "t" => 1_000_000_000_000,
+        "ki" => 1 << 10,
+        "mi" => 1 << 20,
+        "gi" => 1 << 30,
+        "ti" => 1 << 40,
+        _ => return None,
+    })
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+        if self.0 < 1000 {
+            return write!(f, "{} B", self.0);
+        }
+        let mut value = self.0 as f64 / 1000.0;
+        let mut unit = 0;
+        while value >= 999.95 && unit + 1 < UNITS.len() {
+            value /= 1000.0;
+            unit += 1;
+        }
+        write!(f, "{value:.1} {}", UNITS[unit])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_in_powers_of_ten_and_two() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("500", 500),
+            ("10k", 10_000),
+            ("10K", 10_000),
+            ("10 kB", 10_000),
+            ("4MiB", 4 << 20),
+            ("4Mi", 4 << 20),
+            ("1GB", 1_000_000_000),
+            ("1.5G", 1_500_000_000),
+            ("2TiB", 2 << 40),
+        ] {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused_with_the_reason() {
+        for (text, part) in [
+            ("", "not a size"),
+            ("big", "not a size"),
+            ("-5", "not a size"),
+            (".", "not a size"),
+            ("10x", "unknown size unit \"x\""),
+            ("99999999T", "more than 16 EiB"),
+            ("99999999999999999999999", "more than 16 EiB"),
+        ] {
+            let said = text.parse::<Bytes>().map_err(|e| e.to_string());
+            assert!(
+                matches!(&said, Err(e) if e.contains(part)),
+                "{text:?}: {said:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn sizes_print_for_people() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (999_960, "1.0 MB"),
+            (2_400_000_000, "2.4 GB"),
+            (u64::MAX, "18.4 EB"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+}
