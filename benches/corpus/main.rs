@@ -12,6 +12,8 @@ use clap::Parser;
 #[path = "mod.rs"]
 mod corpus;
 
+mod check;
+
 /// Makes a seeded corpus of files with known duplicates.
 #[derive(Parser)]
 struct Args {
@@ -60,7 +62,7 @@ fn run(args: Args) -> Result<(), Box<dyn Error>> {
         None => println!("{}: is there already", dir.display()),
     }
     if args.check {
-        let files = corpus::check::check_truth(&dir)?;
+        let files = check::check_truth(&dir)?;
         println!(
             "{}: all {files} files are as the ground truth says",
             dir.display()

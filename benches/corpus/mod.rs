@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-pub mod check;
 mod content;
+pub mod hashing;
 mod rng;
 mod tree;
 pub mod truth;

@@ -10,7 +10,7 @@ use std::thread;
 
 use walkdir::WalkDir;
 
-use super::check;
+use super::hashing;
 use super::rng::Rng;
 use super::{Corpus, Make, Options, Totals};
 
@@ -70,7 +70,7 @@ fn make(dir: &Path, header: &str, options: &Options) -> io::Result<Totals> {
         });
     }
     copy_all(&plans)?;
-    check::write_truth(dir, header)
+    hashing::write_truth(dir, header)
 }
 
 /// Up to `limit` files with their places in the corpus, the same ones in the same order every time.

@@ -1,0 +1,249 @@
+//! Compares seekless with its peers: `cargo bench --bench peers -- [--corpus NAME,…] [--tools NAME,…] [--hot] [--cold]`.
+//!
+//! Installs the peers that are missing, makes the corpora that are missing, runs all tools in turns, checks every answer
+//! against the ground truth, and prints medians. `--memory` measures how memory and time grow with the number of files.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+#[path = "../corpus/mod.rs"]
+mod corpus;
+
+mod cache;
+mod install;
+mod machine;
+mod measure;
+mod memory;
+mod page;
+mod rounds;
+mod table;
+mod tools;
+mod truth;
+
+use cache::Cache;
+use install::Installed;
+use machine::Machine;
+use rounds::Rounds;
+use tools::TOOLS;
+use truth::Truth;
+
+/// Compares seekless with other duplicate finders.
+#[derive(Parser)]
+struct Args {
+    /// Corpora to run on [default: all but `names` and `sparse`]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    corpus: Vec<String>,
+    /// Tools to run [default: all that are installed or quick to install]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    tools: Vec<String>,
+    /// Runs of each tool on each corpus
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    runs: usize,
+    /// Only with the cache warmed before each run
+    #[arg(long)]
+    hot: bool,
+    /// Only with the cache dropped before each run
+    #[arg(long)]
+    cold: bool,
+    /// Where the corpora are [default: a folder in cargo's target folder]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Longest time of one run in seconds
+    #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    timeout: u64,
+    /// Page to write the tables into, between its markers
+    #[arg(long, value_name = "PAGE")]
+    write: Option<PathBuf>,
+    /// Measure memory and time at these numbers of files instead
+    #[arg(long, value_delimiter = ',', value_name = "N", num_args = 0.., default_missing_value = "1000000")]
+    memory: Vec<u64>,
+    /// Another binary of seekless than the one that was just built
+    #[arg(long, value_name = "FILE", default_value = env!("CARGO_BIN_EXE_seekless"))]
+    seekless: PathBuf,
+    #[command(flatten)]
+    options: corpus::Options,
+    /// Cargo says so; without it nothing is run
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let outcome = match arguments.next() {
+        Some(first) if first == measure::MEASURE => {
+            measure::measure_here(arguments).map_err(Into::into)
+        }
+        _ => compare(&Args::parse()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("peers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
+    if !args.bench {
+        println!("peers: run me by `cargo bench --bench peers`");
+        return Ok(());
+    }
+    let dir = args
+        .dir
+        .clone()
+        .unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpora"));
+    fs::create_dir_all(&dir)?;
+    let dir = fs::canonicalize(dir)?;
+    let machine = Machine::look(&dir)?;
+    let rotational = machine
+        .rotational_flag()
+        .filter(|_| rustix::process::geteuid().is_root());
+    let mut tools = tools(args)?;
+    tools.retain(|installed| !installed.tool.told_ssd || rotational.is_some());
+    let scratch = tempfile::tempdir()?;
+    let limit = Duration::from_secs(args.timeout);
+    let rounds = Rounds {
+        tools: &tools,
+        runs: args.runs,
+        limit,
+        scratch: scratch.path(),
+        rotational,
+    };
+    let mut text = heading(args, &machine, &rounds);
+    println!("{text}");
+    if args.memory.is_empty() {
+        for name in corpora(args) {
+            let tables = on_corpus(args, &rounds, &dir, name)?;
+            println!("{tables}");
+            text += &tables;
+        }
+    } else {
+        let table = memory::growth(&rounds, &dir, &args.memory, &args.options)?;
+        println!("{table}");
+        text += &table;
+    }
+    if let Some(page) = &args.write {
+        page::write(page, &text)?;
+    }
+    Ok(())
+}
+
+/// Finds or installs the tools that were asked for, and names those that are left out.
+fn tools(args: &Args) -> Result<Vec<Installed>, String> {
+    if let Some(unknown) = args
+        .tools
+        .iter()
+        .find(|name| TOOLS.iter().all(|tool| tool.name != **name))
+    {
+        let names: Vec<_> = TOOLS.iter().map(|tool| tool.name).collect();
+        return Err(format!(
+            "no tool is named {unknown:?}; there are {}",
+            names.join(", ")
+        ));
+    }
+    let mut installed = Vec::new();
+    for tool in TOOLS {
+        let asked = args.tools.iter().any(|name| name == tool.name);
+        if !args.tools.is_empty() && !asked {
+            continue;
+        }
+        match install::ensure(tool, &args.seekless, asked) {
+            Ok(tool) => installed.push(tool),
+            Err(reason) => eprintln!("{} is left out: {reason}", tool.name),
+        }
+    }
+    Ok(installed)
+}
+
+fn corpora(args: &Args) -> Vec<&str> {
+    if args.corpus.is_empty() {
+        let names = corpus::CORPORA.iter().map(|corpus| corpus.name);
+        names
+            .filter(|name| !["names", "sparse"].contains(name))
+            .collect()
+    } else {
+        args.corpus.iter().map(String::as_str).collect()
+    }
+}
+
+/// The tables of one corpus.
+fn on_corpus(
+    args: &Args,
+    rounds: &Rounds,
+    dir: &Path,
+    name: &str,
+) -> Result<String, Box<dyn Error>> {
+    let corpus = corpus::named(name)?;
+    let scale = if args.options.scale == 1.0 {
+        String::new()
+    } else {
+        format!("@{}", args.options.scale)
+    };
+    let dir = dir.join(format!("{name}{scale}"));
+    eprintln!("{}: {}", dir.display(), corpus.summary);
+    corpus.build(&dir, &args.options)?;
+    let truth = Truth::read(&dir)?;
+    let mut text = String::new();
+    for cache in [Cache::Hot, Cache::Cold] {
+        let asked = if cache == Cache::Hot {
+            args.hot
+        } else {
+            args.cold
+        };
+        if !asked && (args.hot || args.cold) {
+            continue;
+        }
+        if let Err(reason) = cache.check(&dir) {
+            eprintln!("{name}, {}, is left out: {reason}", cache.name());
+            continue;
+        }
+        let series = rounds.run(&dir, cache, &truth)?;
+        let table = table::table(&series, rounds.limit);
+        let files = truth.files;
+        writeln!(
+            text,
+            "### {name}, {}\n\n{files} files: {}.\n\n{table}",
+            cache.name(),
+            corpus.summary
+        )?;
+    }
+    Ok(text)
+}
+
+/// What a reader needs to know before the tables.
+fn heading(args: &Args, machine: &Machine, rounds: &Rounds) -> String {
+    let corpus::Options { scale, seed, .. } = args.options;
+    let runs = args.runs;
+    let mut text = format!(
+        "Measured on {machine}. Medians of {runs} runs, all tools in turns; corpora at scale {scale} with seed {seed}.\n\
+         *Hot*: right before each run every file whose size occurs twice was read. *Cold*: right before each run the page\n\
+         cache was dropped (`sync; echo 3 > /proc/sys/vm/drop_caches`), then the tool was started once for its version.\n\
+         *Peak memory* is that of the largest process, *from disk* what the kernel counted for the tool (`read_bytes`).\n\
+         *Sets* says whether every run's answer was the ground truth.\n\n\
+         | tool | version | command |\n|---|---|---|\n"
+    );
+    for Installed { tool, version, .. } in rounds.tools {
+        let note = if tool.told_ssd {
+            ", told that the disk does not spin"
+        } else {
+            ""
+        };
+        text += &format!(
+            "| {} | {version} | `{} {} DIR`{note} |\n",
+            tool.name, tool.program, tool.options
+        );
+    }
+    if rounds.tools.iter().any(|installed| installed.tool.told_ssd) {
+        text += "\n*Told that the disk does not spin*: run in a mount namespace of its own, where a file with a zero is bound over the\n\
+                 disk's `queue/rotational`, which says 1 here.\n";
+    }
+    text + "\n"
+}

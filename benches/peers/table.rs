@@ -1,0 +1,124 @@
+//! Turns runs into tables of medians and ratios.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::measure::Measured;
+use super::rounds::{Outcome, Series};
+
+const MB: f64 = 1e6;
+
+/// A Markdown table of one corpus in one state of the cache, the fastest first, and a line that sums it up.
+pub fn table(series: &[Series], limit: Duration) -> String {
+    let ours = series
+        .iter()
+        .find(|series| series.ours && series.outcome == Outcome::Right)
+        .and_then(Series::wall);
+    let mut rows: Vec<&Series> = series.iter().collect();
+    rows.sort_by_key(|series| (series.outcome == Outcome::TimedOut, series.wall()));
+    let mut table = String::from(
+        "| tool | wall, s | fastest-slowest | × seekless | CPU, s | peak memory, MB | from disk, MB | sets |\n\
+         |---|--:|--:|--:|--:|--:|--:|---|\n",
+    );
+    for series in rows {
+        table += &row(series, ours, limit);
+    }
+    table + &summary(series)
+}
+
+fn row(series: &Series, ours: Option<Duration>, limit: Duration) -> String {
+    let name = if series.ours {
+        format!("**{}**", series.tool)
+    } else {
+        series.tool.to_owned()
+    };
+    let sets = match &series.outcome {
+        Outcome::Right => "right".to_owned(),
+        Outcome::Wrong(difference) => format!("**wrong**: {}", cell(difference)),
+        Outcome::Failed(reason) => format!("**failed**: {}", cell(reason)),
+        Outcome::TimedOut => "not known".to_owned(),
+    };
+    if series.outcome == Outcome::TimedOut {
+        return format!("| {name} | > {} | | | | | | {sets} |\n", limit.as_secs());
+    }
+    let Some(wall) = series.wall() else {
+        return format!("| {name} | | | | | | | {sets} |\n");
+    };
+    let ratio = ours.map_or(String::new(), |ours| {
+        format!("{:.2}", wall.as_secs_f64() / ours.as_secs_f64())
+    });
+    let seconds = |duration: Duration| format!("{:.3}", duration.as_secs_f64());
+    let fastest = series
+        .runs
+        .iter()
+        .map(|run| run.wall)
+        .min()
+        .map_or(String::new(), seconds);
+    let slowest = series
+        .runs
+        .iter()
+        .map(|run| run.wall)
+        .max()
+        .map_or(String::new(), seconds);
+    let cpu = series.median(|run| run.cpu).map_or(String::new(), seconds);
+    let memory = series
+        .median(|run| run.peak_rss)
+        .map_or(0.0, |bytes| bytes as f64 / MB);
+    let disk = series.median(|run| run.disk_read).flatten();
+    let disk = disk.map_or("?".to_owned(), |bytes| format!("{:.0}", bytes as f64 / MB));
+    format!(
+        "| {name} | {} | {fastest}-{slowest} | {ratio} | {cpu} | {memory:.1} | {disk} | {sets} |\n",
+        seconds(wall)
+    )
+}
+
+/// Says how each of our rows compares with the fastest peer whose sets are right.
+fn summary(series: &[Series]) -> String {
+    let right = |series: &&Series| series.outcome == Outcome::Right;
+    let peers = series.iter().filter(|series| !series.ours).filter(right);
+    let Some(peer) = peers.min_by_key(|series| series.wall()) else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for ours in series.iter().filter(|series| series.ours).filter(right) {
+        let ratio = |of: fn(&Series) -> Option<f64>| Some(of(ours)? / of(peer)?);
+        let (wall, cpu) = (
+            ratio(|series| Some(series.wall()?.as_secs_f64())),
+            ratio(Series::cpu_seconds),
+        );
+        let memory = ratio(|series| Some(series.median(|run| run.peak_rss)? as f64));
+        if let (Some(wall), Some(cpu), Some(memory)) = (wall, cpu, memory) {
+            let _ = writeln!(
+                text,
+                "\n{} takes {wall:.2} × the time, {cpu:.2} × the CPU and {memory:.2} × the memory of {}, the fastest right peer.",
+                ours.tool, peer.tool,
+            );
+        }
+    }
+    text
+}
+
+/// A text that keeps a table's cell in one piece.
+fn cell(text: &str) -> String {
+    let short: String = text.chars().take(120).collect();
+    short.replace('|', "\\|")
+}
+
+impl Series {
+    /// The middle one of all runs' times.
+    pub fn wall(&self) -> Option<Duration> {
+        self.median(|run| run.wall)
+    }
+
+    fn cpu_seconds(&self) -> Option<f64> {
+        self.median(|run| run.cpu).map(|cpu| cpu.as_secs_f64())
+    }
+
+    /// The middle value of all runs; of an even number of runs the lower one of the two in the middle.
+    pub fn median<T: Ord>(&self, value: impl Fn(&Measured) -> T) -> Option<T> {
+        let mut values: Vec<T> = self.runs.iter().map(value).collect();
+        values.sort();
+        let middle = values.len().checked_sub(1)? / 2;
+        Some(values.swap_remove(middle))
+    }
+}
