@@ -17,4 +17,5 @@
 pub mod event;
 pub mod hash;
 pub mod pipeline;
+pub mod scan;
 pub mod units;

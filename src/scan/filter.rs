@@ -1,1 +1,336 @@
 //! Which names, sizes and times take part.
+//!
+//! A [`FilterSpec`](super::FilterSpec) says what is wanted and is checked once; the [`Filter`]
+//! made from it answers for each entry, on raw bytes. Tests of different kinds must all agree;
+//! patterns of one kind are alternatives.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use globset::GlobSet;
+use regex::bytes::RegexSet;
+
+use super::kind::Kind;
+use super::path_globs::PathGlobs;
+
+/// What a filter says about an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes part (a folder: is entered).
+    Keep,
+    /// Its name starts with a dot, and hidden entries are not wanted.
+    Hidden,
+    /// A name, path, type, size or time test rules it out.
+    Filtered,
+    /// It is an empty file, and these are not wanted.
+    Empty,
+}
+
+/// The tests, ready to use. The default keeps everything but empty files.
+///
+/// It is asked in three steps, cheapest first: [`entry`](Self::entry) knows only the name,
+/// [`path`](Self::path) is asked only if [`needs_path`](Self::needs_path), and
+/// [`metadata`](Self::metadata) comes after the file was looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub(super) skip_hidden: bool,
+    pub(super) keep_empty: bool,
+    pub(super) names: Option<GlobSet>,
+    pub(super) excluded_names: Option<GlobSet>,
+    pub(super) excluded_folder_names: Option<GlobSet>,
+    pub(super) paths: Option<PathGlobs>,
+    pub(super) excluded_paths: Option<PathGlobs>,
+    pub(super) excluded_folder_paths: Option<PathGlobs>,
+    pub(super) regexes: Option<RegexSet>,
+    pub(super) kinds: Vec<Kind>,
+    pub(super) min_size: Option<u64>,
+    pub(super) max_size: Option<u64>,
+    pub(super) newer_ns: Option<i64>,
+    pub(super) older_ns: Option<i64>,
+}
+
+impl Filter {
+    /// Tests the bare name of a folder's entry, before anything else is known about it.
+    ///
+    /// Name globs and kinds are asked of files only: a folder must be entered to find them.
+    pub fn entry(&self, name: &[u8], is_folder: bool) -> Verdict {
+        if self.skip_hidden && name.first() == Some(&b'.') {
+            return Verdict::Hidden;
+        }
+        self.name(name, is_folder)
+    }
+
+    /// Tests a root that the user named: as its entry and its path would be, but for its being
+    /// hidden, since who names it wants it.
+    pub fn root(&self, path: &[u8], is_folder: bool) -> Verdict {
+        let last = path
+            .rsplit(|&byte| byte == b'/')
+            .find(|part| !part.is_empty());
+        let by_name = match last {
+            // No name to test: "/", ".", "..".
+            None | Some(b"." | b"..") => Verdict::Keep,
+            Some(name) => self.name(name, is_folder),
+        };
+        match by_name {
+            Verdict::Keep if self.needs_path() => self.path(path, is_folder),
+            verdict => verdict,
+        }
+    }
+
+    fn name(&self, name: &[u8], is_folder: bool) -> Verdict {
+        let in_globs = |globs: &Option<GlobSet>| {
+            let globs = globs.as_ref();
+            globs.map(|globs| globs.is_match(OsStr::from_bytes(name)))
+        };
+        let excluded = in_globs(&self.excluded_names) == Some(true)
+            || (is_folder && in_globs(&self.excluded_folder_names) == Some(true));
+        let unwanted = !is_folder
+            && (in_globs(&self.names) == Some(false)
+                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.fits(name))));
+        keep_unless(excluded || unwanted)
+    }
+
+    /// True if [`path`](Self::path) has something to test.
+    pub fn needs_path(&self) -> bool {
+        self.paths.is_some()
+            || self.excluded_paths.is_some()
+            || self.excluded_folder_paths.is_some()
+            || self.regexes.is_some()
+    }
+
+    /// Tests the whole path as reached from a root. Only exclusions are asked of a folder.
+    pub fn path(&self, path: &[u8], is_folder: bool) -> Verdict {
+        let in_globs = |globs: &Option<PathGlobs>| {
+            let globs = globs.as_ref();
+            globs.map(|globs| globs.matches(path))
+        };
+        let excluded = in_globs(&self.excluded_paths) == Some(true)
+            || (is_folder && in_globs(&self.excluded_folder_paths) == Some(true));
+        let in_regexes = || self.regexes.as_ref().map(|set| set.is_match(path));
+        let unwanted =
+            !is_folder && (in_globs(&self.paths) == Some(false) || in_regexes() == Some(false));
+        keep_unless(excluded || unwanted)
+    }
+
+    /// Tests the size and the time of last modification of a regular file.
+    pub fn metadata(&self, size: u64, mtime_ns: i64) -> Verdict {
+        let in_bounds = self.min_size.is_none_or(|min| size >= min)
+            && self.max_size.is_none_or(|max| size <= max)
+            && self.newer_ns.is_none_or(|since| mtime_ns >= since)
+            && self.older_ns.is_none_or(|until| mtime_ns < until);
+        // What other tests rule out would not come back with empty files: blame those first.
+        match in_bounds {
+            false => Verdict::Filtered,
+            true if size == 0 && !self.keep_empty => Verdict::Empty,
+            true => Verdict::Keep,
+        }
+    }
+}
+
+fn keep_unless(out: bool) -> Verdict {
+    if out {
+        Verdict::Filtered
+    } else {
+        Verdict::Keep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::scan::FilterSpec;
+    use crate::units::Bytes;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn built(spec: FilterSpec) -> Filter {
+        let spec = FilterSpec {
+            working_folder: PathBuf::from("/home/me"),
+            ..spec
+        };
+        spec.build().expect("the patterns of this test are right")
+    }
+
+    fn check(filter: &Filter, cases: &[(&[u8], bool)]) {
+        for &(path, kept) in cases {
+            let (path, is_folder) = match path.strip_suffix(b"/") {
+                Some(folder) => (folder, true),
+                None => (path, false),
+            };
+            let verdict = filter.root(path, is_folder);
+            assert_eq!(verdict == Verdict::Keep, kept, "{}", path.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn default_keeps_all_but_empty_files() {
+        let filter = Filter::default();
+        assert_eq!(filter.entry(b".git", true), Verdict::Keep);
+        assert_eq!(filter.entry(b"\xff", false), Verdict::Keep);
+        assert!(!filter.needs_path());
+        assert_eq!(filter.metadata(1, i64::MIN), Verdict::Keep);
+        assert_eq!(filter.metadata(u64::MAX, i64::MAX), Verdict::Keep);
+        assert_eq!(filter.metadata(0, 0), Verdict::Empty);
+    }
+
+    #[test]
+    fn hidden_entries_go_but_hidden_roots_stay() {
+        let filter = built(FilterSpec {
+            skip_hidden: true,
+            ..FilterSpec::default()
+        });
+        assert_eq!(filter.entry(b".git", true), Verdict::Hidden);
+        assert_eq!(filter.entry(b".bashrc", false), Verdict::Hidden);
+        assert_eq!(filter.entry(b"a.git", false), Verdict::Keep);
+        assert_eq!(filter.root(b"/home/me/.config", true), Verdict::Keep);
+    }
+
+    #[test]
+    fn names_are_asked_of_files_only() {
+        let filter = built(FilterSpec {
+            names: words("*.jpg img_?.{png,gif}"),
+            ..FilterSpec::default()
+        });
+        check(
+            &filter,
+            &[
+                (b"a.jpg", true),
+                (b"x/\xff\xfe.jpg", true),
+                (b"x/img_1.gif", true),
+                (b"a.JPG", false),
+                (b"x.jpg/y", false),
+                (b"folder/", true),
+            ],
+        );
+    }
+
+    #[test]
+    fn patterns_ignore_case_when_told() {
+        let filter = built(FilterSpec {
+            names: words("*.jpg"),
+            regexes: words("dcim"),
+            excludes: words("thumbs"),
+            ignore_case: true,
+            ..FilterSpec::default()
+        });
+        check(
+            &filter,
+            &[
+                (b"DCIM/A.JPG", true),
+                (b"A.JPG", false),
+                (b"DCIM/Thumbs/", false),
+            ],
+        );
+    }
+
+    #[test]
+    fn paths_float_unless_anchored() {
+        let floating = built(FilterSpec {
+            paths: words("2024/*.jpg"),
+            ..FilterSpec::default()
+        });
+        check(
+            &floating,
+            &[
+                (b"2024/a.jpg", true),
+                (b"./2024/a.jpg", true),
+                (b"/mnt/x/2024/a.jpg", true),
+                (b"2024/05/a.jpg", false),
+                (b"x2024/a.jpg", false),
+                (b"2024/", true),
+            ],
+        );
+        let anchored = built(FilterSpec {
+            paths: words("/home/me/photos/** ./music/**"),
+            ..FilterSpec::default()
+        });
+        check(
+            &anchored,
+            &[
+                (b"photos/a", true),
+                (b"./photos/b/a", true),
+                (b"/home/me/photos/a", true),
+                (b"music/a", true),
+                (b"/home/me/music/a", true),
+                (b"old/photos/a", false),
+                (b"old/music/a", false),
+            ],
+        );
+    }
+
+    #[test]
+    fn exclusions_take_out_files_and_folders() {
+        let filter = built(FilterSpec {
+            excludes: words("*.tmp node_modules cache/ build/out /srv/skip"),
+            ..FilterSpec::default()
+        });
+        check(
+            &filter,
+            &[
+                (b"a.tmp", false),
+                (b"x.tmp/", false),
+                (b"x/node_modules/", false),
+                (b"x/cache/", false),
+                (b"x/cache", true),
+                (b"x/build/out/", false),
+                (b"x/build/", true),
+                (b"/srv/skip/", false),
+                (b"/mnt/srv/skip/", true),
+                (b"./", true),
+                (b"../", true),
+            ],
+        );
+    }
+
+    #[test]
+    fn tests_of_different_kinds_must_all_agree() {
+        let filter = built(FilterSpec {
+            names: words("a*"),
+            regexes: words("/in/ ^top"),
+            kinds: vec![Kind::Image, Kind::Video],
+            ..FilterSpec::default()
+        });
+        check(
+            &filter,
+            &[
+                (b"x/in/a.jpg", true),
+                (b"top/a.mp4", true),
+                (b"x/in/b.jpg", false),
+                (b"x/out/a.jpg", false),
+                (b"x/in/a.txt", false),
+                (b"x/in/a.\xff", false),
+            ],
+        );
+    }
+
+    #[test]
+    fn bounds_of_size_and_time() {
+        let filter = built(FilterSpec {
+            min_size: Some(Bytes(10)),
+            max_size: Some(Bytes(20)),
+            newer_ns: Some(-5),
+            older_ns: Some(5),
+            ..FilterSpec::default()
+        });
+        for (size, time, verdict) in [
+            (10, 0, Verdict::Keep),
+            (20, -5, Verdict::Keep),
+            (9, 0, Verdict::Filtered),
+            (21, 0, Verdict::Filtered),
+            (0, 0, Verdict::Filtered),
+            (15, 5, Verdict::Filtered),
+            (15, -6, Verdict::Filtered),
+        ] {
+            assert_eq!(filter.metadata(size, time), verdict, "{size} {time}");
+        }
+        let with_empty = built(FilterSpec {
+            keep_empty: true,
+            ..FilterSpec::default()
+        });
+        assert_eq!(with_empty.metadata(0, 0), Verdict::Keep);
+    }
+}

@@ -1,3 +1,9 @@
 //! Finding files: walking, filtering, links.
 
 pub mod filter;
+mod filter_spec;
+mod kind;
+mod path_globs;
+
+pub use filter_spec::{BadPattern, FilterSpec};
+pub use kind::{Kind, UnknownKind};

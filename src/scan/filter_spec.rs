@@ -1,0 +1,283 @@
+//! What the user wants filtered, and its check before the run.
+
+use std::path::PathBuf;
+
+use globset::{GlobBuilder, GlobSet};
+use regex::bytes::{RegexSet, RegexSetBuilder};
+
+use super::filter::Filter;
+use super::kind::Kind;
+use super::path_globs::PathGlobs;
+use crate::units::Bytes;
+
+/// The tests that the user asked for, not yet checked.
+///
+/// The default asks for nothing: every file but the empty ones takes part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilterSpec {
+    /// Globs of which a file's bare name must match one.
+    pub names: Vec<String>,
+    /// Globs of which a file's whole path must match one.
+    ///
+    /// A pattern that starts with `/`, `./` or `../` is anchored; any other may start at any
+    /// folder of the path.
+    pub paths: Vec<String>,
+    /// Globs that take out files and whole folders: matched against the bare name, or like
+    /// [`paths`](Self::paths) if they have a slash inside. A slash at the end means folders only.
+    pub excludes: Vec<String>,
+    /// Regular expressions of which one must be found in a file's whole path.
+    pub regexes: Vec<String>,
+    /// Patterns of all sorts ignore the case of letters.
+    pub ignore_case: bool,
+    /// Kinds of files of which one must fit the extension.
+    pub kinds: Vec<Kind>,
+    /// Leave out files and folders whose name starts with a dot.
+    pub skip_hidden: bool,
+    /// Let empty files take part.
+    pub keep_empty: bool,
+    /// Smallest size that takes part.
+    pub min_size: Option<Bytes>,
+    /// Largest size that takes part.
+    pub max_size: Option<Bytes>,
+    /// Modified at this time or later (nanoseconds since 1970).
+    pub newer_ns: Option<i64>,
+    /// Modified before this time (nanoseconds since 1970).
+    pub older_ns: Option<i64>,
+    /// The folder from which relative paths start; needed by anchored patterns only.
+    pub working_folder: PathBuf,
+}
+
+/// A pattern that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPattern {
+    /// The text is no glob.
+    #[error("{pattern:?} is not a glob: {reason}")]
+    Glob {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The text is no regular expression.
+    #[error("{pattern:?} is not a regular expression: {reason}")]
+    Regex {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A pattern for bare names has a slash and could never match.
+    #[error("{0:?} has a slash, and a name never has one: use --path for whole paths")]
+    SlashInName(String),
+    /// An anchored pattern starts in a folder whose name is not UTF-8.
+    #[error("{0:?} starts in the current folder, whose name is not UTF-8: write it without ./")]
+    UnspeakableFolder(String),
+}
+
+impl FilterSpec {
+    /// Compiles the patterns.
+    pub fn build(&self) -> Result<Filter, BadPattern> {
+        if let Some(name) = self.names.iter().find(|name| name.contains('/')) {
+            return Err(BadPattern::SlashInName(name.clone()));
+        }
+        let (folder_only, any): (Vec<_>, Vec<_>) = self
+            .excludes
+            .iter()
+            .map(String::as_str)
+            .partition(|pattern| is_folder_pattern(pattern));
+        let folder_only: Vec<_> = folder_only
+            .iter()
+            .map(|p| p.trim_end_matches('/'))
+            .collect();
+        let by_path = |patterns: &[&str]| -> Vec<String> {
+            let with_slash = patterns.iter().filter(|p| p.contains('/'));
+            with_slash.map(|p| (*p).to_owned()).collect()
+        };
+        let by_name = |patterns: &[&str]| -> Vec<String> {
+            let bare = patterns.iter().filter(|p| !p.contains('/'));
+            bare.map(|p| (*p).to_owned()).collect()
+        };
+        let path_globs =
+            |patterns: &[String]| PathGlobs::new(patterns, self.ignore_case, &self.working_folder);
+        Ok(Filter {
+            skip_hidden: self.skip_hidden,
+            keep_empty: self.keep_empty,
+            names: name_globs(&self.names, self.ignore_case)?,
+            excluded_names: name_globs(&by_name(&any), self.ignore_case)?,
+            excluded_folder_names: name_globs(&by_name(&folder_only), self.ignore_case)?,
+            paths: path_globs(&self.paths)?,
+            excluded_paths: path_globs(&by_path(&any))?,
+            excluded_folder_paths: path_globs(&by_path(&folder_only))?,
+            regexes: regexes(&self.regexes, self.ignore_case)?,
+            kinds: self.kinds.clone(),
+            min_size: self.min_size.map(|size| size.0),
+            max_size: self.max_size.map(|size| size.0),
+            newer_ns: self.newer_ns,
+            older_ns: self.older_ns,
+        })
+    }
+}
+
+/// True if the pattern ends in a slash (and is more than one).
+fn is_folder_pattern(pattern: &str) -> bool {
+    pattern.ends_with('/') && pattern.bytes().any(|byte| byte != b'/')
+}
+
+fn name_globs(patterns: &[String], ignore_case: bool) -> Result<Option<GlobSet>, BadPattern> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut set = GlobSet::builder();
+    for pattern in patterns {
+        set.add(glob(pattern, pattern, ignore_case)?);
+    }
+    set.build()
+        .map(Some)
+        .map_err(|e| bad_glob(&patterns.join(" "), &e))
+}
+
+/// Compiles one glob; `written` is what the user wrote, for the error.
+pub(super) fn glob(
+    pattern: &str,
+    written: &str,
+    ignore_case: bool,
+) -> Result<globset::Glob, BadPattern> {
+    if pattern.is_empty() {
+        return Err(BadPattern::Glob {
+            pattern: written.to_owned(),
+            reason: "it is empty and matches nothing".to_owned(),
+        });
+    }
+    GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .case_insensitive(ignore_case)
+        .build()
+        .map_err(|e| bad_glob(written, &e))
+}
+
+pub(super) fn bad_glob(written: &str, error: &globset::Error) -> BadPattern {
+    BadPattern::Glob {
+        pattern: written.to_owned(),
+        reason: error.kind().to_string(),
+    }
+}
+
+fn regexes(patterns: &[String], ignore_case: bool) -> Result<Option<RegexSet>, BadPattern> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let compile = |patterns: &[String]| {
+        RegexSetBuilder::new(patterns)
+            .case_insensitive(ignore_case)
+            .build()
+    };
+    // A set does not say which of its members is at fault.
+    let culprit = || {
+        patterns
+            .iter()
+            .find(|&p| compile(std::slice::from_ref(p)).is_err())
+    };
+    compile(patterns)
+        .map(Some)
+        .map_err(|error| BadPattern::Regex {
+            pattern: culprit().map_or_else(|| patterns.join(" "), Clone::clone),
+            reason: reason_in_one_line(&error),
+        })
+}
+
+/// Picks the sentence from the parser's picture of several lines.
+fn reason_in_one_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+    use crate::scan::filter::Verdict;
+
+    #[test]
+    fn bad_patterns_are_named_with_the_reason() {
+        let one = |pattern: &str| vec![pattern.to_owned()];
+        let default = FilterSpec::default;
+        for (spec, part) in [
+            (
+                FilterSpec {
+                    names: one("a["),
+                    ..default()
+                },
+                "\"a[\" is not a glob: unclosed",
+            ),
+            (
+                FilterSpec {
+                    names: one("a/b"),
+                    ..default()
+                },
+                "use --path",
+            ),
+            (
+                FilterSpec {
+                    names: one(""),
+                    ..default()
+                },
+                "empty",
+            ),
+            (
+                FilterSpec {
+                    paths: one("x/{a"),
+                    ..default()
+                },
+                "\"x/{a\" is not a glob",
+            ),
+            (
+                FilterSpec {
+                    excludes: one("[z-a]/"),
+                    ..default()
+                },
+                "invalid range",
+            ),
+            (
+                FilterSpec {
+                    regexes: vec!["ok".into(), "(".into()],
+                    ..default()
+                },
+                "\"(\" is not a regular",
+            ),
+            (
+                FilterSpec {
+                    regexes: one("x{99999}{99999}"),
+                    ..default()
+                },
+                "is not a regular",
+            ),
+        ] {
+            let said = spec.build().map(drop).map_err(|e| e.to_string());
+            assert!(
+                matches!(&said, Err(e) if e.contains(part) && !e.contains('\n')),
+                "{said:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn anchored_patterns_survive_odd_folders() {
+        let spec = |folder: &[u8]| FilterSpec {
+            paths: vec!["./*.c".to_owned()],
+            working_folder: PathBuf::from(OsString::from_vec(folder.to_vec())),
+            ..FilterSpec::default()
+        };
+        let filter = spec(b"/a[b]*").build().expect("brackets are escaped");
+        assert_eq!(filter.path(b"x.c", false), Verdict::Keep);
+        assert_eq!(filter.path(b"/a[b]*/x.c", false), Verdict::Keep);
+        assert_eq!(filter.path(b"/abc/x.c", false), Verdict::Filtered);
+        let at_top = spec(b"/").build().expect("nothing to escape");
+        assert_eq!(at_top.path(b"/x.c", false), Verdict::Keep);
+        assert!(spec(b"/\xff").build().is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! Globs over whole paths.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use globset::GlobSet;
+
+use super::filter_spec::{BadPattern, bad_glob, glob};
+
+/// Globs of which a path must match one. `*` stays within a folder's name, `**` does not.
+///
+/// Paths are what the user sees: as reached from a root, perhaps relative. A floating pattern
+/// (`cache/*.tmp`) may start at any folder of that path. An anchored one (`/srv/x`, `./x`,
+/// `../x`) is compared with the path from `/`, so that it works however the root was written.
+#[derive(Clone, Debug)]
+pub(super) struct PathGlobs {
+    floating: GlobSet,
+    anchored: GlobSet,
+    working_folder: Vec<u8>,
+}
+
+impl PathGlobs {
+    /// Compiles the patterns; `None` if there are none.
+    pub(super) fn new(
+        patterns: &[String],
+        ignore_case: bool,
+        working_folder: &Path,
+    ) -> Result<Option<Self>, BadPattern> {
+        if patterns.is_empty() {
+            return Ok(None);
+        }
+        let mut floating = GlobSet::builder();
+        let mut anchored = GlobSet::builder();
+        for pattern in patterns {
+            if pattern.starts_with('/') {
+                anchored.add(glob(pattern, pattern, ignore_case)?);
+            } else if pattern.starts_with("./") || pattern.starts_with("../") {
+                let folder = working_folder
+                    .to_str()
+                    .ok_or_else(|| BadPattern::UnspeakableFolder(pattern.clone()))?;
+                let rest = without_dot(pattern.as_bytes());
+                let rest = &pattern[pattern.len() - rest.len()..];
+                let folder = globset::escape(folder.trim_end_matches('/'));
+                anchored.add(glob(&format!("{folder}/{rest}"), pattern, ignore_case)?);
+            } else {
+                floating.add(glob(&format!("**/{pattern}"), pattern, ignore_case)?);
+            }
+        }
+        let build = |set: &globset::GlobSetBuilder| {
+            set.build().map_err(|e| bad_glob(&patterns.join(" "), &e))
+        };
+        Ok(Some(Self {
+            floating: build(&floating)?,
+            anchored: build(&anchored)?,
+            working_folder: working_folder.as_os_str().as_bytes().to_vec(),
+        }))
+    }
+
+    /// True if one of the globs matches the path.
+    pub(super) fn matches(&self, path: &[u8]) -> bool {
+        let path = without_dot(path);
+        if self.floating.is_match(OsStr::from_bytes(path)) {
+            return true;
+        }
+        !self.anchored.is_empty()
+            && self
+                .anchored
+                .is_match(OsStr::from_bytes(&self.absolute(path)))
+    }
+
+    /// Puts the working folder in front of a relative path.
+    fn absolute<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if path.starts_with(b"/") {
+            return Cow::Borrowed(path);
+        }
+        let mut whole = Vec::with_capacity(self.working_folder.len() + 1 + path.len());
+        whole.extend_from_slice(&self.working_folder);
+        if !whole.ends_with(b"/") {
+            whole.push(b'/');
+        }
+        whole.extend_from_slice(path);
+        Cow::Owned(whole)
+    }
+}
+
+/// Takes away a leading `./`, which says nothing.
+fn without_dot(mut path: &[u8]) -> &[u8] {
+    while let Some(rest) = path.strip_prefix(b"./") {
+        path = rest;
+        while let Some(rest) = path.strip_prefix(b"/") {
+            path = rest;
+        }
+    }
+    path
+}
