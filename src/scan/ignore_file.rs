@@ -1,0 +1,152 @@
+//! Ignore files in the syntax of `.gitignore`.
+//!
+//! Rules stack as git stacks them: the deepest folder whose file has an opinion decides, and a
+//! folder that is ignored is not entered, so nothing below it can come back. This module matches;
+//! reading the files is the walker's.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// The rules that hold in one folder: those of its own ignore file and of all above it.
+#[derive(Debug)]
+pub struct IgnoreRules {
+    own: Gitignore,
+    above: Option<Arc<IgnoreRules>>,
+}
+
+/// A line of an ignore file that is no pattern; it is passed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Number of the line, from 1.
+    pub number: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl IgnoreRules {
+    /// Adds the contents of an ignore file found in `folder` to the rules that hold there.
+    ///
+    /// With several ignore files in one folder, call it for each: later ones win.
+    pub fn push(
+        above: Option<Arc<Self>>,
+        folder: &[u8],
+        contents: &[u8],
+    ) -> (Arc<Self>, Vec<BadLine>) {
+        let folder = Path::new(OsStr::from_bytes(folder));
+        let mut builder = GitignoreBuilder::new(folder);
+        let mut bad = Vec::new();
+        let contents = contents.strip_prefix(b"\xef\xbb\xbf").unwrap_or(contents);
+        for (index, line) in contents.split(|&byte| byte == b'\n').enumerate() {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let added = match std::str::from_utf8(line) {
+                Ok(line) => builder
+                    .add_line(None, line)
+                    .map(drop)
+                    .map_err(|e| e.to_string()),
+                Err(_) => Err("not UTF-8".to_owned()),
+            };
+            if let Err(reason) = added {
+                bad.push(BadLine {
+                    number: index + 1,
+                    reason,
+                });
+            }
+        }
+        let own = builder.build().unwrap_or_else(|error| {
+            bad.push(BadLine {
+                number: 0,
+                reason: error.to_string(),
+            });
+            Gitignore::empty()
+        });
+        (Arc::new(Self { own, above }), bad)
+    }
+
+    /// True if the rules leave out this path, written from the same root as the folders were.
+    pub fn is_ignored(&self, path: &[u8], is_folder: bool) -> bool {
+        let path = Path::new(OsStr::from_bytes(path));
+        let mut rules = Some(self);
+        while let Some(level) = rules {
+            match level.own.matched(path, is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => rules = level.above.as_deref(),
+            }
+        }
+        false
+    }
+}
+
+impl Drop for IgnoreRules {
+    /// Lets go of long chains one by one: ten thousand nested folders must not exhaust the stack.
+    fn drop(&mut self) {
+        let mut above = self.above.take();
+        while let Some(mut level) = above.and_then(Arc::into_inner) {
+            above = level.above.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(above: Option<Arc<IgnoreRules>>, folder: &str, lines: &str) -> Arc<IgnoreRules> {
+        let (rules, bad) = IgnoreRules::push(above, folder.as_bytes(), lines.as_bytes());
+        assert_eq!(bad, []);
+        rules
+    }
+
+    #[test]
+    fn the_deepest_opinion_decides() {
+        for root in ["/r", "r", ".", "./r"] {
+            let at = |rest: &str| format!("{root}/{rest}").into_bytes();
+            let top = rules(None, root, "*.log\n/only-here\nbuild/\n# no\n");
+            let below = rules(
+                Some(top.clone()),
+                &format!("{root}/sub"),
+                "!keep.log\r\n*.o\r\n",
+            );
+            assert!(top.is_ignored(&at("a.log"), false), "{root}");
+            assert!(top.is_ignored(&at("x/y/a.log"), false));
+            assert!(top.is_ignored(&at("only-here"), false));
+            assert!(!top.is_ignored(&at("x/only-here"), false));
+            assert!(top.is_ignored(&at("x/build"), true));
+            assert!(!top.is_ignored(&at("x/build"), false));
+            assert!(below.is_ignored(&at("sub/a.log"), false));
+            assert!(!below.is_ignored(&at("sub/keep.log"), false), "{root}");
+            assert!(below.is_ignored(&at("sub/a.o"), false));
+        }
+    }
+
+    #[test]
+    fn odd_lines_are_named_and_passed_over() {
+        let (rules, bad) = IgnoreRules::push(None, b"r", b"\xef\xbb\xbfa\n[z-a]\n\xff*\nb");
+        let numbers: Vec<_> = bad.iter().map(|line| line.number).collect();
+        assert_eq!(numbers, [2, 3]);
+        assert!(rules.is_ignored(b"r/a", false));
+        assert!(rules.is_ignored(b"r/b", false));
+        assert!(!rules.is_ignored(b"r/\xff", false));
+    }
+
+    #[test]
+    fn names_in_no_encoding_match_globs() {
+        let rules = rules(None, "r", "*.bak");
+        assert!(rules.is_ignored(b"r/\xff\xfe.bak", false));
+    }
+
+    #[test]
+    fn deep_chains_are_let_go_without_recursion() {
+        let mut chain = None;
+        for _ in 0..200_000 {
+            let own = Gitignore::empty();
+            chain = Some(Arc::new(IgnoreRules { own, above: chain }));
+        }
+        drop(chain);
+    }
+}
