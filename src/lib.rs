@@ -14,6 +14,7 @@
 //! 0 units · error · event
 //! ```
 
+pub mod device;
 pub mod event;
 pub mod hash;
 pub mod pipeline;

@@ -1,0 +1,120 @@
+//! What lies under file systems whose `st_dev` is made up: what their mount says instead.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use super::mountinfo::Mount;
+use super::sysfs::{BlockDevice, Sysfs};
+
+/// The members of a btrfs, and how its data are spread over them (`single`, `raid1`, …).
+///
+/// The mount names one member; `/sys/fs/btrfs/UUID/devices` lists them all. A mount from
+/// `/dev/root` names none: then the only open btrfs, if there is just one, must be it.
+pub(super) fn btrfs_members(sysfs: &Sysfs, mount: &Mount) -> (Vec<BlockDevice>, Option<String>) {
+    let named = sysfs.by_path(&mount.source.to_string_lossy());
+    let mut open = sysfs.open_filesystems("btrfs");
+    if let Some(named) = &named {
+        open.retain(|folder| sysfs.devices_in(&folder.join("devices")).contains(named));
+    }
+    match open.as_slice() {
+        [folder] => (
+            sysfs.devices_in(&folder.join("devices")),
+            data_profile(folder.join("allocation/data")),
+        ),
+        _ => (named.into_iter().collect(), None),
+    }
+}
+
+/// Each profile in use has a folder of its name; during a conversion there are two, and the one
+/// with more promises, `raid…`, sorts before `single`.
+fn data_profile(folder: PathBuf) -> Option<String> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("raid") || matches!(name.as_str(), "single" | "dup"))
+        .min()
+}
+
+/// The folders that a layered file system is made of, upper first; only those whose place is
+/// known (container engines also write relative paths, which mean nothing here).
+pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
+    let whole = ["upperdir", "lowerdir+", "datadir+"];
+    let mut layers: Vec<Vec<u8>> = whole
+        .iter()
+        .flat_map(|key| mount.option_values(key).map(|path| unescape(path, &[])))
+        .flatten()
+        .collect();
+    layers.extend(
+        mount
+            .option_values("lowerdir")
+            .flat_map(|list| unescape(list, b":")),
+    );
+    if mount.filesystem == "ecryptfs" {
+        layers.push(mount.source.as_bytes().to_vec());
+    }
+    let paths = layers
+        .into_iter()
+        .map(|path| PathBuf::from(OsString::from_vec(path)));
+    paths.filter(|path| path.is_absolute()).collect()
+}
+
+/// Splits at bare `separators` and takes one backslash away from what is escaped.
+fn unescape(text: &[u8], separators: &[u8]) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    let mut part = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'\\' => part.extend(bytes.next()),
+            _ if separators.contains(&byte) => parts.push(std::mem::take(&mut part)),
+            _ => part.push(byte),
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+/// The server's name out of `nas:/export`, `[fe80::1]:/x`, `//nas/share`, `me@host:/home` or a bare tag.
+pub(super) fn server(source: &str) -> String {
+    let name = match source.strip_prefix("//") {
+        Some(share) => share.split('/').next().unwrap_or_default(),
+        None => {
+            let host = source.split_once(":/").map_or(source, |(host, _)| host);
+            let host = host.strip_suffix(':').unwrap_or(host);
+            host.rsplit_once('@').map_or(host, |(_, host)| host)
+        }
+    };
+    format!("//{}", if name.is_empty() { source } else { name })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_found_in_every_spelling() {
+        for (source, name) in [
+            ("nas:/export/photos", "//nas"),
+            ("[fe80::1]:/x", "//[fe80::1]"),
+            ("//nas/share/deep", "//nas"),
+            ("me@host:/home/me", "//host"),
+            ("me@host:", "//host"),
+            ("10.0.0.1,10.0.0.2:/", "//10.0.0.1,10.0.0.2"),
+            ("hostshare", "//hostshare"),
+            (":/", "//:/"),
+            ("", "//"),
+        ] {
+            assert_eq!(server(source), name, "{source}");
+        }
+    }
+
+    #[test]
+    fn lists_of_layers_are_split_at_bare_colons() {
+        assert_eq!(
+            unescape(b"/a\\:b:/c\\\\d::/e", b":"),
+            [&b"/a:b"[..], b"/c\\d", b"", b"/e"]
+        );
+        assert_eq!(unescape(b"/a:b\\", &[]), [b"/a:b"]);
+    }
+}

@@ -1,0 +1,207 @@
+//! All volumes met so far, each looked up once.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::SystemRoot;
+use super::filesystem::Kind;
+use super::mountinfo::{Mount, MountTable};
+use super::number::DeviceNumber;
+use super::overrides::{Override, Overrides, Selector, meant};
+use super::policy::{ExecutorKind, Policy};
+use super::rules::{Facts, Rule};
+use super::sysfs::Sysfs;
+use super::topology::{Survey, Surveyor};
+use super::volume::Volume;
+
+/// Names a volume of one [`Atlas`].
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+pub struct VolumeId(pub u16);
+
+/// All volumes met so far.
+///
+/// Only what is asked for is looked up, in two text files and a few folders of sysfs; no other
+/// mount is touched.
+#[derive(Debug)]
+pub struct Atlas {
+    mountinfo: PathBuf,
+    sysfs: Sysfs,
+    cores: usize,
+    overrides: Overrides,
+    /// For each row of the overrides the name of the device that it means.
+    devices: Vec<Option<String>>,
+    mounts: MountTable,
+    volumes: Vec<Volume>,
+    by_st_dev: HashMap<u64, VolumeId>,
+    by_mount: HashMap<DeviceNumber, VolumeId>,
+}
+
+impl Atlas {
+    /// An empty atlas of this system, for `cores` processors.
+    pub fn new(system: SystemRoot, overrides: Overrides, cores: usize) -> Self {
+        let sysfs = Sysfs::at(&system.sysfs);
+        let device = |row: &Override| match &row.selector {
+            Selector::Device(name) => meant(&sysfs, name).map(|device| device.name),
+            Selector::Class(_) | Selector::Default => None,
+        };
+        Self {
+            devices: overrides.rows.iter().map(device).collect(),
+            mountinfo: system.mountinfo,
+            sysfs,
+            cores,
+            overrides,
+            mounts: MountTable::default(),
+            volumes: Vec::new(),
+            by_st_dev: HashMap::new(),
+            by_mount: HashMap::new(),
+        }
+    }
+
+    /// The volume behind this `st_dev`, looked up when it is first met. `path` is any existing
+    /// path on it.
+    ///
+    /// All subvolumes of one file system are one volume. After 65,536 volumes the last one stands
+    /// for all that follow.
+    pub fn volume(&mut self, st_dev: u64, path: &Path) -> VolumeId {
+        if let Some(&known) = self.by_st_dev.get(&st_dev) {
+            return known;
+        }
+        let number = DeviceNumber::of(st_dev);
+        let mount = self.mount_of(number, path);
+        let home = mount.as_ref().map_or(number, |mount| mount.device);
+        let id = match self.by_mount.get(&home) {
+            Some(&known) => known,
+            None => self.add(home, mount),
+        };
+        self.by_st_dev.insert(st_dev, id);
+        id
+    }
+
+    /// A volume by its id.
+    ///
+    /// # Panics
+    /// If the id is from another atlas.
+    pub fn get(&self, id: VolumeId) -> &Volume {
+        &self.volumes[usize::from(id.0)]
+    }
+
+    /// All volumes, in the order in which they were met.
+    pub fn volumes(&self) -> impl Iterator<Item = (VolumeId, &Volume)> {
+        (0..=u16::MAX).map(VolumeId).zip(&self.volumes)
+    }
+
+    /// The `dev:` overrides that no volume met so far lies on: probably not what the user meant.
+    pub fn unused_overrides(&self) -> impl Iterator<Item = &Override> {
+        let rows = self.overrides.rows.iter().zip(&self.devices);
+        rows.filter(|(row, device)| {
+            let is_device = matches!(row.selector, Selector::Device(_));
+            is_device
+                && !self
+                    .volumes
+                    .iter()
+                    .any(|volume| lies_on(volume, device.as_deref()))
+        })
+        .map(|(row, _)| row)
+    }
+
+    /// The mount that has this device number, or if files of the mount above the path may carry
+    /// numbers that no mount has, that one. The table is read again if a number is not in it:
+    /// crossing an automount point makes a new mount.
+    fn mount_of(&mut self, number: DeviceNumber, path: &Path) -> Option<Mount> {
+        let path = fs::canonicalize(path)
+            .or_else(|_| std::path::absolute(path))
+            .unwrap_or_else(|_| path.to_owned());
+        let fits = |mount: &&Mount| {
+            mount.device == number
+                || number.is_anonymous() && Kind::of(&mount.filesystem).has_unlisted_devices()
+        };
+        let known = self.mounts.find(number, &path).filter(fits).cloned();
+        known.or_else(|| {
+            self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+            self.mounts.find(number, &path).filter(fits).cloned()
+        })
+    }
+
+    fn add(&mut self, home: DeviceNumber, mount: Option<Mount>) -> VolumeId {
+        let Ok(index) = u16::try_from(self.volumes.len()) else {
+            return VolumeId(u16::MAX);
+        };
+        let volume = self.look_up(home, mount);
+        self.volumes.push(volume);
+        self.by_mount.insert(home, VolumeId(index));
+        VolumeId(index)
+    }
+
+    fn look_up(&self, home: DeviceNumber, mount: Option<Mount>) -> Volume {
+        let surveyor = Surveyor {
+            sysfs: &self.sysfs,
+            mounts: &self.mounts,
+        };
+        let (survey, filesystem, mount_point) = match mount {
+            Some(mount) => (
+                surveyor.mounted(&mount),
+                mount.filesystem,
+                mount.mount_point,
+            ),
+            None => {
+                let place = PathBuf::from(format!("device {home}"));
+                (surveyor.numbered(home), "unknown".to_owned(), place)
+            }
+        };
+        let Survey {
+            stack,
+            leaves,
+            arrays,
+            notes,
+            ..
+        } = survey;
+        let facts = Facts {
+            filesystem: &filesystem,
+            leaves: &leaves,
+            arrays: &arrays,
+        };
+        let rule = Rule::first_match(&facts);
+        let mut volume = Volume {
+            st_dev: home.st_dev(),
+            mount_point,
+            policy: Policy::of(rule.class, &facts, self.cores),
+            filesystem,
+            stack,
+            leaves,
+            arrays,
+            notes,
+            class: rule.class,
+            rule: rule.name,
+            why: rule.why.to_owned(),
+            told: Vec::new(),
+        };
+        self.obey(&mut volume);
+        volume
+    }
+
+    /// Applies what the user said about this volume, if anything.
+    fn obey(&self, volume: &mut Volume) {
+        let rows = || self.overrides.rows.iter().zip(&self.devices).rev();
+        let on_device = rows().find(|(_, device)| lies_on(volume, device.as_deref()));
+        let of_class = || rows().find(|(row, _)| row.selector == Selector::Class(volume.class));
+        let default = || rows().find(|(row, _)| row.selector == Selector::Default);
+        if let Some((row, _)) = on_device.or_else(of_class).or_else(default) {
+            volume.policy = volume.policy.with_threads(row.random, row.sequential);
+            volume.told.push(format!("--threads {row}"));
+        }
+        let has_queue = volume.policy.executor != ExecutorKind::Immediate;
+        if let Some(depth) = self
+            .overrides
+            .depth_random
+            .filter(|&depth| depth > 0 && has_queue)
+        {
+            volume.policy = volume.policy.with_depth(depth);
+            volume.told.push(format!("--depth-random {depth}"));
+        }
+    }
+}
+
+fn lies_on(volume: &Volume, device: Option<&str>) -> bool {
+    device.is_some_and(|name| volume.stack.iter().any(|layer| layer == name))
+}

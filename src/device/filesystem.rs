@@ -1,0 +1,188 @@
+//! What a file system's type says about where its bytes are.
+
+/// Where the bytes of a file system's files come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// From the block device that `st_dev` names, or failing that from the devices that the mount
+    /// names; every type that is not in the table is taken for this.
+    Disk,
+    /// From memory.
+    Memory,
+    /// From another machine, or from the host of a virtual one.
+    Network,
+    /// From a program of the user's, which may fetch them anywhere.
+    Fuse,
+    /// From the kernel, at the moment of reading: no files of the user's.
+    Pseudo,
+    /// From several block devices behind one made-up `st_dev`.
+    Btrfs,
+    /// From folders of other file systems, laid over each other.
+    Layered,
+    /// From a pool that the kernel does not show in sysfs.
+    Zfs,
+}
+
+/// Kinds of file systems by type. A row more is all that a new type needs.
+const KINDS: &[(Kind, &[&str])] = &[
+    (Kind::Memory, &["tmpfs", "ramfs", "rootfs", "hugetlbfs"]),
+    (
+        Kind::Network,
+        &[
+            "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "virtiofs", "afs", "coda",
+            "lustre", "beegfs", "gpfs", "orangefs", "pvfs2", "ncpfs", "davfs", "vboxsf", "prl_fs",
+            "vmhgfs", "hostfs", "drvfs",
+            // An automount point that was not woken yet: what will be there is most often remote.
+            "autofs",
+        ],
+    ),
+    (Kind::Btrfs, &["btrfs"]),
+    (Kind::Layered, &["overlay", "overlayfs", "ecryptfs"]),
+    (Kind::Zfs, &["zfs"]),
+    (
+        Kind::Pseudo,
+        &[
+            "proc",
+            "sysfs",
+            "cgroup",
+            "cgroup2",
+            "debugfs",
+            "tracefs",
+            "securityfs",
+            "configfs",
+            "pstore",
+            "efivarfs",
+            "bpf",
+            "devpts",
+            "devtmpfs",
+            "mqueue",
+            "fusectl",
+            "binfmt_misc",
+            "rpc_pipefs",
+            "nfsd",
+            "nsfs",
+            "selinuxfs",
+            "smackfs",
+            "sockfs",
+            "pipefs",
+            "anon_inodefs",
+            "bdev",
+            "binder",
+            "resctrl",
+            "functionfs",
+            "usbfs",
+            "openpromfs",
+            "dlmfs",
+            "ocfs2_dlmfs",
+            "cpuset",
+            "xenfs",
+            "fuse.lxcfs",
+            "fuse.portal",
+        ],
+    ),
+];
+
+/// FUSE file systems (the part behind `fuse.`) whose bytes come over a network.
+const FUSE_NETWORK: &[&str] = &[
+    "sshfs",
+    "rclone",
+    "s3fs",
+    "gcsfuse",
+    "goofys",
+    "geesefs",
+    "mount-s3",
+    "juicefs",
+    "glusterfs",
+    "ceph",
+    "ceph-fuse",
+    "davfs",
+    "davfs2",
+    "curlftpfs",
+    "httpfs",
+    "httpdirfs",
+    "mfs",
+    "lizardfs",
+    "saunafs",
+    "seaweedfs",
+    "gvfsd-fuse",
+    "kio-fuse",
+    "google-drive-ocamlfuse",
+    "onedriver",
+    "vmhgfs-fuse",
+    "blobfuse",
+    "blobfuse2",
+    "smbnetfs",
+    "simple-mtpfs",
+    "jmtpfs",
+];
+
+impl Kind {
+    /// The kind of a file system by its type, as mountinfo has it.
+    pub fn of(fs_type: &str) -> Self {
+        let listed = KINDS.iter().find(|(_, types)| types.contains(&fs_type));
+        if let Some((kind, _)) = listed {
+            return *kind;
+        }
+        match fs_type.strip_prefix("fuse.") {
+            Some(program) if FUSE_NETWORK.contains(&program) => Self::Network,
+            Some(_) => Self::Fuse,
+            None if fs_type == "fuse" => Self::Fuse,
+            // fuseblk too: a program answers, but from the block device that st_dev names.
+            None => Self::Disk,
+        }
+    }
+
+    /// True if files on it may have an `st_dev` that no mount has.
+    pub(super) fn has_unlisted_devices(self) -> bool {
+        matches!(self, Self::Btrfs | Self::Layered)
+    }
+}
+
+/// Tells whether a file system holds the kernel's own pseudo files, which are no user's data:
+/// reading them may block, may have effects, and finds "duplicates" without end.
+pub fn is_pseudo(fs_type: &str) -> bool {
+    Kind::of(fs_type) == Kind::Pseudo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_kinds() {
+        for (fs_type, kind) in [
+            ("ext4", Kind::Disk),
+            ("fuseblk", Kind::Disk),
+            ("bcachefs", Kind::Disk),
+            ("never-heard-of", Kind::Disk),
+            ("tmpfs", Kind::Memory),
+            ("nfs4", Kind::Network),
+            ("fuse.sshfs", Kind::Network),
+            ("fuse.mergerfs", Kind::Fuse),
+            ("fuse", Kind::Fuse),
+            ("overlay", Kind::Layered),
+            ("btrfs", Kind::Btrfs),
+            ("zfs", Kind::Zfs),
+        ] {
+            assert_eq!(Kind::of(fs_type), kind, "{fs_type}");
+        }
+    }
+
+    #[test]
+    fn pseudo_file_systems_hold_no_users_files() {
+        for fs_type in ["proc", "sysfs", "cgroup2", "debugfs", "tracefs", "devpts"] {
+            assert!(is_pseudo(fs_type), "{fs_type}");
+        }
+        for fs_type in ["tmpfs", "ext4", "overlay", "autofs", "squashfs", ""] {
+            assert!(!is_pseudo(fs_type), "{fs_type}");
+        }
+    }
+
+    #[test]
+    fn no_type_is_listed_twice() {
+        let mut all: Vec<_> = KINDS.iter().flat_map(|(_, types)| *types).collect();
+        let listed = all.len();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), listed);
+    }
+}

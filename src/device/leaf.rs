@@ -1,0 +1,242 @@
+//! Leaves: what the bytes of a volume come from in the end.
+
+use std::path::Path;
+
+use super::sysfs::{BlockDevice, Sysfs};
+
+/// The lowest thing under a volume that can be seen. Executors are keyed by its name: two
+/// partitions of one disk have one leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// What the system calls it: `sda`, `nvme0n1`; `//nas` for a server, `zfs:tank` for a pool.
+    pub name: String,
+    /// What sort of thing it is.
+    pub kind: LeafKind,
+    /// The kernel's `queue/rotational` flag, if it has one.
+    pub rotational: Option<bool>,
+    /// The disk's own description of itself.
+    pub model: Option<String>,
+    /// The bus that it hangs on.
+    pub transport: Option<&'static str>,
+    /// True if the disk is made up by a hypervisor or served over a network: its flag is then its
+    /// driver's default and says nothing about metal.
+    pub is_virtual: bool,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+    /// Kibibytes that the kernel reads ahead.
+    pub readahead_kib: Option<u64>,
+}
+
+/// The sorts of leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafKind {
+    /// A disk: something with a request queue.
+    Disk,
+    /// Memory.
+    Memory,
+    /// A server, or the host of a virtual machine.
+    Server,
+    /// A program behind FUSE.
+    Program,
+    /// Something that cannot be seen from here.
+    Unseen,
+}
+
+/// Words in a vendor's or model's name by which hypervisors and clouds give themselves away.
+const HYPERVISORS: &[&str] = &[
+    "QEMU",
+    "VBOX",
+    "VMware",
+    "Msft",
+    "Virtual Disk",
+    "PersistentDisk",
+    "Amazon Elastic",
+    "BHYVE",
+    "NUTANIX",
+    "Parallels",
+];
+
+/// The bus of disks that are served over a network by their own driver.
+const NETWORK_BUS: &str = "network";
+
+/// Buses on which no flag says anything about metal.
+const VIRTUAL_BUSES: &[&str] = &["virtio", "xen", "hyper-v", NETWORK_BUS];
+
+impl Leaf {
+    /// A leaf of which only the name is known.
+    pub(super) fn named(kind: LeafKind, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            rotational: None,
+            model: None,
+            transport: None,
+            is_virtual: false,
+            scheduler: None,
+            readahead_kib: None,
+        }
+    }
+
+    /// A whole disk with what sysfs says of it.
+    pub(super) fn disk(sysfs: &Sysfs, device: &BlockDevice) -> Self {
+        let model = model(device);
+        let transport = transport(&device.name, sysfs.bus_path(device));
+        let made_by_hypervisor = |model: &String| HYPERVISORS.iter().any(|h| model.contains(h));
+        Self {
+            kind: if is_memory(&device.name) {
+                LeafKind::Memory
+            } else {
+                LeafKind::Disk
+            },
+            rotational: match device.attribute("queue/rotational").as_deref() {
+                Some("0") => Some(false),
+                Some("1") => Some(true),
+                _ => None,
+            },
+            is_virtual: transport.is_some_and(|bus| VIRTUAL_BUSES.contains(&bus))
+                || model.as_ref().is_some_and(made_by_hypervisor),
+            model,
+            transport,
+            scheduler: device
+                .attribute("queue/scheduler")
+                .map(|list| chosen(&list)),
+            readahead_kib: device
+                .attribute("queue/read_ahead_kb")
+                .and_then(|text| text.parse().ok()),
+            name: device.name.clone(),
+        }
+    }
+
+    /// True if the flag says that it rotates and there is no reason to doubt it.
+    pub fn is_spindle(&self) -> bool {
+        self.rotational == Some(true) && !self.is_virtual
+    }
+
+    /// True if another machine serves its blocks.
+    pub(super) fn is_network_disk(&self) -> bool {
+        self.transport == Some(NETWORK_BUS)
+    }
+}
+
+/// Vendor and model as the SCSI, NVMe or MMC layer has them.
+fn model(device: &BlockDevice) -> Option<String> {
+    let model = device
+        .attribute("device/model")
+        .or_else(|| device.attribute("device/name"));
+    // "ATA" is the translation layer's own name, a number is a PCI vendor's.
+    let vendor = device
+        .attribute("device/vendor")
+        .filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
+    match (vendor, model) {
+        (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
+        (vendor, model) => model.or(vendor),
+    }
+}
+
+/// Compressed or plain memory that plays a disk.
+fn is_memory(name: &str) -> bool {
+    numbered(name, "zram") || numbered(name, "ram")
+}
+
+/// The bus, by the names of the folders on the way to the device.
+fn transport(name: &str, bus_path: &Path) -> Option<&'static str> {
+    let by_driver = ["nbd", "rbd", "drbd"]
+        .iter()
+        .any(|driver| numbered(name, driver));
+    if by_driver || name.starts_with("etherd/") {
+        return Some(NETWORK_BUS);
+    }
+    bus_path.components().find_map(|component| {
+        let folder = component.as_os_str().to_str()?;
+        Some(match folder {
+            "mmc_host" => "mmc",
+            "nvme" | "nvme-subsystem" | "nvme-fabrics" => "nvme",
+            _ if numbered(folder, "virtio") => "virtio",
+            _ if numbered(folder, "usb") => "usb",
+            _ if numbered(folder, "ata") => "sata",
+            _ if numbered(folder, "session") => "iscsi",
+            _ if folder.starts_with("end_device-") => "sas",
+            _ if folder.starts_with("vbd-") => "xen",
+            _ if folder.starts_with("VMBUS:") => "hyper-v",
+            _ => return None,
+        })
+    })
+}
+
+/// True for `stem` with digits behind it.
+fn numbered(name: &str, stem: &str) -> bool {
+    name.strip_prefix(stem)
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// `mq-deadline` out of `none [mq-deadline] bfq`.
+fn chosen(list: &str) -> String {
+    let bracketed = list
+        .split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(list, |(word, _)| word).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bus_is_read_from_the_path() {
+        for (name, path, bus) in [
+            (
+                "sda",
+                "devices/pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda",
+                Some("sata"),
+            ),
+            (
+                "sdb",
+                "devices/pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0/block/sdb",
+                Some("usb"),
+            ),
+            (
+                "sdc",
+                "devices/pci0000:00/0000:00:05.0/virtio2/host2/target2:0:0/2:0:0:1/block/sdc",
+                Some("virtio"),
+            ),
+            (
+                "vda",
+                "devices/pci0000:00/0000:00:02.0/virtio1/block/vda",
+                Some("virtio"),
+            ),
+            ("xvda", "devices/vbd-51712/block/xvda", Some("xen")),
+            (
+                "sdd",
+                "devices/platform/host3/session1/target3:0:0/3:0:0:0/block/sdd",
+                Some("iscsi"),
+            ),
+            (
+                "nvme0n1",
+                "devices/pci0000:00/0000:00:1d.0/0000:03:00.0/nvme/nvme0/nvme0n1",
+                Some("nvme"),
+            ),
+            ("nbd3", "devices/virtual/block/nbd3", Some("network")),
+            ("loop0", "devices/virtual/block/loop0", None),
+        ] {
+            assert_eq!(transport(name, Path::new(path)), bus, "{path}");
+        }
+    }
+
+    #[test]
+    fn memory_disks_are_told_by_name() {
+        for (name, memory) in [
+            ("zram0", true),
+            ("ram15", true),
+            ("ramdisk", false),
+            ("sda", false),
+        ] {
+            assert_eq!(is_memory(name), memory, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_scheduler_in_use_is_in_brackets() {
+        assert_eq!(chosen("none [mq-deadline] kyber"), "mq-deadline");
+        assert_eq!(chosen("none"), "none");
+    }
+}

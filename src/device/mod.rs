@@ -1,0 +1,51 @@
+//! Facts about disks: from a path's `st_dev` to the physical disks under it, a class and a policy.
+//!
+//! Three steps, each in files of its own. *Facts*: `mountinfo`, `sysfs`, `filesystem`, `topology`
+//! and `leaf` read what the system says, below a root that is a parameter. *Choice*: `rules`
+//! turns facts into a [`Class`] (first row that matches), `policy` turns the class into pool
+//! sizes, `overrides` lets the user have the last word. *Memory*: [`Atlas`] looks each device up
+//! once. Nothing here reads a file's content or starts a thread.
+
+mod anonymous;
+mod atlas;
+mod class;
+mod filesystem;
+mod leaf;
+mod mountinfo;
+mod number;
+mod overrides;
+mod policy;
+mod rules;
+mod sysfs;
+mod topology;
+mod volume;
+
+use std::path::PathBuf;
+
+pub use atlas::{Atlas, VolumeId};
+pub use class::Class;
+pub use filesystem::{Kind, is_pseudo};
+pub use leaf::{Leaf, LeafKind};
+pub use overrides::{BadOverride, Override, Overrides, Selector};
+pub use policy::{ExecutorKind, Order, Policy};
+pub use rules::{Facts, RULES, Rule};
+pub use topology::Array;
+pub use volume::Volume;
+
+/// Where the system tells about its devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SystemRoot {
+    /// The folder that sysfs is mounted on.
+    pub sysfs: PathBuf,
+    /// The list of mounts, as in `/proc/self/mountinfo`.
+    pub mountinfo: PathBuf,
+}
+
+impl Default for SystemRoot {
+    fn default() -> Self {
+        Self {
+            sysfs: PathBuf::from("/sys"),
+            mountinfo: PathBuf::from("/proc/self/mountinfo"),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The mounts of this process, from `/proc/self/mountinfo`.
+//!
+//! Reading this one file touches no mounted file system: no automount wakes, no dead server is
+//! waited for. (A `statfs` of every mount would do both.)
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use super::number::DeviceNumber;
+
+/// One mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mount {
+    /// The file system's own device number; files below may carry another (btrfs subvolumes).
+    pub device: DeviceNumber,
+    /// Where it is mounted, as this process sees it.
+    pub mount_point: PathBuf,
+    /// Type of the file system, as in `ext4` or `fuse.sshfs`.
+    pub filesystem: String,
+    /// What is mounted: a device path, a server's export, any word.
+    pub source: OsString,
+    /// The file system's own options, split at unescaped commas.
+    pub options: Vec<OsString>,
+}
+
+impl Mount {
+    /// The values of the option `key=…`, in order.
+    pub fn option_values<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.options.iter().filter_map(move |option| {
+            let rest = option.as_bytes().strip_prefix(key.as_bytes())?;
+            rest.strip_prefix(b"=")
+        })
+    }
+}
+
+/// All mounts, in the order in which they were made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MountTable {
+    mounts: Vec<Mount>,
+}
+
+impl MountTable {
+    /// Reads the table.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        Ok(Self::parse(&fs::read(path)?))
+    }
+
+    /// Takes the table apart; a line that makes no sense is passed over.
+    pub fn parse(text: &[u8]) -> Self {
+        Self {
+            mounts: text.split(|&b| b == b'\n').filter_map(mount).collect(),
+        }
+    }
+
+    /// The mount that `path`, whose device is `device`, lies on.
+    ///
+    /// A mount of the same device above `path` is the best answer, any mount of the same device
+    /// the second best (the path may be seen through another root folder), whatever is mounted
+    /// above `path` the last.
+    pub fn find(&self, device: DeviceNumber, path: &Path) -> Option<&Mount> {
+        let same_device = || self.mounts.iter().filter(|mount| mount.device == device);
+        deepest(same_device(), path)
+            .or_else(|| same_device().next_back())
+            .or_else(|| self.above(path))
+    }
+
+    /// The mount whose mount point is the longest that `path` starts with.
+    pub fn above(&self, path: &Path) -> Option<&Mount> {
+        deepest(self.mounts.iter(), path)
+    }
+
+    /// All mounts.
+    #[cfg(test)]
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.mounts.iter()
+    }
+}
+
+/// Of two mounts on one mount point the later is the one that is seen: `max_by_key` keeps the last.
+fn deepest<'a>(mounts: impl Iterator<Item = &'a Mount>, path: &Path) -> Option<&'a Mount> {
+    mounts
+        .filter(|mount| path.starts_with(&mount.mount_point))
+        .max_by_key(|mount| mount.mount_point.as_os_str().len())
+}
+
+/// `36 35 98:0 /root /point rw,noatime master:1 … - ext4 /dev/sda1 rw,errors=continue`
+fn mount(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|&b| b == b' ');
+    let device = DeviceNumber::parse(std::str::from_utf8(fields.nth(2)?).ok()?)?;
+    let mount_point = PathBuf::from(unescape(fields.nth(1)?));
+    let mut fields = fields.skip_while(|&field| field != b"-").skip(1);
+    let filesystem = unescape(fields.next()?).to_string_lossy().into_owned();
+    let source = unescape(fields.next()?);
+    let options = fields.next().map(split_options).unwrap_or_default();
+    Some(Mount {
+        device,
+        mount_point,
+        filesystem,
+        source,
+        options,
+    })
+}
+
+/// Splits at commas, but not at `\,`, by which overlayfs writes a comma in a path.
+fn split_options(text: &[u8]) -> Vec<OsString> {
+    let text = unescape(text).into_vec();
+    let mut options = vec![Vec::new()];
+    let mut escaped = false;
+    for byte in text {
+        match options.last_mut() {
+            Some(option) if byte != b',' || escaped => option.push(byte),
+            _ => options.push(Vec::new()),
+        }
+        escaped = byte == b'\\' && !escaped;
+    }
+    options.into_iter().map(OsString::from_vec).collect()
+}
+
+/// Undoes the kernel's escapes: space, tab, newline, backslash and `#` come as `\040` and the like.
+fn unescape(text: &[u8]) -> OsString {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, after)) = rest.split_first() {
+        let (byte, after) = match octal(rest) {
+            Some(byte) => (byte, &rest[4..]),
+            None => (first, after),
+        };
+        plain.push(byte);
+        rest = after;
+    }
+    OsString::from_vec(plain)
+}
+
+/// The byte that a backslash and three octal digits stand for.
+fn octal(text: &[u8]) -> Option<u8> {
+    match text {
+        [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] => {
+            Some((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TABLE: &str = "\
+22 1 8:2 / / rw,relatime shared:1 - ext4 /dev/sda2 rw
+23 22 0:21 / /proc rw - proc proc rw
+40 22 8:17 / /mnt/my\\040photos\\0111 rw shared:9 master:2 - xfs /dev/sdb1 rw,attr2
+41 22 0:50 /@home /home rw - btrfs /dev/sdc1 rw,subvol=/@home
+42 22 8:17 /2019 /srv/old rw - xfs /dev/sdb1 rw
+43 22 0:60 / /tmp rw -  tmpfs rw
+nonsense
+44 22 x:y / /bad rw - ext4 /dev/sdz rw
+45 22 0:61 / /net rw - autofs systemd-1 rw,fd=49
+46 45 0:62 / /net rw - nfs4 nas:/export rw,vers=4.2";
+
+    #[test]
+    fn escapes_are_undone() {
+        for (text, plain) in [
+            ("/a\\040b", "/a b"),
+            ("\\011\\012\\134\\043", "\t\n\\#"),
+            ("\\04", "\\04"),
+            ("\\999", "\\999"),
+            ("\\", "\\"),
+            ("\\1340", "\\0"),
+        ] {
+            assert_eq!(unescape(text.as_bytes()), plain, "{text}");
+        }
+        assert_eq!(unescape(b"\\377").as_bytes(), b"\xff");
+    }
+
+    #[test]
+    fn a_path_belongs_to_the_deepest_mount_above_it() {
+        let table = MountTable::parse(TABLE.as_bytes());
+        for (path, filesystem) in [
+            ("/", "ext4"),
+            ("/mnt", "ext4"),
+            ("/mnt/my photos\t1/x.jpg", "xfs"),
+            ("/mnt/my photos\t10/x.jpg", "ext4"),
+            ("/home/me", "btrfs"),
+            ("/net/x", "nfs4"),
+        ] {
+            let found = table.above(Path::new(path)).map(|m| m.filesystem.as_str());
+            assert_eq!(found, Some(filesystem), "{path}");
+        }
+        assert_eq!(table.iter().count(), 8, "bad lines are passed over");
+    }
+
+    #[test]
+    fn the_device_number_counts_more_than_the_path() {
+        let table = MountTable::parse(TABLE.as_bytes());
+        let find = |major, minor, path| {
+            let device = DeviceNumber { major, minor };
+            table
+                .find(device, Path::new(path))
+                .map(|m| m.mount_point.to_string_lossy().into_owned())
+        };
+        assert_eq!(find(8, 17, "/srv/old/x"), Some("/srv/old".to_owned()));
+        assert_eq!(find(8, 2, "/home/hidden-below"), Some("/".to_owned()));
+        assert_eq!(find(8, 17, "/elsewhere"), Some("/srv/old".to_owned()));
+        assert_eq!(find(0, 99, "/home/subvolume"), Some("/home".to_owned()));
+    }
+
+    #[test]
+    fn options_are_split_at_bare_commas() {
+        let line = b"1 2 0:9 / /m rw - overlay overlay rw,lowerdir=/a\\134,b:/c,upperdir=/u\\040x";
+        let table = MountTable::parse(line);
+        let mount = table.above(Path::new("/m")).expect("one mount");
+        let values = |key: &'static str| mount.option_values(key).collect::<Vec<_>>();
+        assert_eq!(values("lowerdir"), [b"/a\\,b:/c".as_slice()]);
+        assert_eq!(values("upperdir"), [b"/u x".as_slice()]);
+        assert!(values("workdir").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_table_makes_it_panic(text in prop::collection::vec(any::<u8>(), 0..400)) {
+            MountTable::parse(&text);
+        }
+
+        #[test]
+        fn every_mount_point_survives(name in prop::collection::vec(1u8.., 1..30)) {
+            let mut escaped = Vec::new();
+            for &byte in &name {
+                match byte {
+                    b' ' | b'\t' | b'\n' | b'\\' | b'#' => {
+                        escaped.extend(format!("\\{byte:03o}").bytes());
+                    }
+                    _ => escaped.push(byte),
+                }
+            }
+            let line = [b"1 2 8:1 / /".as_slice(), &escaped, b" rw - ext4 /dev/sda1 rw"].concat();
+            let table = MountTable::parse(&line);
+            let point = table.iter().next().map(|m| m.mount_point.as_os_str().as_bytes().to_vec());
+            prop_assert_eq!(point, Some([b"/".as_slice(), &name].concat()));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! From facts to a class: a table, of which the first row that matches counts.
+
+use super::class::Class;
+use super::leaf::{Leaf, LeafKind};
+use super::topology::Array;
+
+/// What is known of a volume when its class is chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'a> {
+    /// Type of its file system.
+    pub filesystem: &'a str,
+    /// What its bytes come from in the end.
+    pub leaves: &'a [Leaf],
+    /// The arrays between it and its leaves.
+    pub arrays: &'a [Array],
+}
+
+impl Facts<'_> {
+    fn any(&self, test: impl Fn(&Leaf) -> bool) -> bool {
+        self.leaves.iter().any(test)
+    }
+
+    fn all(&self, test: impl Fn(&Leaf) -> bool) -> bool {
+        !self.leaves.is_empty() && self.leaves.iter().all(test)
+    }
+
+    fn any_of(&self, kind: LeafKind) -> bool {
+        self.any(|leaf| leaf.kind == kind)
+    }
+}
+
+/// One row of [`RULES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Its name in `--explain` and in the documentation.
+    pub name: &'static str,
+    /// Whether it applies.
+    pub matches: fn(&Facts<'_>) -> bool,
+    /// What it concludes.
+    pub class: Class,
+    /// Why, in one clause.
+    pub why: &'static str,
+}
+
+/// The rules, most certain first. The last one matches everything.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "memory",
+        matches: |facts| facts.all(|leaf| leaf.kind == LeafKind::Memory),
+        class: Class::Memory,
+        why: "the files are in memory: nothing to wait for, nothing to put in order",
+    },
+    Rule {
+        name: "network",
+        matches: |facts| facts.any_of(LeafKind::Server),
+        class: Class::Network,
+        why: "another machine answers: each question costs a round trip, so several are asked at once",
+    },
+    Rule {
+        name: "fuse",
+        matches: |facts| facts.any_of(LeafKind::Program),
+        class: Class::Fuse,
+        why: "a program answers, and what it reads from cannot be seen",
+    },
+    Rule {
+        name: "mixed-disks",
+        matches: |facts| facts.any(Leaf::is_spindle) && !facts.all(Leaf::is_spindle),
+        class: Class::Rotational,
+        why: "one of its disks has a head to move, and a read may go to that one",
+    },
+    Rule {
+        name: "spinning-disk",
+        matches: |facts| facts.any(Leaf::is_spindle),
+        class: Class::Rotational,
+        why: "the kernel says that it rotates: there is a head to move",
+    },
+    Rule {
+        name: "network-disk",
+        matches: |facts| facts.any(Leaf::is_network_disk),
+        class: Class::Unknown,
+        why: "another machine serves its blocks, and its flag is only its driver's default",
+    },
+    Rule {
+        name: "virtual-disk",
+        matches: |facts| facts.any(|leaf| leaf.is_virtual && leaf.rotational == Some(true)),
+        class: Class::Unknown,
+        why: "rotational=1 is what a virtual disk says by default: no evidence for a head",
+    },
+    Rule {
+        name: "unseen",
+        matches: |facts| facts.any_of(LeafKind::Unseen),
+        class: Class::Unknown,
+        why: "what lies under this file system cannot be seen from here",
+    },
+    Rule {
+        name: "no-flag",
+        matches: |facts| facts.any(|leaf| leaf.kind == LeafKind::Disk && leaf.rotational.is_none()),
+        class: Class::Unknown,
+        why: "the kernel does not say whether it rotates",
+    },
+    Rule {
+        name: "solid-state",
+        matches: |facts| !facts.leaves.is_empty(),
+        class: Class::SolidState,
+        why: "the kernel says that nothing rotates",
+    },
+    Rule {
+        name: "no-evidence",
+        matches: |_| true,
+        class: Class::Unknown,
+        why: "nothing is known about it",
+    },
+];
+
+impl Rule {
+    /// The first row that matches.
+    pub fn first_match(facts: &Facts<'_>) -> &'static Rule {
+        const LAST: &Rule = &RULES[RULES.len() - 1];
+        RULES
+            .iter()
+            .find(|rule| (rule.matches)(facts))
+            .unwrap_or(LAST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(rotational: Option<bool>) -> Leaf {
+        Leaf {
+            rotational,
+            ..Leaf::named(LeafKind::Disk, format!("{rotational:?}"))
+        }
+    }
+
+    #[test]
+    fn the_first_match_counts() {
+        let virtual_disk = Leaf {
+            is_virtual: true,
+            ..disk(Some(true))
+        };
+        let memory = Leaf::named(LeafKind::Memory, "memory");
+        let server = Leaf::named(LeafKind::Server, "//nas");
+        for (leaves, name) in [
+            (vec![memory.clone()], "memory"),
+            (vec![memory.clone(), disk(Some(false))], "solid-state"),
+            (vec![server, disk(Some(true))], "network"),
+            (vec![disk(Some(true))], "spinning-disk"),
+            (vec![disk(Some(true)), disk(Some(false))], "mixed-disks"),
+            (vec![disk(Some(true)), virtual_disk.clone()], "mixed-disks"),
+            (
+                vec![virtual_disk.clone(), disk(Some(false))],
+                "virtual-disk",
+            ),
+            (vec![disk(None), disk(Some(false))], "no-flag"),
+            (vec![disk(Some(false))], "solid-state"),
+            (vec![], "no-evidence"),
+        ] {
+            let facts = Facts {
+                filesystem: "ext4",
+                leaves: &leaves,
+                arrays: &[],
+            };
+            assert_eq!(Rule::first_match(&facts).name, name, "{leaves:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_the_last_rule_matches_all() {
+        let mut names: Vec<_> = RULES.iter().map(|rule| rule.name).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), RULES.len());
+        assert!(RULES.last().is_some_and(|rule| (rule.matches)(&Facts {
+            filesystem: "",
+            leaves: &[],
+            arrays: &[],
+        })));
+    }
+}

@@ -1,0 +1,165 @@
+//! A volume: one mounted file system with what is under it, and how it will be read.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use super::class::Class;
+use super::leaf::{Leaf, LeafKind};
+use super::policy::{ExecutorKind, Order, Policy};
+use super::topology::Array;
+
+/// One file system as far as it was met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    /// Its device number; files in it may carry others (btrfs subvolumes).
+    pub st_dev: u64,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// Type of the file system, as in `ext4`; `unknown` if no mount could be found.
+    pub filesystem: String,
+    /// Names of the block devices under it, from top to bottom: `dm-1`, `dm-0`, `sda2`, `sda`.
+    pub stack: Vec<String>,
+    /// Where its bytes come from in the end; at least one.
+    pub leaves: Vec<Leaf>,
+    /// The arrays on the way.
+    pub arrays: Vec<Array>,
+    /// What the layers are, for people.
+    pub notes: Vec<String>,
+    /// How it likes to be read.
+    pub class: Class,
+    /// Name of the rule that chose the class.
+    pub rule: &'static str,
+    /// How it is read.
+    pub policy: Policy,
+    /// Why it has this class.
+    pub why: String,
+    /// The options by which the user changed the policy.
+    pub told: Vec<String>,
+}
+
+impl Volume {
+    /// The disks whose head must move to read from it; a run keeps each busy with one thing at a time.
+    pub fn spindles(&self) -> impl Iterator<Item = &Leaf> {
+        self.leaves.iter().filter(|leaf| leaf.is_spindle())
+    }
+
+    /// Says in a few lines what it is and how it will be read, and why.
+    pub fn explain(&self) -> String {
+        let mut title = format!("{}: {}", self.mount_point.display(), self.filesystem);
+        if !self.stack.is_empty() {
+            let _ = write!(title, " on {}", self.stack.join(", "));
+        }
+        let mut lines = vec![title];
+        lines.extend(self.notes.iter().cloned());
+        lines.extend(self.arrays.iter().map(Array::describe));
+        lines.extend(self.leaves.iter().map(describe));
+        lines.push(format!(
+            "class {} by rule {}: {}",
+            self.class, self.rule, self.why
+        ));
+        lines.push(self.policy.describe());
+        if !self.told.is_empty() {
+            lines.push(format!("as told by {}", self.told.join(" and ")));
+        }
+        let printable: Vec<_> = lines.iter().map(|line| printable(line)).collect();
+        printable.join("\n  ")
+    }
+}
+
+impl Array {
+    fn describe(&self) -> String {
+        let members = self.members.join(", ");
+        let chunks = self
+            .chunk
+            .map(|bytes| format!(", {} KiB chunks", bytes / 1024));
+        format!(
+            "{} is {} of {members}{}",
+            self.name,
+            self.level,
+            chunks.unwrap_or_default()
+        )
+    }
+}
+
+fn describe(leaf: &Leaf) -> String {
+    let sort = match leaf.kind {
+        LeafKind::Disk => "disk",
+        LeafKind::Memory => "memory",
+        LeafKind::Server => "server",
+        LeafKind::Program => "program",
+        LeafKind::Unseen => "unseen",
+    };
+    let mut text = format!("{sort} {}", leaf.name);
+    if leaf.kind == LeafKind::Memory && leaf.name == sort {
+        text.truncate(sort.len());
+    }
+    let mut facts: Vec<String> = leaf.model.iter().cloned().collect();
+    facts.extend(leaf.transport.map(str::to_owned));
+    if leaf.is_virtual {
+        facts.push("virtual".to_owned());
+    }
+    facts.extend(
+        leaf.rotational
+            .map(|flag| format!("rotational={}", u8::from(flag))),
+    );
+    facts.extend(
+        leaf.scheduler
+            .as_ref()
+            .map(|name| format!("scheduler {name}")),
+    );
+    facts.extend(leaf.readahead_kib.map(|kib| format!("readahead {kib} KiB")));
+    if !facts.is_empty() {
+        let _ = write!(text, ": {}", facts.join(", "));
+    }
+    text
+}
+
+impl Policy {
+    fn describe(&self) -> String {
+        let order = match self.order {
+            Order::Arrival => "as they come",
+            Order::Physical => "in physical order",
+        };
+        match self.executor {
+            ExecutorKind::OneThreadPerDisk => format!(
+                "one thread a disk, {order}: {} scattered reads in flight, then {} at a time; \
+                 metadata {}",
+                self.depth,
+                counted(self.sequential_depth, "whole file"),
+                counted(self.metadata_threads, "thread"),
+            ),
+            ExecutorKind::Pools => format!(
+                "pools, {order}: scattered reads {} x {} in flight, whole files {} x {}; metadata {}",
+                counted(self.random_threads, "thread"),
+                self.depth,
+                counted(self.sequential_threads, "thread"),
+                self.sequential_depth,
+                counted(self.metadata_threads, "thread"),
+            ),
+            ExecutorKind::Immediate => format!(
+                "no queue: {} for scattered reads, {} for whole files; metadata {}",
+                counted(self.random_threads, "thread"),
+                self.sequential_threads,
+                counted(self.metadata_threads, "thread"),
+            ),
+        }
+    }
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// A mount point or a model may hold any character; none may steer the terminal.
+fn printable(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            plain.extend(c.escape_default());
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
