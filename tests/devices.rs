@@ -1,0 +1,290 @@
+//! From captured system trees to classes and policies.
+//!
+//! Each folder of `tests/fixtures/sysfs` is a system: `sys/` as the kernel would lay it out (only
+//! what is read) and its `mountinfo`. Every mount in it is looked up; what comes out is a snapshot.
+
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use seekless::device::{Atlas, BadOverride, Class, ExecutorKind, Overrides, SystemRoot, Volume};
+
+const CORES: usize = 4;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sysfs")
+}
+
+fn system(case: &str) -> SystemRoot {
+    let folder = fixtures().join(case);
+    assert!(folder.is_dir(), "no fixture {case}");
+    SystemRoot {
+        sysfs: folder.join("sys"),
+        mountinfo: folder.join("mountinfo"),
+    }
+}
+
+fn cases() -> Vec<String> {
+    let folders = fs::read_dir(fixtures()).expect("fixtures");
+    let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("a plain name");
+    let mut cases: Vec<_> = folders.map(|entry| name(entry.expect("a case"))).collect();
+    cases.sort();
+    cases
+}
+
+fn overrides(rows: &[&str]) -> Overrides {
+    let parse = |row: &&str| row.parse().unwrap_or_else(|e: BadOverride| panic!("{e}"));
+    Overrides {
+        rows: rows.iter().map(parse).collect(),
+        depth_random: None,
+    }
+}
+
+/// Device number and mount point of each mount of a fixture.
+fn mounts(case: &str) -> Vec<(u64, PathBuf)> {
+    let table = fs::read_to_string(system(case).mountinfo).expect("a mountinfo");
+    let mount = |line: &str| {
+        let mut fields = line.split(' ').skip(2);
+        let (major, minor) = fields.next()?.split_once(':')?;
+        let st_dev = rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?);
+        Some((st_dev, PathBuf::from(fields.nth(1)?.replace("\\040", " "))))
+    };
+    table
+        .lines()
+        .map(|line| mount(line).expect("a mount"))
+        .collect()
+}
+
+fn atlas(case: &str, rows: &[&str]) -> Atlas {
+    let mut atlas = Atlas::new(system(case), overrides(rows), CORES);
+    for (st_dev, mount_point) in mounts(case) {
+        let id = atlas.volume(st_dev, &mount_point);
+        assert_eq!(atlas.volume(st_dev, Path::new("/elsewhere")), id);
+    }
+    atlas
+}
+
+/// The volume of the last mount of a fixture.
+fn last(case: &str, rows: &[&str]) -> Volume {
+    let (_, volume) = atlas(case, rows)
+        .volumes()
+        .last()
+        .map(|(id, v)| (id, v.clone()))
+        .expect("a volume");
+    volume
+}
+
+#[test]
+fn every_captured_system_is_understood() {
+    let mut text = String::new();
+    for case in cases() {
+        let _ = writeln!(text, "=== {case}");
+        for (_, volume) in atlas(&case, &[]).volumes() {
+            assert!(!volume.leaves.is_empty(), "{case}");
+            let _ = writeln!(text, "{}", volume.explain());
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn two_volumes_on_one_disk_share_its_leaf() {
+    let atlas = atlas("lvm-linear-two-hdds", &[]);
+    let leaves: Vec<Vec<_>> = atlas
+        .volumes()
+        .map(|(_, volume)| {
+            volume
+                .leaves
+                .iter()
+                .map(|leaf| leaf.name.as_str())
+                .collect()
+        })
+        .collect();
+    assert_eq!(leaves, [vec!["sda", "sdb"], vec!["sdb"]]);
+}
+
+#[test]
+fn bind_mounts_and_subvolumes_are_one_volume() {
+    assert_eq!(
+        atlas("sata-partition", &[]).volumes().count(),
+        3,
+        "/, /proc, /home"
+    );
+    let mut atlas = atlas("btrfs-two-disks", &[]);
+    let home = atlas.volume(rustix::fs::makedev(0, 45), Path::new("/home"));
+    let subvolume = atlas.volume(rustix::fs::makedev(0, 46), Path::new("/home/me/snapshot"));
+    assert_eq!(subvolume, home);
+    assert_eq!(atlas.volumes().count(), 1);
+}
+
+#[test]
+fn a_device_number_without_a_mount_is_still_looked_up() {
+    let mut atlas = atlas("md-raid1-hdd-ssd", &[]);
+    let hidden = atlas.volume(rustix::fs::makedev(8, 17), Path::new("/data"));
+    assert_eq!(atlas.get(hidden).class, Class::SolidState);
+    assert_eq!(atlas.get(hidden).stack, ["sdb1", "sdb"]);
+    let nowhere = atlas.volume(rustix::fs::makedev(0, 99), Path::new("/data"));
+    assert_eq!(atlas.get(nowhere).class, Class::Unknown);
+    assert_eq!(atlas.get(nowhere).rule, "unseen");
+}
+
+#[test]
+fn a_device_counts_more_than_a_class_and_a_class_more_than_the_default() {
+    for (rows, threads) in [
+        (vec!["default:5,4"], (5, 4)),
+        (vec!["hdd:6,3", "5"], (6, 3)),
+        (vec!["dev:/dev/sda:7,2", "hdd:6,3"], (7, 2)),
+        (vec!["hdd:6,3", "hdd:9,9"], (9, 9)),
+        (vec!["ssd:6,3", "unknown:8,8"], (1, 1)),
+        (vec!["hdd:6"], (6, 1)),
+    ] {
+        let policy = last("luks-on-lvm", &rows).policy;
+        assert_eq!(
+            (policy.random_threads, policy.sequential_threads),
+            threads,
+            "{rows:?}"
+        );
+    }
+}
+
+/// fclones accepts `removable:` and never looks at it; it rejects `dev:/dev/vda` where that is the
+/// only disk; it takes `sdaa` for `sda`. Here every accepted selector does something.
+#[test]
+fn regression_every_accepted_selector_is_used() {
+    for (case, row) in [
+        ("nvme-partition", "ssd:3,2"),
+        ("sata-partition", "hdd:3,2"),
+        ("memory", "memory:3,2"),
+        ("nfs", "network:3,2"),
+        ("mergerfs", "fuse:3,2"),
+        ("zfs", "unknown:3,2"),
+        ("zfs", "default:3,2"),
+        ("zfs", "3,2"),
+        ("virtio-rotational", "dev:/dev/vda:3,2"),
+        ("virtio-rotational", "dev:/dev/vda1:3,2"),
+        ("virtio-rotational", "dev:vda:3,2"),
+        ("sdaa-partition", "dev:/dev/sdaa:3,2"),
+        ("nvme-multipath", "dev:/dev/nvme0n1p1:3,2"),
+        ("luks-on-lvm", "dev:/dev/mapper/home:3,2"),
+        ("luks-on-lvm", "dev:/dev/vg0/crypt:3,2"),
+        ("luks-on-lvm", "dev:dm-0:3,2"),
+        ("luks-on-lvm", "dev:sda:3,2"),
+        ("md-raid5-partition", "dev:/dev/md0:3,2"),
+        ("multipath", "dev:/dev/sdd:3,2"),
+        ("btrfs-two-disks", "dev:/dev/sdb:3,2"),
+        ("lvm-linear-two-hdds", "dev:/dev/vg0/my-music:3,2"),
+    ] {
+        let checked = overrides(&[row]).check(&system(case));
+        assert_eq!(checked, Ok(()), "{case} {row}");
+        let atlas = atlas(case, &[row]);
+        assert_eq!(atlas.unused_overrides().count(), 0, "{case} {row}");
+        let volume = last(case, &[row]);
+        let policy = volume.policy;
+        assert_eq!(
+            (policy.random_threads, policy.sequential_threads),
+            (3, 2),
+            "{case} {row}"
+        );
+        assert_ne!(
+            policy.executor,
+            ExecutorKind::OneThreadPerDisk,
+            "{case} {row}"
+        );
+        assert!(
+            volume.explain().contains("as told by --threads "),
+            "{}",
+            volume.explain()
+        );
+    }
+}
+
+#[test]
+fn one_thread_for_a_spinning_disk_stays_the_elevator() {
+    let policy = last("sata-partition", &["hdd:1,1"]).policy;
+    assert_eq!(policy, last("sata-partition", &[]).policy);
+}
+
+#[test]
+fn a_device_that_is_not_there_is_an_error() {
+    for device in [
+        "/dev/sdz",
+        "sdz",
+        "/dev/mapper/none",
+        "/dev/",
+        "../sda",
+        "/dev/null",
+    ] {
+        let row = format!("dev:{device}:1,1");
+        let error = overrides(&[&row]).check(&system("sata-partition"));
+        let expected =
+            format!("there is no block device {device:?} on this system: its disks are sda");
+        assert_eq!(error.map_err(|e| e.to_string()), Err(expected));
+    }
+}
+
+#[test]
+fn a_device_that_no_root_lies_on_is_told() {
+    let row = "dev:/dev/sda:2,2";
+    assert_eq!(overrides(&[row]).check(&system("sdaa-partition")), Ok(()));
+    let mut atlas = Atlas::new(system("sdaa-partition"), overrides(&[row]), CORES);
+    atlas.volume(rustix::fs::makedev(65, 161), Path::new("/archive"));
+    let unused: Vec<_> = atlas.unused_overrides().map(ToString::to_string).collect();
+    assert_eq!(unused, [row]);
+}
+
+#[test]
+fn the_depth_is_the_users_wherever_there_is_a_queue() {
+    for (case, depth) in [("nvme-partition", 3), ("sata-partition", 3), ("nfs", 3)] {
+        let told = Overrides {
+            depth_random: Some(depth),
+            ..Overrides::default()
+        };
+        let mut atlas = Atlas::new(system(case), told, CORES);
+        for (st_dev, path) in mounts(case) {
+            let id = atlas.volume(st_dev, &path);
+            let volume = atlas.get(id);
+            let expected = if volume.class == Class::Memory {
+                1
+            } else {
+                depth
+            };
+            assert_eq!(volume.policy.depth, expected, "{}", volume.explain());
+        }
+    }
+}
+
+#[test]
+fn no_core_count_makes_a_policy_without_threads() {
+    for cores in [0, 1, 3, 64, 1000] {
+        for case in ["nvme-partition", "sata-partition", "memory", "nfs", "zfs"] {
+            let mut atlas = Atlas::new(system(case), Overrides::default(), cores);
+            for (st_dev, path) in mounts(case) {
+                let id = atlas.volume(st_dev, &path);
+                let p = atlas.get(id).policy;
+                let least = [
+                    p.random_threads,
+                    p.depth,
+                    p.sequential_threads,
+                    p.sequential_depth,
+                    p.metadata_threads,
+                ];
+                assert!(least.iter().all(|&number| number > 0), "{p:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn this_very_system_is_understood() {
+    let folder = std::env::temp_dir();
+    let st_dev = fs::metadata(&folder)
+        .expect("a folder for temporary files")
+        .dev();
+    let mut atlas = Atlas::new(SystemRoot::default(), Overrides::default(), CORES);
+    let id = atlas.volume(st_dev, &folder);
+    let volume = atlas.get(id);
+    assert!(!volume.leaves.is_empty(), "{volume:?}");
+    assert!(folder.starts_with(&volume.mount_point) || volume.filesystem == "unknown");
+    println!("{}", volume.explain());
+}
