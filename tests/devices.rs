@@ -8,7 +8,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use seekless::device::{Atlas, BadOverride, Class, ExecutorKind, Overrides, SystemRoot, Volume};
+use seekless::device::{
+    Atlas, BadOverride, Class, ExecutorKind, Overrides, RULES, SystemRoot, Volume,
+};
 
 const CORES: usize = 4;
 
@@ -287,4 +289,23 @@ fn this_very_system_is_understood() {
     assert!(!volume.leaves.is_empty(), "{volume:?}");
     assert!(folder.starts_with(&volume.mount_point) || volume.filesystem == "unknown");
     println!("{}", volume.explain());
+}
+
+#[test]
+fn the_documentation_lists_every_rule_and_class() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/devices.md");
+    let page = fs::read_to_string(page).expect("docs/devices.md");
+    for rule in RULES {
+        let row = format!("| `{}` | {} |", rule.name, rule.class);
+        assert!(
+            page.contains(&row),
+            "docs/devices.md has no row starting with {row}"
+        );
+    }
+    for class in Class::ALL {
+        assert!(
+            page.contains(&format!("`{class}`")),
+            "docs/devices.md does not name {class}"
+        );
+    }
 }
