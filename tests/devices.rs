@@ -5,7 +5,6 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
@@ -275,20 +274,6 @@ fn no_core_count_makes_a_policy_without_threads() {
             }
         }
     }
-}
-
-#[test]
-fn this_very_system_is_understood() {
-    let folder = std::env::temp_dir();
-    let st_dev = fs::metadata(&folder)
-        .expect("a folder for temporary files")
-        .dev();
-    let mut atlas = Atlas::new(SystemRoot::default(), Overrides::default(), CORES);
-    let id = atlas.volume(st_dev, &folder);
-    let volume = atlas.get(id);
-    assert!(!volume.leaves.is_empty(), "{volume:?}");
-    assert!(folder.starts_with(&volume.mount_point) || volume.filesystem == "unknown");
-    println!("{}", volume.explain());
 }
 
 #[test]
