@@ -18,5 +18,6 @@ pub mod device;
 pub mod event;
 pub mod hash;
 pub mod pipeline;
+pub mod report;
 pub mod scan;
 pub mod units;

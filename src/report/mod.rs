@@ -1,0 +1,149 @@
+//! How duplicate sets are written down, and read back.
+//!
+//! A format is one file that implements [`Report`] and one row of [`FORMATS`]; the command line,
+//! its help, the documentation's table and the conformance test read the registry. What each
+//! format promises is written in `docs/formats.md`.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::pipeline::{DuplicateSet, Summary};
+
+mod csv;
+pub mod escape;
+mod fdupes;
+mod json;
+mod ndjson;
+mod nul;
+pub mod read;
+mod record;
+mod text;
+mod time;
+
+/// Version of the documented layouts; it grows only when an old reader would go wrong.
+pub const SCHEMA: u32 = 1;
+
+/// Writes one run's result in one format.
+///
+/// The calls come in the order `begin`, any number of `set`, `end`. Each writes to a writer that
+/// should be buffered; none keeps a set.
+pub trait Report: Send {
+    /// Writes what comes before the first set.
+    fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()>;
+
+    /// Writes one set.
+    fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()>;
+
+    /// Writes what comes after the last set. Does not flush.
+    fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()>;
+}
+
+/// One row of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// What the user types.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub about: &'static str,
+    /// True if it should be given each set as soon as that is final; if not, it is given them
+    /// when all are known, those that would free most first.
+    pub streams: bool,
+    /// True if [`read::ReadReport`] understands it.
+    pub readable_back: bool,
+    /// Makes a writer for one run.
+    pub make: fn(&Style) -> Box<dyn Report>,
+}
+
+/// Every format there is; the first is the default.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "text",
+        about: "for people: sizes, digests, numbered files; can be edited and read back",
+        streams: false,
+        readable_back: true,
+        make: |style| Box::new(text::Text::new(style)),
+    },
+    Format {
+        name: "json",
+        about: "one document with all that is known of each file",
+        streams: false,
+        readable_back: true,
+        make: |_| Box::new(json::Json::default()),
+    },
+    Format {
+        name: "ndjson",
+        about: "the same, one object a line, each set as soon as it is final",
+        streams: true,
+        readable_back: true,
+        make: |_| Box::new(ndjson::NdJson),
+    },
+    Format {
+        name: "csv",
+        about: "a table with one row for each name",
+        streams: false,
+        readable_back: false,
+        make: |_| Box::new(csv::Csv::default()),
+    },
+    Format {
+        name: "fdupes",
+        about: "bare names, an empty line after each set, as fdupes -r prints them",
+        streams: true,
+        readable_back: false,
+        make: |_| Box::new(fdupes::Fdupes::default()),
+    },
+    Format {
+        name: "nul",
+        about: "bare names, a NUL after each and one more after each set",
+        streams: true,
+        readable_back: false,
+        make: |_| Box::new(nul::Nul::default()),
+    },
+];
+
+/// Looks up a format by its name.
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// How a report should look; says nothing about what is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Mark parts with terminal colours. A coloured report cannot be read back.
+    pub color: bool,
+}
+
+/// What is known of a run before its first set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the program.
+    pub version: String,
+    /// The command line as the system gave it, the program's name first.
+    pub command: Vec<Vec<u8>>,
+    /// The folder the program ran in: relative names start there.
+    pub folder: Vec<u8>,
+    /// The roots as the user wrote them; [`crate::pipeline::Member::root`] counts them from 0.
+    pub roots: Vec<Vec<u8>>,
+    /// When the run began, nanoseconds since 1970. A file changed later is not the one reported.
+    pub started_ns: i64,
+    /// The options that change what a set means.
+    pub options: Options,
+}
+
+/// Options that change what a set means, for people and for whoever acts on the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Names of one inode count as duplicates of each other.
+    pub hard_links: bool,
+    /// All replicas below one root count as one.
+    pub isolate: bool,
+    /// Symbolic links were followed: a name may lead through one.
+    pub follow_links: bool,
+    /// Members were compared byte by byte.
+    pub verify: bool,
+    /// Sets with more replicas than this are reported.
+    pub rf_over: Option<u64>,
+    /// Sets with fewer replicas than this are reported.
+    pub rf_under: Option<u64>,
+}

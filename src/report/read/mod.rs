@@ -1,0 +1,264 @@
+//! Reads reports back: `text` (also edited), `json` and `ndjson`, told apart by their first bytes.
+//!
+//! What is read is what somebody wrote, not what is true: names may lead anywhere and numbers may
+//! be invented. Whoever acts on a report checks each file again.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use super::escape::{BadEscape, escape};
+use super::{Header, SCHEMA};
+use crate::hash::ContentDigest;
+
+mod json;
+mod text;
+
+/// A report read back as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// What stands around the sets.
+    pub frame: Frame,
+    /// The sets, in the order in which they were written.
+    pub sets: Vec<ReadSet>,
+}
+
+/// What stands around the sets of a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// What is known of the run; `None` if it was taken out.
+    pub header: Option<Header>,
+    /// How the report ends.
+    pub ending: Ending,
+}
+
+/// How a report ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// The run saw everything.
+    Complete,
+    /// The run was interrupted: the sets are right, but there may be more.
+    Interrupted,
+    /// The report does not say.
+    #[default]
+    Unsaid,
+}
+
+/// One set as reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadSet {
+    /// Length of each member, bytes.
+    pub size: u64,
+    /// BLAKE3 of the content, where the run computed it.
+    pub digest: Option<ContentDigest>,
+    /// How many replicas the set counted when it was written.
+    pub replicas: u64,
+    /// What would have come free when all but one were removed.
+    pub reclaimable: u64,
+    /// The files that are still listed, the one marked to be kept first; never empty.
+    pub members: Vec<ReadMember>,
+}
+
+/// One file as reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadMember {
+    /// Its names as reported; never empty, and none of them is.
+    pub names: Vec<Vec<u8>>,
+    /// What the format tells about the file; `text` tells nothing.
+    pub facts: Option<Facts>,
+}
+
+/// A file's metadata at the time of the scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// `st_dev` of the file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// How many names the inode had in all.
+    pub links: u64,
+    /// Time of last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Bytes allocated on disk.
+    pub allocated: u64,
+    /// Names of the physical disks below.
+    pub disk: String,
+    /// Index of the root through which the file was reached.
+    pub root: u32,
+}
+
+/// Says why a report could not be read, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system could not read it.
+    #[error("cannot read the report: {0}")]
+    Io(#[from] io::Error),
+    /// There is nothing in it.
+    #[error("the report is empty")]
+    Empty,
+    /// It was written to another plan.
+    #[error(
+        "the report has schema {0}, this version reads schema {SCHEMA}: \
+         use the version that wrote it, or make the report again"
+    )]
+    Schema(u32),
+    /// It ends in the middle.
+    #[error("line {0}: the report is cut off here; make it again")]
+    CutOff(usize),
+    /// A line says something that it cannot say.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: BadLine,
+    },
+    /// It is no JSON, or not of the documented shape.
+    #[error("line {line}, column {column}: {reason}")]
+    Json {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+}
+
+/// What can be wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadLine {
+    /// A line at the margin is neither a comment nor the head of a set.
+    #[error(
+        "expected a set (SIZE (N bytes) * REPLICAS, reclaimable SIZE (N bytes), blake3 DIGEST), \
+         an indented file or a comment starting with #"
+    )]
+    NoSet,
+    /// A file is listed before any set.
+    #[error("a file before the first set")]
+    NoSetYet,
+    /// An indented line does not start with a file's number and mark.
+    #[error("expected a file: its number, then `*`, `=` or a space, then its name")]
+    NoFile,
+    /// Two files of a set have one number.
+    #[error("file {0} of this set is listed twice (a further name of it is marked =)")]
+    Twice(u64),
+    /// The name has a broken escape.
+    #[error(transparent)]
+    Escape(#[from] BadEscape),
+    /// The name is empty or holds a NUL, which no name can.
+    #[error("no file can have the name \"{}\"", escape(.0))]
+    NoName(Vec<u8>),
+    /// The digest is not 64 hexadecimal digits.
+    #[error("{0:?} is no BLAKE3 digest")]
+    Digest(String),
+    /// A base64 name is not base64.
+    #[error("the bytes of a name are not valid base64")]
+    Base64,
+    /// A time is not as in RFC 3339.
+    #[error("{0:?} is no RFC 3339 time between 1677 and 2262")]
+    Time(String),
+    /// A word in the list of options is not known.
+    #[error("unknown option {0:?}")]
+    Option(String),
+    /// The line is no JSON, or not of the documented shape.
+    #[error("{0}")]
+    Shape(String),
+    /// A set without a file.
+    #[error("a set without members")]
+    NoMember,
+    /// The object is not a seekless report.
+    #[error("not a report of seekless")]
+    Foreign,
+    /// A second report follows the first.
+    #[error("a second report starts here; give one report at a time")]
+    Second,
+    /// The line is longer than any name can be.
+    #[error("the line is too long for a name")]
+    TooLong,
+    /// The line holds terminal colours.
+    #[error("the report holds terminal colours; make it again without them")]
+    Colored,
+}
+
+impl ReadReport {
+    /// Reads a whole report into memory.
+    pub fn read(input: impl Read) -> Result<Self, ReadError> {
+        let mut sets = Vec::new();
+        let frame = read_each(input, &mut |set| sets.push(set))?;
+        Ok(Self { frame, sets })
+    }
+}
+
+/// Reads a report of any length, handing over each set as it is read.
+///
+/// Sets that were handed over before an error are to be dropped: the report is wrong as a whole.
+pub fn read_each(mut input: impl Read, each: &mut dyn FnMut(ReadSet)) -> Result<Frame, ReadError> {
+    let mut start = Vec::new();
+    input.by_ref().take(256).read_to_end(&mut start)?;
+    let start = match start.strip_prefix(b"\xef\xbb\xbf") {
+        Some(after_byte_order_mark) => after_byte_order_mark.to_vec(),
+        None => start,
+    };
+    let kind = detect(&start);
+    let whole = BufReader::with_capacity(1 << 16, Cursor::new(start).chain(input));
+    match kind {
+        Kind::Json => json::read_document(whole, each),
+        Kind::NdJson => json::read_lines(whole, each),
+        Kind::Text => text::read(whole, each),
+        Kind::Empty => Err(ReadError::Empty),
+    }
+}
+
+enum Kind {
+    Text,
+    Json,
+    NdJson,
+    Empty,
+}
+
+/// A line of ndjson starts with its type; a document has no such key.
+fn detect(start: &[u8]) -> Kind {
+    match start.trim_ascii_start() {
+        [] => Kind::Empty,
+        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Kind::NdJson,
+        [b'{', ..] => Kind::Json,
+        _ => Kind::Text,
+    }
+}
+
+fn checked_name(name: Vec<u8>) -> Result<Vec<u8>, BadLine> {
+    if name.is_empty() || name.contains(&0) {
+        Err(BadLine::NoName(name))
+    } else {
+        Ok(name)
+    }
+}
+
+fn digest(hex: &str) -> Result<ContentDigest, BadLine> {
+    ContentDigest::from_hex(hex).ok_or_else(|| BadLine::Digest(hex.to_owned()))
+}
+
+/// Reads one line without its end; `None` at the end of the input.
+fn next_line(
+    input: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    longest: u64,
+) -> io::Result<Option<LineEnd>> {
+    line.clear();
+    input.by_ref().take(longest).read_until(b'\n', line)?;
+    Ok(match line.last() {
+        None => None,
+        Some(b'\n') => {
+            line.pop();
+            line.pop_if(|last| *last == b'\r');
+            Some(LineEnd::Newline)
+        }
+        Some(_) if line.len() as u64 == longest => Some(LineEnd::TooLong),
+        Some(_) => Some(LineEnd::EndOfInput),
+    })
+}
+
+enum LineEnd {
+    Newline,
+    TooLong,
+    EndOfInput,
+}

@@ -1,0 +1,272 @@
+//! Reads the text format, with whatever lines its user took out.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use super::{
+    BadLine, Ending, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name, digest,
+    next_line,
+};
+use crate::report::escape::unescape;
+use crate::report::{Header, Options, SCHEMA, time};
+
+/// Folders 16,000 deep with names of 255 bytes, each byte escaped. A longer line is an attack on
+/// the memory or no report.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// Reads what `text` wrote and somebody edited.
+pub fn read(mut input: impl BufRead, each: &mut dyn FnMut(ReadSet)) -> Result<Frame, ReadError> {
+    let mut reader = Reader::default();
+    let mut bytes = Vec::new();
+    let mut line = 0;
+    while let Some(end) = next_line(&mut input, &mut bytes, LONGEST_LINE)? {
+        line += 1;
+        match end {
+            LineEnd::TooLong => {
+                return Err(ReadError::Line {
+                    line,
+                    reason: BadLine::TooLong,
+                });
+            }
+            // A name may have lost its end, and then be another file's name.
+            LineEnd::EndOfInput if !bytes.trim_ascii().is_empty() => {
+                return Err(ReadError::CutOff(line));
+            }
+            LineEnd::EndOfInput | LineEnd::Newline => {}
+        }
+        reader
+            .take(&bytes, each)
+            .map_err(|reason| ReadError::Line { line, reason })?;
+        if let Some(other) = reader.schema.filter(|&schema| schema != SCHEMA) {
+            return Err(ReadError::Schema(other));
+        }
+    }
+    if let Some(set) = reader.set.take() {
+        set.finish(each);
+    }
+    Ok(Frame {
+        header: reader.header.complete(),
+        ending: reader.ending,
+    })
+}
+
+#[derive(Default)]
+struct Reader {
+    schema: Option<u32>,
+    header: PartialHeader,
+    any_set: bool,
+    set: Option<OpenSet>,
+    ending: Ending,
+}
+
+impl Reader {
+    fn take(&mut self, line: &[u8], each: &mut dyn FnMut(ReadSet)) -> Result<(), BadLine> {
+        if line.contains(&0x1b) {
+            return Err(BadLine::Colored);
+        }
+        let trimmed = line.trim_ascii_start();
+        match (trimmed.first(), line.first()) {
+            (None, _) => Ok(()),
+            (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
+            (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
+            _ => {
+                if let Some(set) = self.set.take() {
+                    set.finish(each);
+                }
+                self.any_set = true;
+                self.set = Some(OpenSet::parse(line)?);
+                Ok(())
+            }
+        }
+    }
+
+    fn comment(&mut self, comment: &[u8]) -> Result<(), BadLine> {
+        if let Some((version, schema)) = first_line(comment) {
+            if self.any_set || self.schema.is_some() {
+                return Err(BadLine::Second);
+            }
+            self.schema = Some(schema);
+            self.header.version = Some(version);
+            return Ok(());
+        }
+        if comment.starts_with(b"complete: ") {
+            self.ending = Ending::Complete;
+        } else if comment.starts_with(b"interrupted: ") {
+            self.ending = Ending::Interrupted;
+        } else if self.schema.is_some() && !self.any_set {
+            self.header.line(comment)?;
+        }
+        Ok(())
+    }
+}
+
+/// `seekless VERSION report, text, schema N`
+fn first_line(comment: &[u8]) -> Option<(String, u32)> {
+    let comment = str::from_utf8(comment).ok()?;
+    let (version, schema) = comment
+        .strip_prefix("seekless ")?
+        .split_once(" report, text, schema ")?;
+    let version = String::from_utf8(unescape(version.as_bytes()).ok()?).ok()?;
+    Some((version, schema.trim_ascii_end().parse().ok()?))
+}
+
+/// The header as far as its lines are still there.
+#[derive(Default)]
+struct PartialHeader {
+    version: Option<String>,
+    command: Vec<Vec<u8>>,
+    folder: Option<Vec<u8>>,
+    roots: Vec<Vec<u8>>,
+    started_ns: Option<i64>,
+    options: Options,
+}
+
+impl PartialHeader {
+    fn line(&mut self, comment: &[u8]) -> Result<(), BadLine> {
+        if let Some(words) = comment.strip_prefix(b"command: ") {
+            let words = words.split(|&b| b == b' ').map(unescape);
+            self.command = words.collect::<Result<_, _>>()?;
+        } else if let Some(folder) = comment.strip_prefix(b"folder: ") {
+            self.folder = Some(unescape(folder)?);
+        } else if let Some(root) = comment.strip_prefix(b"root: ") {
+            self.roots.push(unescape(root)?);
+        } else if let Some(started) = comment.strip_prefix(b"started: ") {
+            let started = String::from_utf8_lossy(started.trim_ascii());
+            let ns = time::from_rfc3339(&started);
+            self.started_ns = Some(ns.ok_or_else(|| BadLine::Time(started.into_owned()))?);
+        } else if let Some(words) = comment.strip_prefix(b"options: ") {
+            self.options = options(&String::from_utf8_lossy(words))?;
+        }
+        Ok(())
+    }
+
+    /// Without the folder, names relative to it would be taken for others.
+    fn complete(self) -> Option<Header> {
+        Some(Header {
+            version: self.version?,
+            command: self.command,
+            folder: self.folder?,
+            roots: self.roots,
+            started_ns: self.started_ns?,
+            options: self.options,
+        })
+    }
+}
+
+fn options(words: &str) -> Result<Options, BadLine> {
+    let mut options = Options::default();
+    for word in words.split_ascii_whitespace() {
+        let unknown = || BadLine::Option(word.to_owned());
+        match word.split_once('=') {
+            None => match word {
+                "hard_links" => options.hard_links = true,
+                "isolate" => options.isolate = true,
+                "follow_links" => options.follow_links = true,
+                "verify" => options.verify = true,
+                _ => return Err(unknown()),
+            },
+            Some((name, number)) => {
+                let limit = Some(number.parse().map_err(|_| unknown())?);
+                match name {
+                    "rf_over" => options.rf_over = limit,
+                    "rf_under" => options.rf_under = limit,
+                    _ => return Err(unknown()),
+                }
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// A set whose files are being read.
+struct OpenSet {
+    set: ReadSet,
+    /// The number of a file → its place among the members.
+    places: HashMap<u64, usize>,
+    /// Place of the first member marked to be kept.
+    marked: Option<usize>,
+}
+
+impl OpenSet {
+    fn parse(line: &[u8]) -> Result<Self, BadLine> {
+        let line = str::from_utf8(line)
+            .map_err(|_| BadLine::NoSet)?
+            .trim_ascii_end();
+        let (size, replicas, reclaimable, hex) = set_parts(line).ok_or(BadLine::NoSet)?;
+        let digest = if hex == "-" { None } else { Some(digest(hex)?) };
+        let members = Vec::new();
+        Ok(Self {
+            set: ReadSet {
+                size,
+                digest,
+                replicas,
+                reclaimable,
+                members,
+            },
+            places: HashMap::new(),
+            marked: None,
+        })
+    }
+
+    fn file(&mut self, line: &[u8]) -> Result<(), BadLine> {
+        let (number, mark, name) = file_parts(line).ok_or(BadLine::NoFile)?;
+        let name = checked_name(unescape(name)?)?;
+        let place = match (self.places.get(&number), mark) {
+            (Some(&place), b'=') => {
+                if let Some(member) = self.set.members.get_mut(place) {
+                    member.names.push(name);
+                }
+                return Ok(());
+            }
+            (Some(_), _) => return Err(BadLine::Twice(number)),
+            (None, _) => self.set.members.len(),
+        };
+        self.places.insert(number, place);
+        self.set.members.push(ReadMember {
+            names: vec![name],
+            facts: None,
+        });
+        if mark == b'*' {
+            self.marked.get_or_insert(place);
+        }
+        Ok(())
+    }
+
+    /// Hands the set over, unless all its files were taken out.
+    fn finish(mut self, each: &mut dyn FnMut(ReadSet)) {
+        if let Some(head) = self
+            .marked
+            .and_then(|marked| self.set.members.get_mut(..=marked))
+        {
+            head.rotate_right(1);
+        }
+        if !self.set.members.is_empty() {
+            each(self.set);
+        }
+    }
+}
+
+/// `4.2 MB (4194304 bytes) * 3, reclaimable 8.4 MB (8388608 bytes), blake3 9f86…`
+fn set_parts(line: &str) -> Option<(u64, u64, u64, &str)> {
+    let (_, rest) = line.split_once(" (")?;
+    let (size, rest) = rest.split_once(" bytes) * ")?;
+    let (replicas, rest) = rest.split_once(", reclaimable ")?;
+    let (_, rest) = rest.split_once(" (")?;
+    let (reclaimable, digest) = rest.split_once(" bytes), blake3 ")?;
+    Some((
+        size.parse().ok()?,
+        replicas.parse().ok()?,
+        reclaimable.parse().ok()?,
+        digest,
+    ))
+}
+
+/// `2 = backup/again.jpg`
+fn file_parts(line: &[u8]) -> Option<(u64, u8, &[u8])> {
+    let digits = line.iter().position(|b| !b.is_ascii_digit())?;
+    let number = str::from_utf8(&line[..digits]).ok()?.parse().ok()?;
+    match &line[digits..] {
+        [b' ', mark @ (b'*' | b'=' | b' '), b' ', name @ ..] => Some((number, *mark, name)),
+        _ => None,
+    }
+}

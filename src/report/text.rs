@@ -1,0 +1,156 @@
+//! The default format: for people, and safe to edit and to read back.
+//!
+//! ```text
+//! 4.2 MB (4194304 bytes) * 2, reclaimable 4.2 MB (4194304 bytes), blake3 9f86d081…
+//!   1 * photos/IMG_1.jpg
+//!   2   backup/IMG_1.jpg
+//!   2 = backup/again.jpg
+//! ```
+//!
+//! Names of one inode carry one number. So a line can be taken out without the lines around it
+//! changing their meaning: were further names only indented below the first, taking out that
+//! first line would hand them to the file above.
+
+use std::io::{self, Write};
+
+use super::escape::escape;
+use super::{Header, Options, Report, SCHEMA, Style, time};
+use crate::pipeline::{DuplicateSet, Summary};
+use crate::units::Bytes;
+
+const BOLD: &str = "\x1b[1m";
+const GREEN: &str = "\x1b[32m";
+const FAINT: &str = "\x1b[2m";
+const RESET: &str = "\x1b[0m";
+
+/// Writes sets as paragraphs.
+pub struct Text {
+    color: bool,
+}
+
+impl Text {
+    pub fn new(style: &Style) -> Self {
+        Self { color: style.color }
+    }
+
+    fn paint(&self, color: &'static str) -> (&'static str, &'static str) {
+        if self.color { (color, RESET) } else { ("", "") }
+    }
+
+    fn comment(&self, out: &mut dyn Write, comment: &str) -> io::Result<()> {
+        let (on, off) = self.paint(FAINT);
+        writeln!(out, "{on}# {comment}{off}")
+    }
+}
+
+impl Report for Text {
+    fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
+        let version = escape(header.version.as_bytes());
+        self.comment(
+            out,
+            &format!("seekless {version} report, text, schema {SCHEMA}"),
+        )?;
+        self.comment(out, &format!("command: {}", words(&header.command)))?;
+        self.comment(out, &format!("folder: {}", escape(&header.folder)))?;
+        for root in &header.roots {
+            self.comment(out, &format!("root: {}", escape(root)))?;
+        }
+        self.comment(
+            out,
+            &format!("started: {}", time::rfc3339(header.started_ns)),
+        )?;
+        self.comment(out, &format!("options: {}", option_words(&header.options)))?;
+        self.comment(
+            out,
+            "Each set: size * replicas, what comes free when one is left, digest.",
+        )?;
+        self.comment(
+            out,
+            "Then its files: * would be kept, = is a further name (hard link) of",
+        )?;
+        self.comment(
+            out,
+            "the file with the same number. Lines taken out are left alone by",
+        )?;
+        self.comment(
+            out,
+            "whatever reads this. Unprintable: \\n \\r \\t \\\\ \\xFF \\u{202e}",
+        )
+    }
+
+    fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        let (bold, plain) = self.paint(BOLD);
+        write!(
+            out,
+            "\n{bold}{} ({} bytes) * {}{plain}, reclaimable {} ({} bytes), blake3 ",
+            Bytes(set.size),
+            set.size,
+            set.replicas,
+            Bytes(set.reclaimable),
+            set.reclaimable,
+        )?;
+        match set.digest {
+            Some(digest) => writeln!(out, "{digest}")?,
+            None => out.write_all(b"-\n")?,
+        }
+        let (green, plain) = self.paint(GREEN);
+        let (faint, plain_again) = self.paint(FAINT);
+        for (index, member) in set.members.iter().enumerate() {
+            let number = index + 1;
+            for (nth, name) in member.names.iter().enumerate() {
+                let name = escape(name);
+                match (index, nth) {
+                    (0, 0) => writeln!(out, " {number:2} * {green}{name}{plain}")?,
+                    (_, 0) => writeln!(out, " {number:2}   {name}")?,
+                    _ => writeln!(out, " {number:2} = {faint}{name}{plain_again}")?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+        let state = if summary.incomplete {
+            "interrupted"
+        } else {
+            "complete"
+        };
+        out.write_all(b"\n")?;
+        self.comment(
+            out,
+            &format!(
+                "{state}: sets {}, redundant files {}, reclaimable {}",
+                summary.sets,
+                summary.redundant_files,
+                Bytes(summary.reclaimable)
+            ),
+        )
+    }
+}
+
+/// Arguments in one line; a space inside one is escaped so that they can be told apart.
+fn words(arguments: &[Vec<u8>]) -> String {
+    let escaped: Vec<String> = arguments
+        .iter()
+        .map(|word| escape(word).replace(' ', "\\x20"))
+        .collect();
+    escaped.join(" ")
+}
+
+fn option_words(options: &Options) -> String {
+    let flags = [
+        ("hard_links", options.hard_links),
+        ("isolate", options.isolate),
+        ("follow_links", options.follow_links),
+        ("verify", options.verify),
+    ];
+    let limits = [("rf_over", options.rf_over), ("rf_under", options.rf_under)];
+    let flags = flags
+        .into_iter()
+        .filter(|(_, on)| *on)
+        .map(|(name, _)| name.to_owned());
+    let limits = limits
+        .into_iter()
+        .filter_map(|(name, limit)| Some(format!("{name}={}", limit?)));
+    flags.chain(limits).collect::<Vec<_>>().join(" ")
+}
