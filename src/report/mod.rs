@@ -13,6 +13,7 @@ use crate::pipeline::{DuplicateSet, Summary};
 mod csv;
 pub mod escape;
 mod fdupes;
+pub mod file;
 mod json;
 mod ndjson;
 mod nul;
