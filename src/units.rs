@@ -51,10 +51,9 @@ impl FromStr for Bytes {
         }
         match number.parse::<f64>() {
             Ok(fraction) if number.contains('.') => Ok(Bytes((fraction * factor? as f64) as u64)),
-            Err(_) if !number.is_empty() && !number.contains('.') => {
-                Err(BadSize::TooLarge(text.to_owned()))
-            }
-            _ => Err(BadSize::NoNumber(text.to_owned())),
+            // Digits only, yet no u64.
+            Ok(_) => Err(BadSize::TooLarge(text.to_owned())),
+            Err(_) => Err(BadSize::NoNumber(text.to_owned())),
         }
     }
 }
