@@ -199,6 +199,7 @@ fn way_out(path: &Path, cause: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -283,9 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_written_and_not_replaced() -> Tested {
+    fn what_is_open_already_or_no_file_is_written_and_not_replaced() -> Tested {
         write(Path::new("/dev/null"), b"report")?;
         assert!(!fs::metadata("/dev/null")?.is_file());
+        let mut shells = tempfile::NamedTempFile::new()?;
+        shells.write_all(b"before, ")?;
+        let descriptor = format!("/proc/self/fd/{}", shells.as_file().as_raw_fd());
+        write(Path::new(&descriptor), b"report")?;
+        assert_eq!(fs::read(shells.path())?, b"before, report");
         Ok(())
     }
 }
