@@ -68,7 +68,7 @@ fn facts(member: &Member) -> String {
 /// whole table; such names are escaped, and only such names.
 fn write_path(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
     match str::from_utf8(name) {
-        Ok(text) if !text.chars().any(escape::is_unprintable) => {
+        Ok(text) if escape::is_printable(text) => {
             write!(out, "{},text", quoted(text))
         }
         _ => write!(out, "{},escaped", quoted(&escape::escape(name))),

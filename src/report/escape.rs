@@ -39,18 +39,17 @@ pub fn escape(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// True if the text stands for itself: printable, on one line, no space at its ends.
-pub fn is_plain(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.first() == Some(&b' ') || bytes.last() == Some(&b' ') {
-        return false;
-    }
-    bytes
-        .iter()
-        .all(|b| matches!(b, b' '..=b'~') && *b != b'\\')
-        || (!text.contains('\\')
-            && !text.chars().any(is_unprintable)
-            && !text.starts_with(char::is_whitespace)
-            && !text.ends_with(char::is_whitespace))
+fn is_plain(text: &str) -> bool {
+    !text.starts_with(char::is_whitespace)
+        && !text.ends_with(char::is_whitespace)
+        && !text.contains('\\')
+        && is_printable(text)
+}
+
+/// True if no character of the text [is unprintable](is_unprintable).
+pub fn is_printable(text: &str) -> bool {
+    // Most names are plain ASCII, and this is an inner loop of every report.
+    text.bytes().all(|b| matches!(b, b' '..=b'~')) || !text.chars().any(is_unprintable)
 }
 
 /// True for a character that must not reach a terminal or a line of text as it is.

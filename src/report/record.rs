@@ -228,8 +228,48 @@ fn seconds(time: Duration) -> f64 {
 
 /// Writes one object on one line, without the line's end.
 pub fn write_json(out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
-    let mut serializer = serde_json::Serializer::with_formatter(out, Printable);
-    Ok(record.serialize(&mut serializer)?)
+    let mut gather = Gather {
+        out,
+        bytes: Vec::with_capacity(1024),
+    };
+    let mut serializer = serde_json::Serializer::with_formatter(&mut gather, Printable);
+    record.serialize(&mut serializer)?;
+    gather.flush()
+}
+
+/// Gathers the many small pieces of an object.
+///
+/// A virtual call for each of them took a third of the time of a million members.
+struct Gather<'a> {
+    out: &'a mut dyn Write,
+    bytes: Vec<u8>,
+}
+
+impl Gather<'_> {
+    /// A set of any size passes through so much memory.
+    const FULL: usize = 1 << 15;
+}
+
+impl Write for Gather<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() < Self::FULL {
+            Ok(())
+        } else {
+            self.flush()
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
 }
 
 /// Compact JSON that is safe on a terminal.
@@ -243,6 +283,9 @@ impl Formatter for Printable {
     where
         W: ?Sized + Write,
     {
+        if escape::is_printable(fragment) {
+            return out.write_all(fragment.as_bytes());
+        }
         let mut plain = 0;
         for (at, c) in fragment.char_indices() {
             if escape::is_unprintable(c) {

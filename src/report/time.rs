@@ -3,12 +3,15 @@
 //! Text because 64-bit nanoseconds do not survive JavaScript's and older jq's numbers.
 
 use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
+
+const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
 
 /// Writes nanoseconds since 1970 as `2026-11-21T01:43:16.123456789Z`.
 pub fn rfc3339(ns: i64) -> String {
     // 64 bits of nanoseconds reach from 1677 to 2262, jiff's years from -9999 to 9999.
     let time = Timestamp::from_nanosecond(i128::from(ns)).unwrap_or_default();
-    format!("{time:.9}")
+    PRINTER.timestamp_to_string(&time)
 }
 
 /// Reads any RFC 3339 time back; `None` if it is none, or out of the range of 64 bits.
