@@ -15,6 +15,7 @@
 //! ```
 
 pub mod device;
+pub mod engine;
 pub mod event;
 pub mod hash;
 pub mod pipeline;

@@ -1,0 +1,167 @@
+//! What may be typed: the commands. What `find` takes is in `find_args`.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use super::find_args::FindArgs;
+
+/// Finds files with the same content, reading only what can change the answer.
+///
+/// Give it folders or files, and it prints the sets of files with equal content. It changes
+/// nothing. On a spinning disk it reads in the order in which the files lie there, on anything
+/// else in parallel.
+#[derive(Debug, Parser)]
+#[command(
+    name = "seekless",
+    version,
+    max_term_width = 100,
+    args_conflicts_with_subcommands = true,
+    after_help = "Try 'seekless --help' for every option in full and examples.",
+    after_long_help = EXAMPLES
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    #[command(flatten)]
+    pub find: FindArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find duplicates: the default, so that 'seekless PATH' means 'seekless find PATH'.
+    ///
+    /// A folder that is named like a command is written with its place: 'seekless ./find'.
+    #[command(
+        after_help = "Try 'seekless find --help' for every option in full and examples.",
+        after_long_help = EXAMPLES
+    )]
+    Find(Box<FindArgs>),
+
+    /// Print a script that completes options in a shell.
+    ///
+    /// For bash: seekless completions bash > ~/.local/share/bash-completion/completions/seekless
+    Completions(CompletionsArgs),
+
+    /// Print the manual page, or write the pages of all commands into a folder.
+    ///
+    /// To read it at once: seekless man | man -l -
+    Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell that will read the script.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write one file for each command into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  seekless ~/Pictures                           duplicates below one folder
+  seekless --type image --min-size 100k ~/Pictures /mnt/phone
+                                                photos only, none of the thumbnails
+  seekless --isolate ~/Documents /mnt/backup    only what is in both places
+  seekless --unique --isolate ~/Documents /mnt/backup
+                                                what is in one of the two places only
+  seekless -E node_modules -E .git ~/src        leave out folders by name
+  find . -name '*.iso' -print0 | seekless -0    let another program choose the files
+  seekless -f json -o report.json ~/Pictures    all that is known, for a program
+  seekless --explain / /mnt/backup              how each place would be read, and why
+
+Sizes are written 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti of 1024.
+
+Exit status:
+  0    done
+  1    done, but something could not be read or changed meanwhile; stderr names it
+  2    wrong use, or nothing could be done
+  130  interrupted; what was known by then has been reported";
+
+/// The whole command line, for help, completions and manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::command_word;
+
+    fn parse(line: &[&str]) -> Result<FindArgs, clap::Error> {
+        let line = line.iter().map(Into::into).collect();
+        let cli = Cli::try_parse_from(command_word::first(line, &command()))?;
+        Ok(match cli.command {
+            None => cli.find,
+            Some(Command::Find(args)) => *args,
+            Some(other) => panic!("{other:?} is not find"),
+        })
+    }
+
+    #[test]
+    fn definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_option_of_find_is_explained_and_grouped() {
+        for arg in command().get_arguments() {
+            assert!(arg.get_help().is_some(), "{}", arg.get_id());
+            assert!(arg.get_help_heading().is_some(), "{}", arg.get_id());
+        }
+    }
+
+    #[test]
+    fn find_is_the_default() {
+        for line in [
+            &["seekless", "-x", "a", "b"][..],
+            &["seekless", "a", "-x", "b"],
+            &["seekless", "find", "-x", "a", "b"],
+            &["seekless", "-x", "find", "a", "b"],
+            &["seekless", "--", "a", "b"],
+        ] {
+            let args = parse(line).expect("a good line");
+            assert_eq!(args.roots, ["a", "b"], "{line:?}");
+        }
+        assert!(parse(&["seekless"]).expect("a good line").roots.is_empty());
+    }
+
+    #[test]
+    fn folders_named_like_commands_can_be_reached() {
+        for (line, root) in [
+            (&["seekless", "./find"][..], "./find"),
+            (&["seekless", "find", "find"], "find"),
+            (&["seekless", "find", "man"], "man"),
+            (&["seekless", "--", "man"], "man"),
+            (&["seekless", "find", "help"], "help"),
+            (&["seekless", "fin"], "fin"),
+            (&["seekless", "find", "--", "-x"], "-x"),
+        ] {
+            let args = parse(line).expect("a good line");
+            assert_eq!(args.roots, [root], "{line:?}");
+        }
+    }
+
+    #[test]
+    fn values_are_checked_while_parsing() {
+        for (line, part) in [
+            (&["seekless", "--min-size", "10x"][..], "unknown size unit"),
+            (&["seekless", "--type", "picture"], "image, video, audio"),
+            (&["seekless", "-f", "xml"], "ndjson"),
+            (&["seekless", "--threads", "floppy:1"], "floppy"),
+            (&["seekless", "--max-depth", "-1"], "-1"),
+            (&["seekless", "--nope"], "--nope"),
+        ] {
+            let error = parse(line).expect_err("a wrong line");
+            assert!(error.to_string().contains(part), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Lets options stand before the command's name.
+//!
+//! `seekless -v find photos` reads naturally, but the parser takes `find` for a folder once it has
+//! seen an option of the default command. So the first word that is no option comes first, if it
+//! names a command. `./find`, or anything after `--`, is a path.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use clap::{ArgAction, Command};
+
+/// Moves the command's name to the front of the words, if it is there.
+pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    if let Some(place) = place(&words, command) {
+        words[1..=place].rotate_right(1);
+    }
+    words
+}
+
+/// Finds the first word that is no option nor an option's value, if it names a command.
+fn place(words: &[OsString], command: &Command) -> Option<usize> {
+    let mut value_follows = false;
+    for (place, word) in words.iter().enumerate().skip(1) {
+        let bytes = word.as_bytes();
+        if value_follows {
+            value_follows = false;
+        } else if bytes == b"--" {
+            return None;
+        } else if let Some(long) = bytes.strip_prefix(b"--") {
+            value_follows = takes_value(command, |arg| {
+                arg.get_long().is_some_and(|name| name.as_bytes() == long)
+            });
+        } else if bytes.len() > 1 && bytes[0] == b'-' {
+            value_follows = cluster_wants_value(&bytes[1..], command);
+        } else {
+            let name = word.to_str()?;
+            return (name == "help" || command.find_subcommand(name).is_some()).then_some(place);
+        }
+    }
+    None
+}
+
+/// Looks through `-qf json`: a letter that takes a value takes the rest of the word, or the next.
+fn cluster_wants_value(letters: &[u8], command: &Command) -> bool {
+    let with_value = letters.iter().position(|&letter| {
+        takes_value(command, |arg| arg.get_short() == Some(char::from(letter)))
+    });
+    with_value.is_some_and(|place| place + 1 == letters.len())
+}
+
+fn takes_value(command: &Command, is_meant: impl Fn(&clap::Arg) -> bool) -> bool {
+    let arg = command.get_arguments().find(|arg| is_meant(arg));
+    arg.is_some_and(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args;
+
+    #[test]
+    fn command_comes_first() {
+        for (line, expected) in [
+            ("s", "s"),
+            ("s a", "s a"),
+            ("s find a", "s find a"),
+            ("s -x find a", "s find -x a"),
+            ("s -xvv find a", "s find -xvv a"),
+            ("s -f text find a", "s find -f text a"),
+            ("s -ftext find a", "s find -ftext a"),
+            ("s -qf text find", "s find -qf text"),
+            ("s --format text find", "s find --format text"),
+            ("s --format=text find", "s find --format=text"),
+            ("s -f find a", "s -f find a"),
+            ("s --name find a", "s --name find a"),
+            ("s --name find find a", "s find --name find a"),
+            ("s -v man", "s man -v"),
+            ("s -v help", "s help -v"),
+            ("s a find", "s a find"),
+            ("s -x ./find", "s -x ./find"),
+            ("s -x -- find", "s -x -- find"),
+            ("s - find", "s - find"),
+        ] {
+            let words = line.split(' ').map(OsString::from).collect();
+            let expected: Vec<_> = expected.split(' ').map(OsString::from).collect();
+            assert_eq!(first(words, &args::command()), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! How a run ended, for whoever started it.
+
+use std::process::ExitCode;
+
+/// The program's exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All was done.
+    Done,
+    /// It was done, but something could not be read or changed meanwhile; stderr names it.
+    SomeLeft,
+    /// Wrong use, or nothing could be done.
+    Nothing,
+    /// Interrupted.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number that the shell sees; 128 + SIGINT if interrupted, as shells count.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::SomeLeft => 1,
+            Self::Nothing => 2,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
