@@ -1,11 +1,18 @@
 //! `seekless find`.
 
+use std::io;
+
 use super::exit::Exit;
 use super::find_args::FindArgs;
+use super::resolve::resolve;
 use super::sanitize;
+use super::surroundings::Surroundings;
 
-/// Says that there is nothing yet that finds.
+/// Decides, and says that there is nothing yet that finds.
 pub fn find(args: FindArgs) -> Exit {
-    sanitize::complain(&format!("cannot follow {args:?} yet"));
+    match resolve(args, &mut Surroundings::look(&mut io::stdin().lock())) {
+        Ok(run) => sanitize::complain(&format!("cannot follow {run:?} yet")),
+        Err(error) => sanitize::complain(&error.to_string()),
+    }
     Exit::Nothing
 }

@@ -1,13 +1,19 @@
 //! The command line: arguments in, decisions made once, a run watched until its end.
 
 mod args;
+mod color;
 mod command_word;
 mod completions;
 mod exit;
 mod find;
 mod find_args;
 mod man;
+mod moment;
+mod resolve;
+mod root_list;
 mod sanitize;
+mod surroundings;
+mod wrong_use;
 
 use std::process::ExitCode;
 

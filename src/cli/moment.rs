@@ -1,0 +1,162 @@
+//! Points in time as people write them: `3d`, `2024-05-01`, a timestamp, or a file's own time.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp, Zoned};
+
+use super::sanitize;
+
+/// A point in time that the user wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// So many nanoseconds since 1970.
+    At(i64),
+    /// When a file was last modified: "newer" means newer than that file.
+    OfFile(i64),
+}
+
+/// Says why a text is no point in time.
+#[derive(Debug, thiserror::Error)]
+pub enum BadMoment {
+    /// Neither a time nor a file.
+    #[error(
+        "{shown:?} is no time, and there is no file of that name: write a span (3d, '2 weeks'), \
+         a date (2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path"
+    )]
+    Unknown {
+        /// The text, printable.
+        shown: String,
+    },
+    /// A file is there, but its time cannot be read.
+    #[error("{} is no time, and as a file it cannot be read: {cause}", sanitize::path(.path))]
+    UnreadableFile {
+        /// The text, taken as a path.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A time too far away to count.
+    #[error("{0:?} is outside the years 1678 to 2262")]
+    TooFar(String),
+}
+
+impl Moment {
+    /// Understands a text; `now` is the time from which spans count back, in the user's zone.
+    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadMoment> {
+        match text.to_str().and_then(|text| time(text, now)) {
+            Some(time) => time.map(Self::At),
+            None => file_time(Path::new(text)).map(Self::OfFile),
+        }
+    }
+
+    /// The first nanosecond that is newer.
+    pub fn newer_ns(self) -> i64 {
+        match self {
+            Self::At(ns) => ns,
+            Self::OfFile(ns) => ns.saturating_add(1),
+        }
+    }
+
+    /// The first nanosecond that is not older.
+    pub fn older_ns(self) -> i64 {
+        match self {
+            Self::At(ns) | Self::OfFile(ns) => ns,
+        }
+    }
+}
+
+/// `None` if the text is no time at all.
+fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadMoment>> {
+    let too_far = || BadMoment::TooFar(text.to_owned());
+    let timestamp = if let Ok(timestamp) = text.parse::<Timestamp>() {
+        Ok(timestamp)
+    } else if let Ok(local) = text.parse::<DateTime>() {
+        local
+            .to_zoned(now.time_zone().clone())
+            .map(|zoned| zoned.timestamp())
+    } else if let Ok(span) = text.parse::<Span>() {
+        // "3d" and "3d ago" are the same to whoever asks for files.
+        now.checked_sub(span.abs()).map(|zoned| zoned.timestamp())
+    } else {
+        return None;
+    };
+    let ns = timestamp
+        .ok()
+        .and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
+    Some(ns.ok_or_else(too_far))
+}
+
+fn file_time(path: &Path) -> Result<i64, BadMoment> {
+    use std::os::unix::fs::MetadataExt;
+    match fs::metadata(path) {
+        Ok(found) => {
+            let seconds = found.mtime().saturating_mul(1_000_000_000);
+            Ok(seconds.saturating_add(found.mtime_nsec()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(BadMoment::Unknown {
+            shown: path.to_string_lossy().into_owned(),
+        }),
+        Err(cause) => Err(BadMoment::UnreadableFile {
+            path: path.to_owned(),
+            cause,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn now() -> Zoned {
+        "2024-05-10T12:00:00+02:00[+02:00]".parse().expect("a time")
+    }
+
+    fn parse(text: &str) -> Result<Moment, BadMoment> {
+        Moment::parse(OsStr::new(text), &now())
+    }
+
+    #[test]
+    fn spans_count_back_and_dates_are_local() {
+        for (text, expected) in [
+            ("3d", "2024-05-07T10:00:00Z"),
+            ("3 days ago", "2024-05-07T10:00:00Z"),
+            ("2weeks", "2024-04-26T10:00:00Z"),
+            ("2 weeks", "2024-04-26T10:00:00Z"),
+            ("1h 30m", "2024-05-10T08:30:00Z"),
+            ("1mo", "2024-04-10T10:00:00Z"),
+            ("2024-05-01", "2024-04-30T22:00:00Z"),
+            ("2024-05-01 08:00", "2024-05-01T06:00:00Z"),
+            ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
+            ("2024-05-01T08:00:00.5-01:00", "2024-05-01T09:00:00.5Z"),
+            ("1969-12-31T23:59:59Z", "1969-12-31T23:59:59Z"),
+        ] {
+            let expected: Timestamp = expected.parse().expect("a time");
+            let expected = i64::try_from(expected.as_nanosecond()).expect("in range");
+            let moment = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(moment, Moment::At(expected), "{text}");
+            assert_eq!(moment.newer_ns(), moment.older_ns());
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_a_file_or_refused() {
+        for text in ["", "soon", "3", "99-99-99", "/no/such/file", "3d\u{1b}"] {
+            let error = parse(text).expect_err("no time");
+            assert!(
+                matches!(error, BadMoment::Unknown { .. }),
+                "{text}: {error}"
+            );
+        }
+        assert!(matches!(parse("9999-01-01"), Err(BadMoment::TooFar(_))));
+        assert!(matches!(
+            parse("20000y"),
+            Err(BadMoment::TooFar(_)) | Err(BadMoment::Unknown { .. })
+        ));
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let moment = Moment::parse(file.path().as_os_str(), &now()).expect("its time");
+        assert_eq!(moment.newer_ns(), moment.older_ns() + 1);
+    }
+}

@@ -1,0 +1,72 @@
+//! What the program finds around it when it starts.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use jiff::Zoned;
+use seekless::engine::{Config, Replication};
+use seekless::report::{Header, Options};
+
+use super::color::Terminal;
+
+/// What the program finds around it; a parameter, so that decisions can be tested.
+pub struct Surroundings<'a> {
+    /// Where a list of paths would come from.
+    pub stdin: &'a mut dyn Read,
+    /// The command line, with the program's name.
+    pub command: Vec<OsString>,
+    /// The current folder.
+    pub folder: PathBuf,
+    /// The present, in the user's time zone.
+    pub now: Zoned,
+    /// What stdout leads to.
+    pub stdout: Terminal,
+    /// What stderr leads to.
+    pub stderr: Terminal,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Looks around.
+    pub fn look(stdin: &'a mut dyn Read) -> Self {
+        Self {
+            stdin,
+            command: env::args_os().collect(),
+            // Without a current folder (it was removed) relative paths lead nowhere, and say so.
+            folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            now: Zoned::now(),
+            stdout: Terminal::of(io::stdout().is_terminal()),
+            stderr: Terminal::of(io::stderr().is_terminal()),
+        }
+    }
+
+    /// States what the report will say about the run.
+    pub fn header(&self, config: &Config) -> Header {
+        let (rf_over, rf_under) = match config.replication {
+            Replication::Over(over) => (Some(over), None),
+            Replication::Under(under) => (None, Some(under)),
+        };
+        let bytes = |text: &OsString| text.clone().into_vec();
+        Header {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: self.command.iter().map(bytes).collect(),
+            folder: self.folder.as_os_str().as_bytes().to_vec(),
+            roots: config
+                .roots
+                .iter()
+                .map(|root| root.path.as_os_str().as_bytes().to_vec())
+                .collect(),
+            started_ns: i64::try_from(self.now.timestamp().as_nanosecond()).unwrap_or(i64::MAX),
+            options: Options {
+                hard_links: config.hard_links,
+                isolate: config.isolate,
+                follow_links: config.follow_links,
+                verify: config.verify,
+                rf_over,
+                rf_under,
+            },
+        }
+    }
+}

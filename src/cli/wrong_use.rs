@@ -1,0 +1,37 @@
+//! Arguments that were understood but cannot be followed.
+
+use seekless::device::BadOverride;
+use seekless::scan::BadPattern;
+
+use super::moment::BadMoment;
+use super::root_list::BadList;
+
+/// Says in one line why the arguments cannot be followed, and what to do instead.
+#[derive(Debug, thiserror::Error)]
+pub enum WrongUse {
+    /// A pattern.
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+    /// A time.
+    #[error("--{option}: {cause}")]
+    Moment {
+        /// The option's name.
+        option: &'static str,
+        /// What is wrong.
+        cause: BadMoment,
+    },
+    /// A list on standard input.
+    #[error(transparent)]
+    List(#[from] BadList),
+    /// A device that is not there.
+    #[error("--threads: {0}")]
+    Threads(#[from] BadOverride),
+    /// Options that exclude each other, or that no file could satisfy.
+    #[error("{0}")]
+    Contradiction(String),
+}
+
+/// Refuses with a line that says what to do instead.
+pub fn contradiction<T>(text: impl Into<String>) -> Result<T, WrongUse> {
+    Err(WrongUse::Contradiction(text.into()))
+}
