@@ -1,18 +1,248 @@
-//! `seekless find`.
+//! `seekless find`: a run from its arguments to its exit status.
 
-use std::io;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
+use seekless::event::{Notice, Observer, Problem, ProblemKind};
+use seekless::pipeline::Summary;
+
+use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
-use super::resolve::resolve;
-use super::sanitize;
+use super::outlet::{self, NotWritten, Outlet};
+use super::resolve::{Run, resolve};
+use super::run::{Watcher, watched};
+use super::seam::{self as engine, Control, Delivery};
 use super::surroundings::Surroundings;
+use super::voice::Voice;
+use super::{log, sanitize, summary};
 
-/// Decides, and says that there is nothing yet that finds.
+/// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {
-    match resolve(args, &mut Surroundings::look(&mut io::stdin().lock())) {
-        Ok(run) => sanitize::complain(&format!("cannot follow {run:?} yet")),
-        Err(error) => sanitize::complain(&error.to_string()),
+    let run = match resolve(args, &mut Surroundings::look(&mut io::stdin().lock())) {
+        Ok(run) => run,
+        Err(error) => {
+            sanitize::complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    let voice = Voice::new(run.progress);
+    log::start(run.verbose, run.colored_log, &voice);
+    if run.explain {
+        return explain(&run);
     }
-    Exit::Nothing
+    search(&run, &voice)
+}
+
+fn explain(run: &Run) -> Exit {
+    let mut stdout = io::stdout().lock();
+    for text in engine::explain(&run.config) {
+        match writeln!(stdout, "{text}") {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(error) => {
+                sanitize::complain(&format!("cannot write to standard output: {error}"));
+                return Exit::Nothing;
+            }
+        }
+    }
+    Exit::Done
+}
+
+/// How the engine's part of a run ended.
+enum Outcome {
+    Told(Summary),
+    NotWritten(NotWritten),
+    Failed(engine::Error),
+}
+
+fn search(run: &Run, voice: &Voice) -> Exit {
+    let outlet = match Outlet::open(run, voice) {
+        Ok(outlet) => Mutex::new(Some(outlet)),
+        Err(error) => {
+            voice.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    let control = Control::default();
+    let listener = Listener::new(voice);
+    let mut watch = Watch {
+        control: &control,
+        outlet: &outlet,
+        voice,
+        draw: Draw::new(voice.bars().clone()),
+        interrupted: false,
+    };
+    let outcome = thread::scope(|scope| {
+        // Dropped when the work is over, which ends the thread.
+        let (_over, until_over) = mpsc::channel();
+        if run.format.streams {
+            scope.spawn(|| flush_now_and_then(&outlet, until_over));
+        }
+        watched(|| drive(run, &outlet, &control, &listener), &mut watch)
+    });
+    watch.draw.clear();
+    let summary = match outcome {
+        Outcome::Told(summary) => summary,
+        Outcome::NotWritten(NotWritten::Closed) => return Exit::Done,
+        Outcome::NotWritten(error) => {
+            voice.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+        Outcome::Failed(error) => {
+            voice.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    if run.summary {
+        for line in summary::lines(&summary, run.config.replication) {
+            voice.line(&line);
+        }
+    }
+    match watch.interrupted || summary.incomplete {
+        true => Exit::Interrupted,
+        false => listener.exit(run.config.roots.len()),
+    }
+}
+
+/// Runs the engine and writes what it finds; the only part that is on another thread.
+fn drive(
+    run: &Run,
+    outlet: &Shared<Outlet>,
+    control: &Control,
+    listener: &Listener<'_>,
+) -> Outcome {
+    if tracing::enabled!(tracing::Level::INFO) {
+        for text in engine::explain(&run.config) {
+            text.lines()
+                .for_each(|line| tracing::info!("{}", sanitize::message(line)));
+        }
+    }
+    let delivery = match run.format.streams {
+        true => Delivery::AsFinal,
+        false => Delivery::LargestFirst,
+    };
+    let mut failed = None;
+    let found = engine::find(&run.config, delivery, listener, control, &mut |set| {
+        let written = lock(outlet)
+            .as_mut()
+            .map_or(Ok(()), |outlet| outlet.set(set));
+        written.map_err(|error| {
+            failed = Some(error);
+            io::ErrorKind::Other.into()
+        })
+    });
+    if let Some(error) = failed {
+        return Outcome::NotWritten(error);
+    }
+    match found {
+        Err(error) => Outcome::Failed(error),
+        Ok(summary) => {
+            let outlet = lock(outlet).take();
+            match outlet.map_or(Ok(()), |outlet| outlet.finish(&summary)) {
+                Ok(()) => Outcome::Told(summary),
+                Err(error) => Outcome::NotWritten(error),
+            }
+        }
+    }
+}
+
+/// The outlet belongs to the engine's thread; the watcher takes it only to flush it or to throw
+/// it away.
+type Shared<T> = Mutex<Option<T>>;
+
+fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
+/// does it, because a reader who is slow holds up whoever writes.
+fn flush_now_and_then(outlet: &Shared<Outlet>, until_over: Receiver<()>) {
+    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(outlet::PATIENCE) {
+        if let Some(outlet) = lock(outlet).as_mut() {
+            // What cannot be flushed stays, and the next write or the end meets the same error.
+            let _ = outlet.flush_when_due();
+        }
+    }
+}
+
+/// What happens beside the engine.
+struct Watch<'a> {
+    control: &'a Control,
+    outlet: &'a Shared<Outlet>,
+    voice: &'a Voice,
+    draw: Draw,
+    interrupted: bool,
+}
+
+impl Watcher for Watch<'_> {
+    fn tick(&mut self) {
+        self.draw.update(&self.control.progress());
+    }
+
+    fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.control.cancel();
+        self.voice
+            .complain("interrupted: reporting what is known so far (again to leave at once)");
+    }
+
+    fn abandon(&mut self) {
+        // Dropping the outlet removes the temporary file of -o. If it is being written to just
+        // now, leaving at once is worth more.
+        if let Ok(mut outlet) = self.outlet.try_lock() {
+            outlet.take();
+        }
+        self.draw.clear();
+    }
+}
+
+/// Names problems on stderr as they come, and remembers what they mean for the exit status.
+struct Listener<'a> {
+    voice: &'a Voice,
+    bad_roots: AtomicU64,
+    something_left: AtomicBool,
+}
+
+impl<'a> Listener<'a> {
+    fn new(voice: &'a Voice) -> Self {
+        Self {
+            voice,
+            bad_roots: AtomicU64::new(0),
+            something_left: AtomicBool::new(false),
+        }
+    }
+
+    fn exit(&self, roots: usize) -> Exit {
+        if roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots as u64 {
+            return Exit::Nothing;
+        }
+        match self.something_left.load(Ordering::Relaxed) {
+            true => Exit::SomeLeft,
+            false => Exit::Done,
+        }
+    }
+}
+
+impl Observer for Listener<'_> {
+    fn problem(&self, problem: Problem) {
+        match problem.kind {
+            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
+                self.bad_roots.fetch_add(1, Ordering::Relaxed);
+                self.something_left.store(true, Ordering::Relaxed);
+            }
+            // A link in a circle or to nowhere is worth a line, but no file was missed.
+            ProblemKind::LinkLoop | ProblemKind::BrokenLink => {}
+            _ => self.something_left.store(true, Ordering::Relaxed),
+        }
+        self.voice
+            .complain(&format!("{}: {problem}", sanitize::path(&problem.path)));
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", sanitize::message(&notice.0));
+    }
 }

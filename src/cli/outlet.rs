@@ -1,0 +1,158 @@
+//! Where the result goes, and what becomes of it when that place fails.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use seekless::pipeline::{DuplicateSet, Summary};
+use seekless::report::file::{Output, OutputError};
+use seekless::report::{Header, Report};
+
+use super::resolve::Run;
+use super::voice::Voice;
+
+/// A set that is final reaches a pipe's other end this soon, without a system call for each.
+pub const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// Says why the result could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum NotWritten {
+    /// The reader has seen enough, as with `| head`; nothing is wrong.
+    #[error("standard output was closed")]
+    Closed,
+    /// Stdout takes no more.
+    #[error("cannot write the result to standard output: {0}")]
+    Stdout(io::Error),
+    /// The file named with `-o` cannot be written.
+    #[error(transparent)]
+    File(#[from] OutputError),
+}
+
+/// A report on its way.
+pub struct Outlet {
+    report: Box<dyn Report>,
+    header: Header,
+    begun: bool,
+    place: Place,
+    flushed: Option<Instant>,
+}
+
+enum Place {
+    Stdout(BufWriter<Stdout>),
+    File(Output),
+}
+
+impl Outlet {
+    /// Makes sure that the place can be written to, before any work is done.
+    pub fn open(run: &Run, voice: &Voice) -> Result<Self, NotWritten> {
+        let place = match &run.output {
+            Some(path) => Place::File(Output::create(path)?),
+            None => {
+                let stdout = Stdout::open(voice).map_err(NotWritten::Stdout)?;
+                Place::Stdout(BufWriter::with_capacity(BUFFER, stdout))
+            }
+        };
+        Ok(Self {
+            report: (run.format.make)(&run.style),
+            header: run.header.clone(),
+            begun: false,
+            place,
+            flushed: None,
+        })
+    }
+
+    /// Writes one set.
+    pub fn set(&mut self, set: &DuplicateSet) -> Result<(), NotWritten> {
+        self.begin()?;
+        self.write(|report, out| report.set(out, set))?;
+        self.flush_when_due()
+    }
+
+    /// Writes the end and puts a file in its place.
+    pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
+        self.begin()?;
+        self.write(|report, out| report.end(out, summary))?;
+        match self.place {
+            Place::File(file) => Ok(file.finish()?),
+            Place::Stdout(mut stdout) => stdout.flush().map_err(stdout_error),
+        }
+    }
+
+    /// Lets go of what has waited long enough, for a reader who watches.
+    pub fn flush_when_due(&mut self) -> Result<(), NotWritten> {
+        let Place::Stdout(stdout) = &mut self.place else {
+            return Ok(());
+        };
+        if self.flushed.is_none_or(|last| last.elapsed() >= PATIENCE) {
+            stdout.flush().map_err(stdout_error)?;
+            self.flushed = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Writes what comes first, once there is something to follow: a run that fails at once
+    /// leaves no beginning without an end.
+    fn begin(&mut self) -> Result<(), NotWritten> {
+        if !self.begun {
+            self.begun = true;
+            let header = std::mem::take(&mut self.header);
+            self.write(|report, out| report.begin(out, &header))?;
+        }
+        Ok(())
+    }
+
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), NotWritten> {
+        match &mut self.place {
+            Place::Stdout(out) => write(self.report.as_mut(), out).map_err(stdout_error),
+            Place::File(out) => match write(self.report.as_mut(), out) {
+                Ok(()) => Ok(()),
+                Err(cause) => Err(NotWritten::File(out.error(cause))),
+            },
+        }
+    }
+}
+
+fn stdout_error(error: io::Error) -> NotWritten {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => NotWritten::Closed,
+        _ => NotWritten::Stdout(error),
+    }
+}
+
+/// Stdout without the standard library's search for line ends. If it leads to the terminal that
+/// progress is drawn on, the progress steps aside.
+struct Stdout {
+    file: File,
+    voice: Option<Voice>,
+}
+
+impl Stdout {
+    fn open(voice: &Voice) -> io::Result<Self> {
+        use std::io::IsTerminal;
+        let stdout = io::stdout();
+        Ok(Self {
+            file: File::from(stdout.as_fd().try_clone_to_owned()?),
+            voice: stdout.is_terminal().then(|| voice.clone()),
+        })
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.voice {
+            Some(voice) => voice.aside(|| self.file.write(bytes)),
+            None => self.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

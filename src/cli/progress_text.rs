@@ -1,0 +1,243 @@
+//! One stage on one device, in words: how much, how fast, how long still.
+
+use std::time::Duration;
+
+use super::seam::ProgressLine;
+use seekless::units::Bytes;
+
+/// Time over which a rate is smoothed.
+const MEMORY: f64 = 5.0;
+
+/// How fast something grows, smoothed over the last seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meter {
+    last: Option<(Duration, u64)>,
+    rate: Option<f64>,
+}
+
+impl Meter {
+    /// Takes note of how much there is at a time (counted from any fixed point).
+    pub fn update(&mut self, now: Duration, amount: u64) {
+        let Some((then, before)) = self.last else {
+            self.last = Some((now, amount));
+            return;
+        };
+        let passed = now.saturating_sub(then).as_secs_f64();
+        if passed <= 0.0 {
+            return;
+        }
+        let fresh = amount.saturating_sub(before) as f64 / passed;
+        // The weight of the past falls with the time passed, however irregular the calls.
+        let weight = 1.0 - (-passed / MEMORY).exp();
+        self.rate = Some(match self.rate {
+            None => fresh,
+            Some(rate) => rate + weight * (fresh - rate),
+        });
+        self.last = Some((now, amount));
+    }
+
+    /// Units in a second, once two updates are known.
+    pub fn rate(&self) -> Option<f64> {
+        self.rate
+    }
+}
+
+/// Rates of one line.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rates {
+    files: Meter,
+    bytes: Meter,
+}
+
+impl Rates {
+    /// Takes note of a line's numbers at a time.
+    pub fn update(&mut self, now: Duration, line: &ProgressLine) {
+        self.files.update(now, line.files_done);
+        self.bytes.update(now, line.bytes_done);
+    }
+
+    /// Time that is left, if the totals are known for sure and something moves.
+    ///
+    /// Both files and bytes take time; the slower of the two promises is the one to give.
+    fn left(&self, line: &ProgressLine) -> Option<Duration> {
+        if !line.total_is_final {
+            return None;
+        }
+        let files = line.files_total.saturating_sub(line.files_done);
+        let bytes = line.bytes_total.saturating_sub(line.bytes_done);
+        let seconds = |left: u64, meter: &Meter| match left {
+            0 => Some(0.0),
+            left => meter
+                .rate()
+                .filter(|rate| *rate > 0.0)
+                .map(|rate| left as f64 / rate),
+        };
+        let seconds = seconds(files, &self.files)?.max(seconds(bytes, &self.bytes)?);
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+/// States where a line stands.
+pub fn describe(line: &ProgressLine, rates: &Rates) -> String {
+    let mut text = match (line.files_total, line.total_is_final) {
+        (0, _) => format!("{} files", count(line.files_done)),
+        (total, true) => format!("{} of {} files", count(line.files_done), count(total)),
+        (total, false) => {
+            format!(
+                "{} of at least {} files",
+                count(line.files_done),
+                count(total)
+            )
+        }
+    };
+    match (line.bytes_done, line.bytes_total, line.total_is_final) {
+        (0, 0, _) => {}
+        (done, 0, _) => text.push_str(&format!(", {}", Bytes(done))),
+        (done, total, true) => text.push_str(&format!(", {} of {}", Bytes(done), Bytes(total))),
+        (done, total, false) => {
+            text.push_str(&format!(", {} of at least {}", Bytes(done), Bytes(total)));
+        }
+    }
+    let moved = if line.bytes_done > 0 {
+        rates
+            .bytes
+            .rate()
+            .map(|rate| format!(", {}/s", Bytes(rate as u64)))
+    } else {
+        rates
+            .files
+            .rate()
+            .map(|rate| format!(", {} files/s", count(rate as u64)))
+    };
+    let is_done = line.total_is_final && line.files_done >= line.files_total;
+    if is_done {
+        text.push_str(", done");
+    } else {
+        text.push_str(&moved.unwrap_or_default());
+        if let Some(left) = rates.left(line).filter(|left| left.as_secs() > 0) {
+            text.push_str(&format!(", {} left", duration(left)));
+        }
+    }
+    text
+}
+
+/// Writes a number with commas between thousands.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Writes a time as exactly as it interests people.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 => format!("{:.2} s", time.as_secs_f64()),
+        10..60 => format!("{:.1} s", time.as_secs_f64()),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(files: (u64, u64), bytes: (u64, u64), total_is_final: bool) -> ProgressLine {
+        ProgressLine {
+            stage: "head",
+            device: "sda".to_owned(),
+            files_done: files.0,
+            files_total: files.1,
+            bytes_done: bytes.0,
+            bytes_total: bytes.1,
+            total_is_final,
+        }
+    }
+
+    fn after_ten_seconds(line: &ProgressLine) -> String {
+        let mut rates = Rates::default();
+        let start = ProgressLine {
+            files_done: 0,
+            bytes_done: 0,
+            ..line.clone()
+        };
+        rates.update(Duration::ZERO, &start);
+        rates.update(Duration::from_secs(10), line);
+        describe(line, &rates)
+    }
+
+    #[test]
+    fn an_end_is_promised_only_when_the_total_is_final() {
+        for (line, text) in [
+            (line((1200, 0), (0, 0), false), "1,200 files, 120 files/s"),
+            (
+                line((1200, 4000), (5_000_000, 0), false),
+                "1,200 of at least 4,000 files, 5.0 MB, 500.0 kB/s",
+            ),
+            (
+                line((10, 40), (1_000_000, 31_000_000), true),
+                "10 of 40 files, 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
+            ),
+            (
+                line((40, 40), (31, 31), true),
+                "40 of 40 files, 31 B of 31 B, done",
+            ),
+            (
+                line((0, 40), (0, 31), true),
+                "0 of 40 files, 0 B of 31 B, 0 files/s",
+            ),
+        ] {
+            assert_eq!(after_ten_seconds(&line), text);
+        }
+    }
+
+    #[test]
+    fn nothing_is_promised_from_one_look() {
+        let line = line((10, 40), (10, 40), true);
+        let mut rates = Rates::default();
+        rates.update(Duration::ZERO, &line);
+        rates.update(Duration::ZERO, &line);
+        assert_eq!(describe(&line, &rates), "10 of 40 files, 10 B of 40 B");
+    }
+
+    #[test]
+    fn rates_forget_the_past() {
+        let mut meter = Meter::default();
+        for second in 0..=10 {
+            meter.update(Duration::from_secs(second), second * 100);
+        }
+        for second in 11..=60 {
+            meter.update(Duration::from_secs(second), 1000 + (second - 10));
+        }
+        let rate = meter.rate().expect("many updates");
+        assert!((1.0..1.1).contains(&rate), "{rate}");
+    }
+
+    #[test]
+    fn numbers_and_times_are_for_people() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1234567, "1,234,567"),
+        ] {
+            assert_eq!(count(number), text);
+        }
+        for (ms, text) in [
+            (0, "0.00 s"),
+            (1234, "1.23 s"),
+            (12_345, "12.3 s"),
+            (61_000, "1 min 01 s"),
+            (7_260_000, "2 h 01 min"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(ms)), text);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Waits for several things at once: the work's end, Ctrl-C, and the next moment to draw.
+
+use std::process;
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::exit::Exit;
+
+/// A run shorter than this draws nothing.
+const FIRST_TICK: Duration = Duration::from_millis(300);
+
+/// Often enough to look alive, seldom enough to cost nothing.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What happens beside the work.
+pub trait Watcher {
+    /// Some time has passed.
+    fn tick(&mut self);
+
+    /// The user wants it to end: asks the work to stop.
+    fn interrupt(&mut self);
+
+    /// The user wants it to end at once: leaves nothing lying about.
+    fn abandon(&mut self);
+}
+
+/// Does the work on a thread of its own and watches over it.
+///
+/// The first SIGINT or SIGTERM interrupts; the second ends the process.
+pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watcher) -> T {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let Ok(runtime) = runtime else {
+        // Too few descriptors for a selector: the work can be done, only unwatched.
+        return work();
+    };
+    thread::scope(|scope| {
+        let (done, until_done) = oneshot::channel();
+        let worker = scope.spawn(move || {
+            let result = work();
+            // The other end waits until this one is used or dropped.
+            let _ = done.send(());
+            result
+        });
+        runtime.block_on(watch(until_done, watcher));
+        match worker.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher) {
+    let mut interrupts = signal(SignalKind::interrupt()).ok();
+    let mut terminations = signal(SignalKind::terminate()).ok();
+    let mut ticks = interval_at(Instant::now() + FIRST_TICK, TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut interrupted = false;
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut until_done => return,
+            () = next(&mut interrupts) => {}
+            () = next(&mut terminations) => {}
+            _ = ticks.tick() => {
+                watcher.tick();
+                continue;
+            }
+        }
+        if interrupted {
+            watcher.abandon();
+            process::exit(Exit::Interrupted.code().into());
+        }
+        interrupted = true;
+        watcher.interrupt();
+    }
+}
+
+/// Waits for a signal, for ever if it cannot be waited for.
+async fn next(signal: &mut Option<Signal>) {
+    let arrived = match signal {
+        Some(signal) => signal.recv().await,
+        None => None,
+    };
+    if arrived.is_none() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Counter {
+        ticks: u32,
+    }
+
+    impl Watcher for Counter {
+        fn tick(&mut self) {
+            self.ticks += 1;
+        }
+        fn interrupt(&mut self) {}
+        fn abandon(&mut self) {}
+    }
+
+    #[test]
+    fn short_work_is_done_without_a_tick() {
+        let mut counter = Counter::default();
+        assert_eq!(watched(|| 7, &mut counter), 7);
+        assert_eq!(counter.ticks, 0);
+    }
+
+    #[test]
+    fn long_work_is_watched() {
+        let mut counter = Counter::default();
+        watched(|| thread::sleep(FIRST_TICK + 3 * TICK), &mut counter);
+        assert!(counter.ticks >= 1, "{}", counter.ticks);
+    }
+}

@@ -1,0 +1,283 @@
+//! What a run did, in a few lines for stderr.
+
+use seekless::engine::Replication;
+use seekless::pipeline::{LeftOut, Summary};
+use seekless::units::Bytes;
+
+use super::progress_text::{count, duration};
+
+/// Renders the summary, one line each.
+pub fn lines(summary: &Summary, replication: Replication) -> Vec<String> {
+    let mut lines = Vec::new();
+    if summary.incomplete {
+        lines.push("INCOMPLETE: interrupted; there may be more than was reported.".to_owned());
+    }
+    lines.push(found(summary, replication));
+    lines.push(looked_at(summary));
+    lines.extend(table(&stage_rows(summary)));
+    lines.extend(table(&device_rows(summary)));
+    lines.extend(not_looked_at(&summary.left_out));
+    lines
+}
+
+fn found(summary: &Summary, replication: Replication) -> String {
+    let sets = count(summary.sets);
+    let what = match replication {
+        Replication::Over(0) => "contents".to_owned(),
+        Replication::Over(1) => "sets of duplicates".to_owned(),
+        Replication::Over(over) => format!("contents with more than {} copies", count(over)),
+        Replication::Under(2) => "unique files".to_owned(),
+        Replication::Under(under) => format!("contents with fewer than {} copies", count(under)),
+    };
+    if summary.sets == 0 {
+        return format!("Found no {what}.");
+    }
+    if summary.redundant_files == 0 {
+        return format!("Found {sets} {what}.");
+    }
+    format!(
+        "Found {sets} {what}: {} redundant {} ({}), {} of disk space can be freed.",
+        count(summary.redundant_files),
+        plural(summary.redundant_files, "file", "files"),
+        Bytes(summary.redundant_bytes),
+        Bytes(summary.reclaimable),
+    )
+}
+
+fn looked_at(summary: &Summary) -> String {
+    let names = match summary.extra_names {
+        0 => String::new(),
+        extra => format!(
+            " with {} further {}",
+            count(extra),
+            plural(extra, "name", "names")
+        ),
+    };
+    let read: u64 = summary.stages.iter().map(|stage| stage.bytes_read).sum();
+    let share = match summary.bytes_present {
+        0 => String::new(),
+        present => format!(" ({})", percent(read, present)),
+    };
+    format!(
+        "Looked at {} {}{names} in {} {}, {}; read {}{share} in {}.",
+        count(summary.files),
+        plural(summary.files, "file", "files"),
+        count(summary.folders),
+        plural(summary.folders, "folder", "folders"),
+        Bytes(summary.bytes_present),
+        Bytes(read),
+        duration(summary.total_time),
+    )
+}
+
+/// More than 100 % is possible: `--verify` reads again.
+fn percent(part: u64, whole: u64) -> String {
+    let percent = part as f64 * 100.0 / whole as f64;
+    match percent {
+        p if p == 0.0 || p >= 10.0 => format!("{percent:.0} %"),
+        p if p < 0.1 => "under 0.1 %".to_owned(),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
+fn stage_rows(summary: &Summary) -> Vec<[String; 4]> {
+    let mut rows = vec![
+        ["stage", "candidates", "read", "time"].map(str::to_owned),
+        [
+            "scan".to_owned(),
+            count(summary.files),
+            String::new(),
+            duration(summary.scan_time),
+        ],
+    ];
+    rows.extend(
+        summary
+            .stages
+            .iter()
+            .filter(|stage| stage.files > 0)
+            .map(|stage| {
+                [
+                    stage.name.to_owned(),
+                    count(stage.files),
+                    Bytes(stage.bytes_read).to_string(),
+                    duration(stage.time),
+                ]
+            }),
+    );
+    rows
+}
+
+fn device_rows(summary: &Summary) -> Vec<[String; 4]> {
+    let mut devices = summary
+        .devices
+        .iter()
+        .filter(|device| device.bytes_read > 0)
+        .peekable();
+    if devices.peek().is_none() {
+        return Vec::new();
+    }
+    let mut rows = vec![["device", "read", "busy", "rate"].map(str::to_owned)];
+    rows.extend(devices.map(|device| {
+        let seconds = device.busy.as_secs_f64();
+        let rate = match seconds > 0.0 {
+            true => format!("{}/s", Bytes((device.bytes_read as f64 / seconds) as u64)),
+            false => String::new(),
+        };
+        [
+            format!("{} ({})", device.name, device.class),
+            Bytes(device.bytes_read).to_string(),
+            duration(device.busy),
+            rate,
+        ]
+    }));
+    rows
+}
+
+/// Aligns the first column left and the others right.
+fn table(rows: &[[String; 4]]) -> Vec<String> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths = [width(0), width(1), width(2), width(3)];
+    rows.iter()
+        .map(|[first, second, third, fourth]| {
+            let row = format!(
+                "  {first:<0$}  {second:>1$}  {third:>2$}  {fourth:>3$}",
+                widths[0], widths[1], widths[2], widths[3],
+            );
+            row.trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// Names everything that took no part, with the option that would change it: silence would look
+/// like completeness.
+fn not_looked_at(left_out: &LeftOut) -> Option<String> {
+    let parts = [
+        (left_out.hidden, "hidden", "without --no-hidden"),
+        (
+            left_out.ignored,
+            "named by ignore files",
+            "without --ignore-file",
+        ),
+        (left_out.filtered, "ruled out by filters", ""),
+        (left_out.empty, "empty", "--empty"),
+        (left_out.symlinks, "symbolic links", "--follow-links"),
+        (left_out.special, "pipes, sockets or devices", ""),
+        (
+            left_out.other_file_system,
+            "on other file systems",
+            "without --one-file-system",
+        ),
+        (left_out.pseudo_file_system, "pseudo file systems", ""),
+        (left_out.unreadable, "unreadable", "named above"),
+        (left_out.changed, "changed meanwhile", "named above"),
+    ];
+    let parts: Vec<_> = parts
+        .iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, what, way_out)| match *way_out {
+            "" => format!("{} {what}", count(*number)),
+            way_out => format!("{} {what} ({way_out})", count(*number)),
+        })
+        .collect();
+    (!parts.is_empty()).then(|| format!("Not looked at: {}.", parts.join(", ")))
+}
+
+fn plural(number: u64, one: &'static str, many: &'static str) -> &'static str {
+    if number == 1 { one } else { many }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use seekless::pipeline::{DeviceTally, StageTally};
+
+    use super::*;
+
+    fn full() -> Summary {
+        let stage = |name, files, bytes_read, ms| StageTally {
+            name,
+            files,
+            bytes_read,
+            time: Duration::from_millis(ms),
+        };
+        let device = |name: &str, class: &str, bytes_read, ms| DeviceTally {
+            name: name.to_owned(),
+            class: class.to_owned(),
+            bytes_read,
+            busy: Duration::from_millis(ms),
+        };
+        Summary {
+            incomplete: false,
+            folders: 1234,
+            files: 200_000,
+            extra_names: 12,
+            bytes_present: 5_900_000_000,
+            scan_time: Duration::from_millis(412),
+            total_time: Duration::from_millis(63_400),
+            stages: vec![
+                stage("head", 150_000, 600_000_000, 1310),
+                stage("tail", 0, 0, 0),
+                stage("content", 9000, 1_500_000_000, 61_200),
+            ],
+            devices: vec![
+                device("sda", "hdd", 1_400_000_000, 60_100),
+                device("nvme0n1", "ssd", 700_000_000, 400),
+                device("sdb", "hdd", 0, 0),
+            ],
+            sets: 4000,
+            redundant_files: 5000,
+            redundant_bytes: 1_100_000_000,
+            reclaimable: 1_050_000_000,
+            left_out: LeftOut {
+                hidden: 3,
+                ignored: 4,
+                filtered: 5,
+                empty: 1_006,
+                symlinks: 7,
+                special: 8,
+                other_file_system: 9,
+                pseudo_file_system: 1,
+                unreadable: 2,
+                changed: 1,
+            },
+        }
+    }
+
+    #[test]
+    fn a_run_is_told_in_a_few_lines() {
+        let text = lines(&full(), Replication::Over(1)).join("\n");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn little_is_told_of_little() {
+        let text = lines(&Summary::default(), Replication::Over(1)).join("\n");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_named() {
+        let told = |replication| {
+            let summary = Summary {
+                sets: 5,
+                incomplete: true,
+                ..Summary::default()
+            };
+            lines(&summary, replication)[1].clone()
+        };
+        assert_eq!(told(Replication::Under(2)), "Found 5 unique files.");
+        assert_eq!(
+            told(Replication::Under(4)),
+            "Found 5 contents with fewer than 4 copies."
+        );
+        assert_eq!(
+            told(Replication::Over(4)),
+            "Found 5 contents with more than 4 copies."
+        );
+        assert_eq!(told(Replication::Over(0)), "Found 5 contents.");
+    }
+}

@@ -1,0 +1,63 @@
+//! Lines on stderr, which must not tear the progress that is drawn there.
+
+use std::io::{self, Write};
+
+use indicatif::{MultiProgress, ProgressDrawTarget};
+
+use super::sanitize;
+
+/// The one way to stderr while a run goes on; copies speak with the same mouth.
+#[derive(Clone, Debug)]
+pub struct Voice {
+    bars: MultiProgress,
+}
+
+impl Voice {
+    /// Speaks, and lets progress be drawn if `draws`.
+    pub fn new(draws: bool) -> Self {
+        let target = match draws {
+            true => ProgressDrawTarget::stderr_with_hz(10),
+            false => ProgressDrawTarget::hidden(),
+        };
+        Self {
+            bars: MultiProgress::with_draw_target(target),
+        }
+    }
+
+    /// The place where progress is drawn.
+    pub fn bars(&self) -> &MultiProgress {
+        &self.bars
+    }
+
+    /// Prints one line, whatever it contains.
+    pub fn line(&self, text: &str) {
+        self.raw(format!("{}\n", sanitize::message(text)).as_bytes());
+    }
+
+    /// Prints one line in the program's name.
+    pub fn complain(&self, text: &str) {
+        self.line(&format!("seekless: {text}"));
+    }
+
+    fn raw(&self, bytes: &[u8]) {
+        // Where stderr is closed there is nobody to tell.
+        let _ = self.aside(|| io::stderr().lock().write_all(bytes));
+    }
+
+    /// Takes the progress from the terminal while something else is written there.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bars.suspend(write)
+    }
+}
+
+/// Lets the log speak. It hands over whole lines.
+impl Write for Voice {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.raw(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
