@@ -4,12 +4,9 @@
 //! made from it answers for each entry, on raw bytes. Tests of different kinds must all agree;
 //! patterns of one kind are alternatives.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use regex::RegexSet;
 
-use globset::GlobSet;
-use regex::bytes::RegexSet;
-
+use super::glob::Globs;
 use super::kind::Kind;
 use super::path_globs::PathGlobs;
 
@@ -35,9 +32,9 @@ pub enum Verdict {
 pub struct Filter {
     pub(super) skip_hidden: bool,
     pub(super) keep_empty: bool,
-    pub(super) names: Option<GlobSet>,
-    pub(super) excluded_names: Option<GlobSet>,
-    pub(super) excluded_folder_names: Option<GlobSet>,
+    pub(super) names: Option<Globs>,
+    pub(super) excluded_names: Option<Globs>,
+    pub(super) excluded_folder_names: Option<Globs>,
     pub(super) paths: Option<PathGlobs>,
     pub(super) excluded_paths: Option<PathGlobs>,
     pub(super) excluded_folder_paths: Option<PathGlobs>,
@@ -78,9 +75,9 @@ impl Filter {
     }
 
     fn name(&self, name: &[u8], is_folder: bool) -> Verdict {
-        let in_globs = |globs: &Option<GlobSet>| {
+        let in_globs = |globs: &Option<Globs>| {
             let globs = globs.as_ref();
-            globs.map(|globs| globs.is_match(OsStr::from_bytes(name)))
+            globs.map(|globs| globs.matches(name))
         };
         let excluded = in_globs(&self.excluded_names) == Some(true)
             || (is_folder && in_globs(&self.excluded_folder_names) == Some(true));
@@ -106,7 +103,11 @@ impl Filter {
         };
         let excluded = in_globs(&self.excluded_paths) == Some(true)
             || (is_folder && in_globs(&self.excluded_folder_paths) == Some(true));
-        let in_regexes = || self.regexes.as_ref().map(|set| set.is_match(path));
+        let in_regexes = || {
+            // Bytes that are no UTF-8 count as a character, so that a dot matches them.
+            let text = || String::from_utf8_lossy(path);
+            self.regexes.as_ref().map(|set| set.is_match(&text()))
+        };
         let unwanted =
             !is_folder && (in_globs(&self.paths) == Some(false) || in_regexes() == Some(false));
         keep_unless(excluded || unwanted)
@@ -303,6 +304,22 @@ mod tests {
                 (b"x/out/a.jpg", false),
                 (b"x/in/a.txt", false),
                 (b"x/in/a.\xff", false),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_dot_matches_bytes_in_no_encoding() {
+        let filter = built(FilterSpec {
+            regexes: words("^in/.\\.jpg$"),
+            ..FilterSpec::default()
+        });
+        check(
+            &filter,
+            &[
+                (b"in/\xff.jpg", true),
+                ("in/é.jpg".as_bytes(), true),
+                (b"in/ab.jpg", false),
             ],
         );
     }

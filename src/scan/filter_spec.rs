@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use globset::{GlobBuilder, GlobSet};
-use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex::{RegexSet, RegexSetBuilder};
 
 use super::filter::Filter;
+use super::glob::Globs;
 use super::kind::Kind;
 use super::path_globs::PathGlobs;
 use crate::units::Bytes;
@@ -102,9 +102,9 @@ impl FilterSpec {
         Ok(Filter {
             skip_hidden: self.skip_hidden,
             keep_empty: self.keep_empty,
-            names: name_globs(&self.names, self.ignore_case)?,
-            excluded_names: name_globs(&by_name(&any), self.ignore_case)?,
-            excluded_folder_names: name_globs(&by_name(&folder_only), self.ignore_case)?,
+            names: Globs::new(&self.names, self.ignore_case)?,
+            excluded_names: Globs::new(&by_name(&any), self.ignore_case)?,
+            excluded_folder_names: Globs::new(&by_name(&folder_only), self.ignore_case)?,
             paths: path_globs(&self.paths)?,
             excluded_paths: path_globs(&by_path(&any))?,
             excluded_folder_paths: path_globs(&by_path(&folder_only))?,
@@ -121,47 +121,6 @@ impl FilterSpec {
 /// True if the pattern ends in a slash (and is more than one).
 fn is_folder_pattern(pattern: &str) -> bool {
     pattern.ends_with('/') && pattern.bytes().any(|byte| byte != b'/')
-}
-
-fn name_globs(patterns: &[String], ignore_case: bool) -> Result<Option<GlobSet>, BadPattern> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut set = GlobSet::builder();
-    for pattern in patterns {
-        set.add(glob(pattern, pattern, ignore_case)?);
-    }
-    set.build()
-        .map(Some)
-        .map_err(|e| bad_glob(&patterns.join(" "), &e))
-}
-
-/// Compiles one glob; `written` is what the user wrote, for the error.
-pub(super) fn glob(
-    pattern: &str,
-    written: &str,
-    ignore_case: bool,
-) -> Result<globset::Glob, BadPattern> {
-    if pattern.is_empty() {
-        return Err(BadPattern::Glob {
-            pattern: written.to_owned(),
-            reason: "it is empty and matches nothing".to_owned(),
-        });
-    }
-    GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .empty_alternates(true)
-        .case_insensitive(ignore_case)
-        .build()
-        .map_err(|e| bad_glob(written, &e))
-}
-
-pub(super) fn bad_glob(written: &str, error: &globset::Error) -> BadPattern {
-    BadPattern::Glob {
-        pattern: written.to_owned(),
-        reason: error.kind().to_string(),
-    }
 }
 
 fn regexes(patterns: &[String], ignore_case: bool) -> Result<Option<RegexSet>, BadPattern> {
@@ -212,7 +171,7 @@ mod tests {
                     names: one("a["),
                     ..default()
                 },
-                "\"a[\" is not a glob: unclosed",
+                "\"a[\" is not a glob: a [ without",
             ),
             (
                 FilterSpec {
@@ -240,7 +199,7 @@ mod tests {
                     excludes: one("[z-a]/"),
                     ..default()
                 },
-                "invalid range",
+                "backwards",
             ),
             (
                 FilterSpec {

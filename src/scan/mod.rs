@@ -2,6 +2,7 @@
 
 pub mod filter;
 mod filter_spec;
+mod glob;
 pub mod ignore_file;
 mod kind;
 mod path_globs;

@@ -1,13 +1,11 @@
 //! Globs over whole paths.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use globset::GlobSet;
-
-use super::filter_spec::{BadPattern, bad_glob, glob};
+use super::filter_spec::BadPattern;
+use super::glob::{self, Globs};
 
 /// Globs of which a path must match one. `*` stays within a folder's name, `**` does not.
 ///
@@ -16,8 +14,8 @@ use super::filter_spec::{BadPattern, bad_glob, glob};
 /// `../x`) is compared with the path from `/`, so that it works however the root was written.
 #[derive(Clone, Debug)]
 pub(super) struct PathGlobs {
-    floating: GlobSet,
-    anchored: GlobSet,
+    floating: Option<Globs>,
+    anchored: Option<Globs>,
     working_folder: Vec<u8>,
 }
 
@@ -31,29 +29,27 @@ impl PathGlobs {
         if patterns.is_empty() {
             return Ok(None);
         }
-        let mut floating = GlobSet::builder();
-        let mut anchored = GlobSet::builder();
+        let mut floating = Vec::new();
+        let mut anchored = Vec::new();
         for pattern in patterns {
+            // Checked as written, so that an error names what the user knows.
+            glob::check(pattern)?;
             if pattern.starts_with('/') {
-                anchored.add(glob(pattern, pattern, ignore_case)?);
+                anchored.push(pattern.clone());
             } else if pattern.starts_with("./") || pattern.starts_with("../") {
                 let folder = working_folder
                     .to_str()
                     .ok_or_else(|| BadPattern::UnspeakableFolder(pattern.clone()))?;
-                let rest = without_dot(pattern.as_bytes());
-                let rest = &pattern[pattern.len() - rest.len()..];
-                let folder = globset::escape(folder.trim_end_matches('/'));
-                anchored.add(glob(&format!("{folder}/{rest}"), pattern, ignore_case)?);
+                let folder = glob::escape(folder.trim_end_matches('/'));
+                let rest = without_dot(pattern.as_bytes()).len();
+                anchored.push(format!("{folder}/{}", &pattern[pattern.len() - rest..]));
             } else {
-                floating.add(glob(&format!("**/{pattern}"), pattern, ignore_case)?);
+                floating.push(format!("**/{pattern}"));
             }
         }
-        let build = |set: &globset::GlobSetBuilder| {
-            set.build().map_err(|e| bad_glob(&patterns.join(" "), &e))
-        };
         Ok(Some(Self {
-            floating: build(&floating)?,
-            anchored: build(&anchored)?,
+            floating: Globs::new(&floating, ignore_case)?,
+            anchored: Globs::new(&anchored, ignore_case)?,
             working_folder: working_folder.as_os_str().as_bytes().to_vec(),
         }))
     }
@@ -61,13 +57,11 @@ impl PathGlobs {
     /// True if one of the globs matches the path.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
         let path = without_dot(path);
-        if self.floating.is_match(OsStr::from_bytes(path)) {
-            return true;
-        }
-        !self.anchored.is_empty()
-            && self
-                .anchored
-                .is_match(OsStr::from_bytes(&self.absolute(path)))
+        let matches = |globs: &Option<Globs>, path: &[u8]| {
+            globs.as_ref().is_some_and(|globs| globs.matches(path))
+        };
+        matches(&self.floating, path)
+            || (self.anchored.is_some() && matches(&self.anchored, &self.absolute(path)))
     }
 
     /// Puts the working folder in front of a relative path.
