@@ -15,6 +15,7 @@ use super::find_args::FindArgs;
 #[command(
     name = "seekless",
     version,
+    propagate_version = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
     after_help = "Try 'seekless --help' for every option in full and examples.",

@@ -1,17 +1,16 @@
 //! `seekless find`: a run from its arguments to its exit status.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use seekless::event::{Notice, Observer, Problem, ProblemKind};
 use seekless::pipeline::Summary;
 
 use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
+use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
@@ -33,6 +32,9 @@ pub fn find(args: FindArgs) -> Exit {
     log::start(run.verbose, run.colored_log, &voice);
     if run.explain {
         return explain(&run);
+    }
+    if run.config.roots.is_empty() {
+        voice.complain("the list of paths on standard input is empty: there is nothing to look at");
     }
     search(&run, &voice)
 }
@@ -197,52 +199,5 @@ impl Watcher for Watch<'_> {
             outlet.take();
         }
         self.draw.clear();
-    }
-}
-
-/// Names problems on stderr as they come, and remembers what they mean for the exit status.
-struct Listener<'a> {
-    voice: &'a Voice,
-    bad_roots: AtomicU64,
-    something_left: AtomicBool,
-}
-
-impl<'a> Listener<'a> {
-    fn new(voice: &'a Voice) -> Self {
-        Self {
-            voice,
-            bad_roots: AtomicU64::new(0),
-            something_left: AtomicBool::new(false),
-        }
-    }
-
-    fn exit(&self, roots: usize) -> Exit {
-        if roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots as u64 {
-            return Exit::Nothing;
-        }
-        match self.something_left.load(Ordering::Relaxed) {
-            true => Exit::SomeLeft,
-            false => Exit::Done,
-        }
-    }
-}
-
-impl Observer for Listener<'_> {
-    fn problem(&self, problem: Problem) {
-        match problem.kind {
-            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
-                self.bad_roots.fetch_add(1, Ordering::Relaxed);
-                self.something_left.store(true, Ordering::Relaxed);
-            }
-            // A link in a circle or to nowhere is worth a line, but no file was missed.
-            ProblemKind::LinkLoop | ProblemKind::BrokenLink => {}
-            _ => self.something_left.store(true, Ordering::Relaxed),
-        }
-        self.voice
-            .complain(&format!("{}: {problem}", sanitize::path(&problem.path)));
-    }
-
-    fn notice(&self, notice: Notice) {
-        tracing::info!("{}", sanitize::message(&notice.0));
     }
 }

@@ -4,7 +4,8 @@ use tracing::level_filters::LevelFilter;
 
 use super::voice::Voice;
 
-/// Lets traces of the chosen level through: `-v` decisions, `-vv` steps, `-vvv` everything.
+/// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
+/// `-vvv` everything, with the time since the start, level and place.
 pub fn start(verbose: u8, color: bool, voice: &Voice) {
     let level = match verbose {
         0 => return,
@@ -13,13 +14,20 @@ pub fn start(verbose: u8, color: bool, voice: &Voice) {
         _ => LevelFilter::TRACE,
     };
     let voice = voice.clone();
-    let started = tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(color)
-        .with_target(verbose > 1)
-        .with_timer(tracing_subscriber::fmt::time::uptime())
-        .with_writer(move || voice.clone())
-        .try_init();
+        .with_writer(move || voice.clone());
+    let started = match verbose {
+        1 => log
+            .without_time()
+            .with_level(false)
+            .with_target(false)
+            .try_init(),
+        _ => log
+            .with_timer(tracing_subscriber::fmt::time::uptime())
+            .try_init(),
+    };
     // Only a second start could fail, and then there is a log already.
     debug_assert!(started.is_ok());
 }

@@ -8,6 +8,7 @@ mod draw;
 mod exit;
 mod find;
 mod find_args;
+mod listener;
 mod log;
 mod man;
 mod moment;
@@ -23,9 +24,13 @@ mod surroundings;
 mod voice;
 mod wrong_use;
 
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 use exit::Exit;
@@ -33,19 +38,9 @@ use exit::Exit;
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
     let words = command_word::first(std::env::args_os().collect(), &args::command());
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        // Help and version come as errors, too; theirs go to stdout and mean success.
-        Err(error) => {
-            // Who asked for help and closed the pipe has read enough.
-            let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Nothing
-            } else {
-                Exit::Done
-            }
-            .into();
-        }
+        Err(error) => return refuse(&error, &words).into(),
     };
     let exit = match cli.command {
         None => find::find(cli.find),
@@ -54,4 +49,24 @@ pub fn main() -> ExitCode {
         Some(Command::Man(args)) => man::write(&args),
     };
     exit.into()
+}
+
+/// Says why the words are not understood. Help and version come as errors, too.
+fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
+    if error.kind() == ErrorKind::InvalidUtf8 {
+        let odd = words.iter().find(|word| word.to_str().is_none());
+        let odd = odd
+            .map(|word| sanitize::path(Path::new(word)))
+            .unwrap_or_default();
+        sanitize::complain(&format!(
+            "an option's value is not UTF-8 ({odd}): in a pattern write ? for what cannot be written",
+        ));
+        return Exit::Nothing;
+    }
+    match error.print() {
+        Ok(()) if error.use_stderr() => Exit::Nothing,
+        // Who asked for help and closed the pipe has read enough.
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => Exit::Nothing,
+        _ => Exit::Done,
+    }
 }

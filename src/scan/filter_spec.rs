@@ -69,6 +69,9 @@ pub enum BadPattern {
     /// A pattern for bare names has a slash and could never match.
     #[error("{0:?} has a slash, and a name never has one: use --path for whole paths")]
     SlashInName(String),
+    /// A pattern for whole paths of files ends in a slash and could never match.
+    #[error("{0:?} ends in a slash, and no file does: write {0}** for all files below")]
+    SlashAtEnd(String),
     /// An anchored pattern starts in a folder whose name is not UTF-8.
     #[error("{0:?} starts in the current folder, whose name is not UTF-8: write it without ./")]
     UnspeakableFolder(String),
@@ -79,6 +82,9 @@ impl FilterSpec {
     pub fn build(&self) -> Result<Filter, BadPattern> {
         if let Some(name) = self.names.iter().find(|name| name.contains('/')) {
             return Err(BadPattern::SlashInName(name.clone()));
+        }
+        if let Some(path) = self.paths.iter().find(|path| path.ends_with('/')) {
+            return Err(BadPattern::SlashAtEnd(path.clone()));
         }
         let (folder_only, any): (Vec<_>, Vec<_>) = self
             .excludes
@@ -193,6 +199,13 @@ mod tests {
                     ..default()
                 },
                 "\"x/{a\" is not a glob",
+            ),
+            (
+                FilterSpec {
+                    paths: one("photos/"),
+                    ..default()
+                },
+                "write photos/**",
             ),
             (
                 FilterSpec {

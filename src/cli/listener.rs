@@ -1,0 +1,96 @@
+//! Names problems on stderr as they come, and remembers what they mean for the exit status.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use seekless::event::{Notice, Observer, Problem, ProblemKind};
+
+use super::exit::Exit;
+use super::sanitize;
+use super::voice::Voice;
+
+/// Listens to the engine, on whatever thread it speaks.
+pub struct Listener<'a> {
+    voice: &'a Voice,
+    tally: Tally,
+}
+
+impl<'a> Listener<'a> {
+    /// Speaks with this voice.
+    pub fn new(voice: &'a Voice) -> Self {
+        Self {
+            voice,
+            tally: Tally::default(),
+        }
+    }
+
+    /// What the problems so far make of a run over so many roots that came to its end.
+    pub fn exit(&self, roots: usize) -> Exit {
+        self.tally.exit(roots)
+    }
+}
+
+impl Observer for Listener<'_> {
+    fn problem(&self, problem: Problem) {
+        self.tally.note(problem.kind);
+        self.voice
+            .complain(&format!("{}: {problem}", sanitize::path(&problem.path)));
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", sanitize::message(&notice.0));
+    }
+}
+
+/// What kinds of problems there were.
+#[derive(Debug, Default)]
+struct Tally {
+    bad_roots: AtomicUsize,
+    something_left: AtomicBool,
+}
+
+impl Tally {
+    fn note(&self, kind: ProblemKind) {
+        match kind {
+            // A link in a circle or to nowhere is worth a line, but no file was missed.
+            ProblemKind::LinkLoop | ProblemKind::BrokenLink => return,
+            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
+                self.bad_roots.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => {}
+        }
+        self.something_left.store(true, Ordering::Relaxed);
+    }
+
+    fn exit(&self, roots: usize) -> Exit {
+        if roots > 0 && self.bad_roots.load(Ordering::Relaxed) >= roots {
+            return Exit::Nothing;
+        }
+        match self.something_left.load(Ordering::Relaxed) {
+            true => Exit::SomeLeft,
+            false => Exit::Done,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(problems: &[ProblemKind], roots: usize) -> Exit {
+        let tally = Tally::default();
+        problems.iter().for_each(|&kind| tally.note(kind));
+        tally.exit(roots)
+    }
+
+    #[test]
+    fn problems_decide_the_exit_status() {
+        use ProblemKind::*;
+        assert_eq!(after(&[], 1), Exit::Done);
+        assert_eq!(after(&[], 0), Exit::Done);
+        assert_eq!(after(&[Changed], 1), Exit::SomeLeft);
+        assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
+        assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
+        assert_eq!(after(&[MissingRoot, UnsuitableRoot], 2), Exit::Nothing);
+        assert_eq!(after(&[LinkLoop, BrokenLink], 1), Exit::Done);
+    }
+}
