@@ -1,5 +1,6 @@
 //! Waits for several things at once: the work's end, Ctrl-C, and the next moment to draw.
 
+use std::fs::File;
 use std::process;
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,9 @@ const FIRST_TICK: Duration = Duration::from_millis(300);
 /// Often enough to look alive, seldom enough to cost nothing.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Descriptors that must be free before the runtime is started.
+const DESCRIPTORS: usize = 12;
+
 /// What happens beside the work.
 pub trait Watcher {
     /// Some time has passed.
@@ -33,9 +37,12 @@ pub trait Watcher {
 ///
 /// The first SIGINT or SIGTERM interrupts; the second ends the process.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watcher) -> T {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else {
-        // Too few descriptors for a selector: the work can be done, only unwatched.
+    let runtime = match has_descriptors() {
+        true => Builder::new_current_thread().enable_all().build().ok(),
+        false => None,
+    };
+    let Some(runtime) = runtime else {
+        // The work can be done all the same, only unwatched.
         return work();
     };
     thread::scope(|scope| {
@@ -52,6 +59,13 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
+}
+
+/// True if there are descriptors for the runtime's selector and signals (it takes about six).
+/// Without them it would panic.
+fn has_descriptors() -> bool {
+    let held: Result<Vec<_>, _> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
+    held.is_ok()
 }
 
 async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher) {
