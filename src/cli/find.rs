@@ -57,6 +57,7 @@ fn explain(run: &Run) -> Exit {
 /// How the engine's part of a run ended.
 enum Outcome {
     Told(Summary),
+    NothingDone,
     NotWritten(NotWritten),
     Failed(engine::Error),
 }
@@ -89,6 +90,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
     watch.draw.clear();
     let summary = match outcome {
         Outcome::Told(summary) => summary,
+        Outcome::NothingDone => return Exit::Nothing,
         Outcome::NotWritten(NotWritten::Closed) => return Exit::Done,
         Outcome::NotWritten(error) => {
             voice.complain(&error.to_string());
@@ -142,6 +144,8 @@ fn drive(
     }
     match found {
         Err(error) => Outcome::Failed(error),
+        // An empty report would say that there is nothing, and replace one that knows more.
+        Ok(_) if listener.exit(run.config.roots.len()) == Exit::Nothing => Outcome::NothingDone,
         Ok(summary) => {
             let outlet = lock(outlet).take();
             match outlet.map_or(Ok(()), |outlet| outlet.finish(&summary)) {
