@@ -83,7 +83,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
         if run.format.streams {
-            scope.spawn(|| flush_now_and_then(&outlet, until_over));
+            scope.spawn(|| flush_now_and_then(&outlet, &control, until_over));
         }
         watched(|| drive(run, &outlet, &control, &listener), &mut watch)
     });
@@ -166,11 +166,13 @@ fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
 
 /// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
 /// does it, because a reader who is slow holds up whoever writes.
-fn flush_now_and_then(outlet: &Shared<Outlet>, until_over: Receiver<()>) {
+fn flush_now_and_then(outlet: &Shared<Outlet>, control: &Control, until_over: Receiver<()>) {
     while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(outlet::PATIENCE) {
-        if let Some(outlet) = lock(outlet).as_mut() {
-            // What cannot be flushed stays, and the next write or the end meets the same error.
-            let _ = outlet.flush_when_due();
+        let flushed = lock(outlet).as_mut().map_or(Ok(()), Outlet::flush_when_due);
+        if flushed.is_err() {
+            // Nobody will read the rest. What could not be flushed is still there, and meets the
+            // same error when the engine's thread ends the report.
+            return control.cancel();
         }
     }
 }
