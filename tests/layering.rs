@@ -1,0 +1,459 @@
+//! The house stands: imports point downward, `unsafe` has one room, the library keeps quiet.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
+const FLOORS: [&[&str]; 6] = [
+    &["units", "error", "event"],
+    &["sys"],
+    &["file"],
+    &["device", "hash"],
+    &["scan", "cache", "executor", "pipeline"],
+    &["engine", "report", "action", "probe"],
+];
+
+fn floor(room: &str) -> Option<usize> {
+    FLOORS.iter().position(|rooms| rooms.contains(&room))
+}
+
+/// A source file of the library or the binary.
+struct Source {
+    path: PathBuf,
+    /// Path of its module: `["report", "text"]` for `report/text.rs`, nothing for `lib.rs`.
+    module: Vec<String>,
+    tokens: Vec<String>,
+}
+
+impl Source {
+    /// The room that the file stands in: the first part of its path.
+    fn room(&self) -> Option<&str> {
+        self.module.first().map(String::as_str)
+    }
+
+    fn is_binary(&self) -> bool {
+        self.path.ends_with("main.rs") || self.room() == Some("cli")
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files = walkdir::WalkDir::new(&top).sort_by_file_name().into_iter();
+    let files = files.map(|entry| entry.expect("src can be listed").into_path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("sources are text");
+            let path = path.strip_prefix(&top).expect("below src").to_owned();
+            let module = module_of(&path);
+            Source {
+                module,
+                tokens: tokens(&text),
+                path,
+            }
+        })
+        .collect()
+}
+
+fn module_of(path: &Path) -> Vec<String> {
+    let parts = path.with_extension("");
+    let mut parts: Vec<String> = parts
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    if parts
+        .last()
+        .is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str()))
+    {
+        parts.pop();
+    }
+    parts
+}
+
+/// Splits into words and single marks; comments, strings and characters are left out.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            block_comment(rest)
+        } else if let Some(length) = string_literal(rest) {
+            length
+        } else if let Some(length) = character_literal(rest) {
+            length
+        } else if c.is_alphanumeric() || c == '_' {
+            let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let word = &rest[..word.unwrap_or(rest.len())];
+            tokens.push(word.to_owned());
+            word.len()
+        } else {
+            if rest.starts_with("::") {
+                tokens.push("::".to_owned());
+            } else if !c.is_whitespace() {
+                tokens.push(c.to_string());
+            }
+            if rest.starts_with("::") {
+                2
+            } else {
+                c.len_utf8()
+            }
+        };
+        rest = &rest[length..];
+    }
+    tokens
+}
+
+fn block_comment(text: &str) -> usize {
+    let mut depth = 0;
+    let mut at = 0;
+    while at < text.len() {
+        if text[at..].starts_with("/*") {
+            depth += 1;
+            at += 2;
+        } else if text[at..].starts_with("*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += text[at..].chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// Length of a string that begins here, with its prefix.
+fn string_literal(text: &str) -> Option<usize> {
+    let prefix = ["br", "cr", "b", "c", "r", ""].into_iter().find(|prefix| {
+        text.strip_prefix(prefix).is_some_and(|rest| {
+            rest.starts_with('"') || (prefix.ends_with('r') && rest.starts_with('#'))
+        })
+    })?;
+    let rest = &text[prefix.len()..];
+    if prefix.ends_with('r') {
+        let hashes = rest.len() - rest.trim_start_matches('#').len();
+        let body = rest[hashes..].strip_prefix('"')?;
+        let end = format!("\"{}", "#".repeat(hashes));
+        let length = body.find(&end).map_or(body.len(), |at| at + end.len());
+        return Some(prefix.len() + hashes + 1 + length);
+    }
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return Some(prefix.len() + at + 1),
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+/// Length of a character that begins here; a lifetime is none.
+fn character_literal(text: &str) -> Option<usize> {
+    let body = text.strip_prefix('\'')?;
+    let mut chars = body.char_indices();
+    let (_, first) = chars.next()?;
+    if first == '\\' {
+        let (_, kind) = chars.next()?;
+        let after = 1 + kind.len_utf8();
+        let end = body[after..].find('\'')?;
+        return Some(1 + after + end + 1);
+    }
+    let (at, second) = chars.next()?;
+    (second == '\'').then_some(1 + at + 1)
+}
+
+/// Rooms that a module names by a path from the crate's root, or by climbing up to it.
+fn rooms_named(module: &[String], tokens: &[String]) -> BTreeSet<String> {
+    let mut rooms = BTreeSet::new();
+    let mut here = module.to_vec();
+    // Inline modules around here, each with the depth of braces that it ends at.
+    let mut inline: Vec<usize> = Vec::new();
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        match token.as_str() {
+            "{" => {
+                if at >= 2 && tokens[at - 2] == "mod" {
+                    inline.push(depth);
+                    here.push(tokens[at - 1].clone());
+                }
+                depth += 1;
+            }
+            "}" => {
+                depth = depth.saturating_sub(1);
+                if inline.last() == Some(&depth) {
+                    inline.pop();
+                    here.pop();
+                }
+            }
+            "crate" | "super" | "self" => {
+                let begins = at == 0 || tokens[at - 1] != "::";
+                if begins && tokens.get(at + 1).is_some_and(|next| next == "::") {
+                    rooms.extend(rooms_of_path(&here, &tokens[at..]));
+                }
+            }
+            _ => {}
+        }
+    }
+    rooms
+}
+
+/// Rooms that one path names, which begins with `crate`, `super` or `self`.
+fn rooms_of_path(here: &[String], path: &[String]) -> Vec<String> {
+    let mut base = match path[0].as_str() {
+        "crate" => &[][..],
+        "self" => here,
+        _ => here.split_last().map_or(here, |(_, above)| above),
+    };
+    let mut rest = &path[2..];
+    while rest.first().is_some_and(|token| token == "super") {
+        base = base.split_last().map_or(base, |(_, above)| above);
+        rest = rest.get(2..).unwrap_or_default();
+    }
+    match base.first() {
+        Some(room) => vec![room.clone()],
+        None => first_parts(rest),
+    }
+}
+
+/// The first parts of a path or of a group of paths in braces.
+fn first_parts(tokens: &[String]) -> Vec<String> {
+    if tokens.first().is_none_or(|token| token != "{") {
+        return tokens.first().cloned().into_iter().collect();
+    }
+    let mut parts = Vec::new();
+    let mut depth = 0;
+    let mut at_first = false;
+    for token in tokens {
+        match token.as_str() {
+            "{" => {
+                depth += 1;
+                at_first = depth == 1;
+            }
+            "}" if depth == 1 => break,
+            "}" => depth -= 1,
+            "," => at_first = depth == 1,
+            part if at_first => {
+                parts.push(part.to_owned());
+                at_first = false;
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// What is wrong with a library module's imports.
+fn wrong_edges(source: &Source) -> Vec<String> {
+    let path = source.path.display();
+    let Some(room) = source.room() else {
+        // lib.rs knows everybody.
+        return Vec::new();
+    };
+    let Some(own) = floor(room) else {
+        return vec![format!("{path}: {room} has no floor in this house")];
+    };
+    let mut wrong = Vec::new();
+    for other in rooms_named(&source.module, &source.tokens) {
+        let allowed = other == room || floor(&other).is_some_and(|below| below < own);
+        if !allowed {
+            wrong.push(format!("{path}: {room} (floor {own}) uses crate::{other}"));
+        }
+    }
+    if source.tokens.iter().any(|token| token == "seekless") {
+        wrong.push(format!("{path}: the library names itself as seekless::"));
+    }
+    wrong
+}
+
+/// Something the library never does: a macro or function, as it looks in tokens.
+const LOUD: [(&str, &[&str]); 7] = [
+    ("println!", &["println", "!"]),
+    ("eprintln!", &["eprintln", "!"]),
+    ("print!", &["print", "!"]),
+    ("eprint!", &["eprint", "!"]),
+    ("dbg!", &["dbg", "!"]),
+    ("process::exit", &["process", "::", "exit"]),
+    ("process::abort", &["process", "::", "abort"]),
+];
+
+fn contains(tokens: &[String], wanted: &[&str]) -> bool {
+    tokens.windows(wanted.len()).any(|window| window == wanted)
+}
+
+#[test]
+fn imports_of_the_library_point_downward_only() {
+    let wrong: Vec<String> = sources()
+        .iter()
+        .filter(|source| !source.is_binary())
+        .flat_map(wrong_edges)
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "upward or sideways:\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_binary_knows_the_library_by_its_public_name_only() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| source.is_binary()) {
+        for room in rooms_named(&source.module, &source.tokens) {
+            if room != "cli" {
+                wrong.push(format!("{}: crate::{room}", source.path.display()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the binary reaches past seekless:: with\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn every_room_has_a_floor() {
+    for source in sources() {
+        if let Some(room) = source.room() {
+            assert!(
+                room == "cli" || floor(room).is_some(),
+                "{room} has no floor"
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_has_one_room() {
+    let wrong: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.room() != Some("sys"))
+        .filter(|source| source.tokens.iter().any(|token| token == "unsafe"))
+        .map(|source| source.path.display().to_string())
+        .collect();
+    assert!(wrong.is_empty(), "unsafe outside sys: {wrong:?}");
+}
+
+#[test]
+fn the_library_neither_prints_nor_exits() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| !source.is_binary()) {
+        for (name, pattern) in LOUD {
+            if contains(&source.tokens, pattern) {
+                wrong.push(format!("{}: {name}", source.path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+mod the_reader_of_sources {
+    use super::*;
+
+    fn source(path: &str, text: &str) -> Source {
+        Source {
+            path: path.into(),
+            module: module_of(Path::new(path)),
+            tokens: tokens(text),
+        }
+    }
+
+    fn edges(path: &str, text: &str) -> usize {
+        wrong_edges(&source(path, text)).len()
+    }
+
+    #[test]
+    fn sees_imports_that_point_up_or_sideways() {
+        assert_eq!(edges("scan/walk.rs", "use crate::engine::Config;"), 1);
+        assert_eq!(edges("scan/walk.rs", "use crate::pipeline;"), 1);
+        assert_eq!(
+            edges(
+                "scan/walk.rs",
+                "use crate::{file::Id, executor::Pool, engine};"
+            ),
+            2
+        );
+        assert_eq!(
+            edges("scan/walk.rs", "fn f() -> crate::report::Format {}"),
+            1
+        );
+        assert_eq!(edges("scan/mod.rs", "use super::engine;"), 1);
+        assert_eq!(
+            edges("scan/deep/walk.rs", "use super::super::super::engine;"),
+            1
+        );
+        assert_eq!(
+            edges(
+                "scan/walk.rs",
+                "use super::super::{pipeline::{a, b}, units};"
+            ),
+            1
+        );
+        assert_eq!(edges("scan/walk.rs", "use crate::*;"), 1);
+        assert_eq!(edges("hash/mod.rs", "use crate::device::Class;"), 1);
+        assert_eq!(edges("units.rs", "use crate::event::Event;"), 1);
+        assert_eq!(
+            edges("units.rs", "mod tests { use super::*; } use super::event;"),
+            1
+        );
+        assert_eq!(edges("attic/mod.rs", ""), 1);
+        assert_eq!(edges("scan/walk.rs", "use seekless::scan;"), 1);
+    }
+
+    #[test]
+    fn lets_imports_point_down() {
+        assert_eq!(
+            edges(
+                "scan/walk.rs",
+                "use crate::{file::{Id, Table}, sys, units::Bytes};"
+            ),
+            0
+        );
+        assert_eq!(
+            edges(
+                "scan/walk.rs",
+                "use crate::scan::filter; use super::links; use self::x::y;"
+            ),
+            0
+        );
+        assert_eq!(edges("scan/walk.rs", "use super::super::units;"), 0);
+        assert_eq!(
+            edges("units.rs", "fn f() {} mod tests { use super::*; }"),
+            0
+        );
+        assert_eq!(edges("lib.rs", "pub use crate::engine::Config;"), 0);
+        assert_eq!(
+            edges(
+                "engine/session.rs",
+                "use crate::pipeline; use crate::executor;"
+            ),
+            0
+        );
+    }
+
+    #[test]
+    fn passes_over_comments_strings_and_characters() {
+        for text in [
+            "// crate::engine unsafe",
+            "/// [`crate::engine::Progress`]",
+            "/* outer /* crate::engine */ unsafe */",
+            r##"let a = "crate::engine \" unsafe"; let b = r#"unsafe " crate::engine"#;"##,
+            r#"let c = b"unsafe"; let d = '"'; let e = '\''; let f = "unsafe";"#,
+            "let g: &'static str = \"unsafe\";",
+        ] {
+            assert_eq!(edges("scan/walk.rs", text), 0, "{text}");
+            assert!(!tokens(text).contains(&"unsafe".to_owned()), "{text}");
+        }
+        assert!(tokens("fn f<'a>(x: &'a u8) { unsafe { g() } }").contains(&"unsafe".to_owned()));
+        assert!(contains(
+            &tokens("std::process::exit(1)"),
+            &["process", "::", "exit"]
+        ));
+    }
+}
