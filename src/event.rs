@@ -53,6 +53,8 @@ pub enum ProblemKind {
     Vanished,
     /// A file that is not the one, or not in the state, that the scan saw.
     Changed,
+    /// A line of an ignore file that is no pattern.
+    BadIgnoreFile,
     /// A symbolic link that leads back to a folder above it.
     LinkLoop,
     /// A symbolic link that leads nowhere (only with followed links).
@@ -72,6 +74,7 @@ impl ProblemKind {
             Self::UnreadableFile => "cannot read",
             Self::Vanished => "gone since the scan",
             Self::Changed => "changed since the scan; left out",
+            Self::BadIgnoreFile => "not a pattern; passed over",
             Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
             Self::BrokenLink => "symbolic link leads nowhere",
             Self::NotVerified => "differs byte for byte; left out",
@@ -93,3 +96,44 @@ impl fmt::Display for Problem {
 /// A decision taken on the way that changes how the work is done, not its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice(pub String);
+
+/// Counts of what took no part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Hidden files and folders left out by `--no-hidden`.
+    pub hidden: u64,
+    /// Files and folders named by an ignore file.
+    pub ignored: u64,
+    /// Files and folders left out by name, type, size, time or depth filters.
+    pub filtered: u64,
+    /// Empty files (without `--empty`).
+    pub empty: u64,
+    /// Symbolic links not followed.
+    pub symlinks: u64,
+    /// FIFOs, sockets and devices.
+    pub special: u64,
+    /// Folders on another file system (`--one-file-system`).
+    pub other_file_system: u64,
+    /// Folders of pseudo file systems such as /proc.
+    pub pseudo_file_system: u64,
+    /// Folders, files or metadata that could not be read.
+    pub unreadable: u64,
+    /// Files that changed or vanished between scan and read.
+    pub changed: u64,
+}
+
+impl LeftOut {
+    /// Adds the counts of another part of the run.
+    pub fn add(&mut self, other: &Self) {
+        self.hidden += other.hidden;
+        self.ignored += other.ignored;
+        self.filtered += other.filtered;
+        self.empty += other.empty;
+        self.symlinks += other.symlinks;
+        self.special += other.special;
+        self.other_file_system += other.other_file_system;
+        self.pseudo_file_system += other.pseudo_file_system;
+        self.unreadable += other.unreadable;
+        self.changed += other.changed;
+    }
+}

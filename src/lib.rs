@@ -17,8 +17,11 @@
 pub mod device;
 pub mod engine;
 pub mod event;
+mod executor;
+pub mod file;
 pub mod hash;
 pub mod pipeline;
 pub mod report;
 pub mod scan;
+mod sys;
 pub mod units;

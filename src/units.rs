@@ -14,10 +14,14 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSize {
     /// The text does not start with a number.
-    #[error("{0:?} is not a size: write a number with an optional unit, as in 500, 10k, 4MiB or 1GB")]
+    #[error(
+        "{0:?} is not a size: write a number with an optional unit, as in 500, 10k, 4MiB or 1GB"
+    )]
     NoNumber(String),
     /// The number is followed by something that is no unit.
-    #[error("unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)")]
+    #[error(
+        "unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)"
+    )]
     UnknownUnit {
         /// The whole text.
         text: String,

@@ -6,7 +6,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::progress_text::{Rates, describe};
 use super::sanitize;
-use super::seam::ProgressLine;
+use seekless::engine::ProgressLine;
 
 /// The lines on the terminal.
 #[derive(Debug)]

@@ -14,10 +14,10 @@ use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
-use super::seam::{self as engine, Control, Delivery};
 use super::surroundings::Surroundings;
 use super::voice::Voice;
 use super::{log, sanitize, summary};
+use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {

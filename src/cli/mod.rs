@@ -18,7 +18,6 @@ mod resolve;
 mod root_list;
 mod run;
 mod sanitize;
-mod seam;
 mod summary;
 mod surroundings;
 mod voice;

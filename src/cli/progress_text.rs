@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::seam::ProgressLine;
+use seekless::engine::ProgressLine;
 use seekless::units::Bytes;
 
 /// Time over which a rate is smoothed.

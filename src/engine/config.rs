@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::device::Overrides;
+use crate::device::{Overrides, SystemRoot};
+use crate::pipeline::{Counting, Replication};
 use crate::scan::filter::Filter;
 
 /// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
@@ -36,18 +37,28 @@ pub struct Config {
     pub sysfs: PathBuf,
 }
 
+impl Config {
+    /// Where facts about disks are read.
+    pub(super) fn system(&self) -> SystemRoot {
+        SystemRoot {
+            sysfs: self.sysfs.clone(),
+            ..SystemRoot::default()
+        }
+    }
+
+    /// How replicas are counted.
+    pub(super) fn counting(&self) -> Counting {
+        Counting {
+            replication: self.replication,
+            hard_links: self.hard_links,
+            isolate: self.isolate,
+        }
+    }
+}
+
 /// A place to look, as the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Folder or file.
     pub path: PathBuf,
-}
-
-/// The numbers of replicas that are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replication {
-    /// More than so many (1: duplicates).
-    Over(u64),
-    /// Fewer than so many (2: unique files).
-    Under(u64),
 }

@@ -1,5 +1,19 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod blake3_fold;
 mod config;
+mod control;
+mod deliver;
+mod explain;
+mod find;
+mod reclaim;
+mod tally;
+mod verify;
+mod volumes;
 
-pub use config::{Config, Replication, Root};
+pub use crate::pipeline::Replication;
+pub use config::{Config, Root};
+pub use control::{Control, ProgressLine};
+pub use deliver::Delivery;
+pub use explain::explain;
+pub use find::{Error, find};

@@ -24,7 +24,9 @@ impl ContentDigest {
 
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(hex: &str) -> Option<Self> {
-        blake3::Hash::from_hex(hex).ok().map(|h| Self(*h.as_bytes()))
+        blake3::Hash::from_hex(hex)
+            .ok()
+            .map(|h| Self(*h.as_bytes()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Facts about bytes: digests and how they are computed.
 
+mod compute;
 mod digest;
 
+pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};

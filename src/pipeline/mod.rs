@@ -1,7 +1,15 @@
 //! From found files to duplicate sets: a state machine without I/O and without threads.
 
+mod keyed_join;
+mod keys;
+mod machine;
+mod rules;
 mod summary;
 mod verdict;
 
-pub use summary::{DeviceTally, LeftOut, StageTally, Summary};
+pub use crate::event::LeftOut;
+pub use keyed_join::ClassId;
+pub use machine::{Effect, HEAD, Machine, TAIL, Want};
+pub use rules::{Counting, Replication, TailRule};
+pub use summary::{DeviceTally, StageTally, Summary};
 pub use verdict::{DuplicateSet, Member};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::event::LeftOut;
+
 /// Totals of one run, for the lines printed at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
@@ -59,29 +61,4 @@ pub struct DeviceTally {
     pub bytes_read: u64,
     /// Time during which at least one read was under way.
     pub busy: Duration,
-}
-
-/// Counts of what took no part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Hidden files and folders left out by `--no-hidden`.
-    pub hidden: u64,
-    /// Files and folders named by an ignore file.
-    pub ignored: u64,
-    /// Files and folders left out by name, type, size, time or depth filters.
-    pub filtered: u64,
-    /// Empty files (without `--empty`).
-    pub empty: u64,
-    /// Symbolic links not followed.
-    pub symlinks: u64,
-    /// FIFOs, sockets and devices.
-    pub special: u64,
-    /// Folders on another file system (`--one-file-system`).
-    pub other_file_system: u64,
-    /// Folders of pseudo file systems such as /proc.
-    pub pseudo_file_system: u64,
-    /// Folders, files or metadata that could not be read.
-    pub unreadable: u64,
-    /// Files that changed or vanished between scan and read.
-    pub changed: u64,
 }

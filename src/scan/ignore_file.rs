@@ -4,13 +4,32 @@
 //! folder that is ignored is not entered, so nothing below it can come back. This module matches;
 //! reading the files is the walker's.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::sys::{open, pread, stat};
+
+/// Longest ignore file that is read, bytes; what goes beyond is no list made by a person.
+const LONGEST: u64 = 1 << 20;
+
+/// Reads an ignore file of an open folder.
+pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+    let manner = open::Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let fd = open::file(folder, name, manner)?;
+    let mut contents = vec![0; stat::descriptor(&fd)?.size.min(LONGEST) as usize];
+    let read = pread::full(&fd, &mut contents, 0)?;
+    contents.truncate(read);
+    Ok(contents)
+}
 
 /// The rules that hold in one folder: those of its own ignore file and of all above it.
 #[derive(Debug)]

@@ -2,10 +2,20 @@
 
 pub mod filter;
 mod filter_spec;
+mod follow;
+mod found;
 mod glob;
 pub mod ignore_file;
 mod kind;
+mod listing;
 mod path_globs;
+mod queue;
+mod roots;
+mod walk;
 
 pub use filter_spec::{BadPattern, FilterSpec};
+pub(crate) use follow::Following;
+pub(crate) use found::{FoundBatch, Outbox, ScanMessage};
 pub use kind::{Kind, UnknownKind};
+pub(crate) use roots::Roots;
+pub(crate) use walk::{Walk, path_of};

@@ -1,0 +1,236 @@
+//! From equal files to sets, in the order that is wanted.
+
+use std::cmp::Reverse;
+use std::io;
+
+use crate::event::{Observer, Problem, ProblemKind};
+use crate::file::{Catalog, DirTable, FileIndex};
+use crate::hash::ContentDigest;
+use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
+
+use super::config::Config;
+use super::reclaim;
+use super::verify::{Refusal, verify};
+use super::volumes::Volumes;
+
+/// When sets are handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Each as soon as nothing can be added to it.
+    AsFinal,
+    /// All at the end, those that free most first.
+    LargestFirst,
+}
+
+/// Receives sets.
+pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
+
+/// A set before its members are written out.
+struct Draft {
+    digest: Option<ContentDigest>,
+    files: Vec<FileIndex>,
+    replicas: u64,
+    reclaimable: u64,
+}
+
+/// Makes sets and hands them over.
+pub struct Deliverer<'a> {
+    config: &'a Config,
+    counting: Counting,
+    delivery: Delivery,
+    observer: &'a dyn Observer,
+    sink: &'a mut Sink<'a>,
+    kept: Vec<Draft>,
+    /// Counts of what was delivered.
+    pub summary: Summary,
+}
+
+impl<'a> Deliverer<'a> {
+    pub fn new(
+        config: &'a Config,
+        delivery: Delivery,
+        observer: &'a dyn Observer,
+        sink: &'a mut Sink<'a>,
+    ) -> Self {
+        Self {
+            config,
+            counting: config.counting(),
+            delivery,
+            observer,
+            sink,
+            kept: Vec::new(),
+            summary: Summary::default(),
+        }
+    }
+
+    /// Takes all files of one size that were read.
+    pub fn size(
+        &mut self,
+        size: ClassId,
+        machine: &Machine,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
+        for (digest, files) in machine.contents(size) {
+            self.equal(Some(digest), files, machine.catalog(), dirs, volumes)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a file that is alone with its content.
+    pub fn alone(
+        &mut self,
+        file: FileIndex,
+        machine: &Machine,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
+        self.equal(None, vec![file], machine.catalog(), dirs, volumes)
+    }
+
+    fn equal(
+        &mut self,
+        digest: Option<ContentDigest>,
+        mut files: Vec<FileIndex>,
+        catalog: &Catalog,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
+        let replicas = self.replicas(&files, catalog, dirs);
+        if !self.counting.reported(files.len() as u64, replicas) {
+            return Ok(());
+        }
+        sort(&mut files, catalog, dirs);
+        let mut draft = Draft {
+            digest,
+            replicas,
+            reclaimable: 0,
+            files,
+        };
+        if self.config.verify && draft.files.len() > 1 {
+            self.verify(&mut draft, catalog, dirs);
+            draft.replicas = self.replicas(&draft.files, catalog, dirs);
+            let inodes = draft.files.len() as u64;
+            if inodes == 0 || !self.counting.reported(inodes, draft.replicas) {
+                return Ok(());
+            }
+        }
+        let may_share = |v: u16| matches!(volumes.volume(v).filesystem.as_str(), "btrfs" | "xfs");
+        draft.reclaimable = reclaim::reclaimable(catalog, dirs, &draft.files, may_share);
+        let redundant = draft.files.len() as u64 - 1;
+        let size = catalog.size(draft.files[0]);
+        self.summary.sets += 1;
+        self.summary.redundant_files += redundant;
+        self.summary.redundant_bytes += redundant * size;
+        self.summary.reclaimable += draft.reclaimable;
+        match self.delivery {
+            Delivery::AsFinal => (self.sink)(&written_out(&draft, catalog, dirs, volumes)),
+            Delivery::LargestFirst => {
+                self.kept.push(draft);
+                Ok(())
+            }
+        }
+    }
+
+    /// Hands over what was kept for the end.
+    pub fn finish(
+        &mut self,
+        catalog: &Catalog,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.sort_by_cached_key(|draft| (Reverse(draft.reclaimable), draft.files[0]));
+        for draft in &kept {
+            (self.sink)(&written_out(draft, catalog, dirs, volumes))?;
+        }
+        Ok(())
+    }
+
+    fn replicas(&self, files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> u64 {
+        let names = || files.iter().flat_map(|&file| catalog.names(file));
+        let (mut name_count, mut root_count) = (0, 0);
+        if self.counting.isolate {
+            let mut roots: Vec<u32> = names().map(|(dir, _)| dirs.root(dir)).collect();
+            roots.sort_unstable();
+            roots.dedup();
+            root_count = roots.len() as u64;
+        } else if self.counting.hard_links {
+            name_count = names().count() as u64;
+        }
+        self.counting
+            .replicas(files.len() as u64, name_count, root_count)
+    }
+
+    fn verify(&mut self, draft: &mut Draft, catalog: &Catalog, dirs: &DirTable) {
+        let refused = verify(catalog, dirs, &draft.files, self.config.follow_links);
+        for &(file, refusal) in &refused {
+            draft.files.retain(|&f| f != file);
+            let mut path = Vec::new();
+            catalog.path(file, dirs, &mut path);
+            let (kind, cause) = match refusal {
+                Refusal::Differs => (ProblemKind::NotVerified, None),
+                Refusal::Changed => (ProblemKind::Changed, None),
+                Refusal::Unreadable(e) => (ProblemKind::UnreadableFile, Some(e.into())),
+            };
+            match kind {
+                ProblemKind::UnreadableFile => self.summary.left_out.unreadable += 1,
+                _ => self.summary.left_out.changed += 1,
+            }
+            self.observer.problem(Problem {
+                path: super::find::to_path(path),
+                kind,
+                cause,
+            });
+        }
+    }
+}
+
+/// The best candidate to keep first: of the first root, nearest to it, then by path.
+fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
+    if files.len() < 2 {
+        return;
+    }
+    files.sort_by_cached_key(|&file| {
+        let mut path = Vec::new();
+        catalog.path(file, dirs, &mut path);
+        let depth = path.iter().filter(|&&b| b == b'/').count();
+        (dirs.root(catalog.dir(file)), depth, path)
+    });
+}
+
+fn written_out(
+    draft: &Draft,
+    catalog: &Catalog,
+    dirs: &DirTable,
+    volumes: &Volumes,
+) -> DuplicateSet {
+    let mut path = Vec::new();
+    let members = draft.files.iter().map(|&file| {
+        let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
+        for (dir, name) in catalog.names(file) {
+            dirs.path(dir, &mut path);
+            path.extend_from_slice(name);
+            names.push(path.clone());
+        }
+        names[1..].sort_unstable();
+        let fingerprint = catalog.fingerprint(file);
+        Member {
+            names,
+            dev: fingerprint.dev,
+            ino: fingerprint.ino,
+            links: catalog.links(file).into(),
+            mtime_ns: fingerprint.mtime_ns,
+            allocated: catalog.allocated(file),
+            disk: std::sync::Arc::clone(volumes.disk(catalog.volume(file))),
+            root: dirs.root(catalog.dir(file)),
+        }
+    });
+    DuplicateSet {
+        size: catalog.size(draft.files[0]),
+        digest: draft.digest,
+        members: members.collect(),
+        replicas: draft.replicas,
+        reclaimable: draft.reclaimable,
+    }
+}

@@ -1,0 +1,121 @@
+//! Counting the work of each stage on each device.
+
+use std::time::{Duration, Instant};
+
+use crate::pipeline::{StageTally, Want};
+
+use super::control::ProgressLine;
+
+/// The stages after the scan, in order.
+const STAGES: [&str; 3] = ["head", "tail", "content"];
+
+/// What one stage did on one volume.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    files: u64,
+    files_done: u64,
+    bytes: u64,
+    bytes_done: u64,
+}
+
+/// What all stages did.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// By place of the volume, then by stage.
+    volumes: Vec<[Work; STAGES.len()]>,
+    first: [Option<Instant>; STAGES.len()],
+    last: [Option<Instant>; STAGES.len()],
+}
+
+/// The stage that a read belongs to. Files that a single sample covers are done in the first.
+pub fn stage_of(want: Want, is_short: bool) -> usize {
+    match want {
+        Want::Head | Want::HeadAndTail => 0,
+        Want::Content if is_short => 0,
+        Want::Tail => 1,
+        Want::Content => 2,
+    }
+}
+
+impl Tally {
+    /// Takes note of a read that is wanted.
+    pub fn wanted(&mut self, volume: usize, stage: usize, bytes: u64) {
+        if volume >= self.volumes.len() {
+            self.volumes.resize(volume + 1, Default::default());
+        }
+        let work = &mut self.volumes[volume][stage];
+        work.files += 1;
+        work.bytes += bytes;
+        if self.first[stage].is_none() {
+            self.first[stage] = Some(Instant::now());
+        }
+    }
+
+    /// Takes note of a read that has ended: what was wanted and what was read.
+    pub fn done(&mut self, volume: usize, stage: usize, wanted: u64, read: u64) {
+        let work = &mut self.volumes[volume][stage];
+        work.files_done += 1;
+        // A failed read leaves less to do, not more.
+        work.bytes -= wanted - read.min(wanted);
+        work.bytes_done += read;
+    }
+
+    /// Takes note of the time at which reads of a stage ended.
+    pub fn tick(&mut self, stages: u8) {
+        let now = Instant::now();
+        for (stage, last) in self.last.iter_mut().enumerate() {
+            if stages & 1 << stage != 0 {
+                *last = Some(now);
+            }
+        }
+    }
+
+    /// The totals of each stage that had something to do.
+    pub fn stages(&self) -> Vec<StageTally> {
+        let stages = STAGES.iter().enumerate().map(|(i, &name)| {
+            let sum = |of: fn(&Work) -> u64| self.volumes.iter().map(|v| of(&v[i])).sum();
+            let time = match (self.first[i], self.last[i]) {
+                (Some(first), Some(last)) => last.saturating_duration_since(first),
+                _ => Duration::ZERO,
+            };
+            StageTally {
+                name,
+                files: sum(|w| w.files),
+                bytes_read: sum(|w| w.bytes_done),
+                time,
+            }
+        });
+        stages.filter(|stage| stage.files > 0).collect()
+    }
+
+    /// Bytes read from a volume.
+    pub fn bytes_read(&self, volume: usize) -> u64 {
+        let stages = self.volumes.get(volume).into_iter().flatten();
+        stages.map(|work| work.bytes_done).sum()
+    }
+
+    /// How far each stage is on each volume.
+    pub fn lines(&self, names: &[String], scan_done: bool) -> Vec<ProgressLine> {
+        let mut lines = Vec::new();
+        // A stage's total is final once the stage before it is over everywhere.
+        let mut is_final = scan_done;
+        for (i, &stage) in STAGES.iter().enumerate() {
+            for (volume, name) in self.volumes.iter().zip(names) {
+                let work = volume[i];
+                if work.files > 0 {
+                    lines.push(ProgressLine {
+                        stage,
+                        device: name.clone(),
+                        files_done: work.files_done,
+                        files_total: work.files,
+                        bytes_done: work.bytes_done,
+                        bytes_total: work.bytes,
+                        total_is_final: is_final,
+                    });
+                }
+            }
+            is_final &= self.volumes.iter().all(|v| v[i].files == v[i].files_done);
+        }
+        lines
+    }
+}

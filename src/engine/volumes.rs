@@ -1,0 +1,131 @@
+//! File systems met during a run: what device lies below, and which executor serves it.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::device::{Atlas, Order, Volume, VolumeId};
+use crate::executor::{Fold, Lane, Limits, Scheduler};
+
+/// The atlas, and each of its volumes' place in the scheduler.
+pub struct Volumes {
+    atlas: Atlas,
+    /// By the catalog's volume number.
+    by_number: Vec<(VolumeId, usize)>,
+    placed: HashMap<VolumeId, usize>,
+    /// Names of the physical disks, by the catalog's volume number.
+    disks: Vec<Arc<str>>,
+    /// By a disk's name the name of the executor that serves it.
+    executors: HashMap<String, Arc<str>>,
+    /// Files that a thread may have open at a time.
+    open_files: usize,
+}
+
+impl Volumes {
+    pub fn new(atlas: Atlas, open_files: usize) -> Self {
+        Self {
+            atlas,
+            by_number: Vec::new(),
+            placed: HashMap::new(),
+            disks: Vec::new(),
+            executors: HashMap::new(),
+            open_files,
+        }
+    }
+
+    /// True if the catalog's volume of this number has been placed.
+    pub fn knows(&self, number: u16) -> bool {
+        usize::from(number) < self.by_number.len()
+    }
+
+    /// Places the volume that the catalog gave the next number to. Returns true if reads from it
+    /// cost seeks.
+    pub fn place<F: Fold>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<F>) -> bool {
+        let id = self.atlas.volume(dev, path);
+        let volume = self.atlas.get(id);
+        let seeks = volume.policy.order == Order::Physical;
+        let names: Vec<&str> = volume
+            .leaves
+            .iter()
+            .map(|leaf| leaf.name.as_str())
+            .collect();
+        self.disks.push(names.join("+").into());
+        let place = match self.placed.get(&id) {
+            Some(&place) => place,
+            None => {
+                let limits = limits(volume, self.open_files);
+                let lane = match seeks {
+                    true => Lane::Disk(executor_of(&mut self.executors, volume)),
+                    false => Lane::Pools,
+                };
+                scheduler.add_volume(lane, limits)
+            }
+        };
+        self.placed.insert(id, place);
+        self.by_number.push((id, place));
+        seeks
+    }
+
+    /// Place in the scheduler of the catalog's volume of this number.
+    pub fn lane(&self, number: u16) -> usize {
+        self.by_number[usize::from(number)].1
+    }
+
+    /// Names of the physical disks below, joined by `+`.
+    pub fn disk(&self, number: u16) -> &Arc<str> {
+        &self.disks[usize::from(number)]
+    }
+
+    /// What is known of the catalog's volume of this number.
+    pub fn volume(&self, number: u16) -> &Volume {
+        self.atlas.get(self.by_number[usize::from(number)].0)
+    }
+
+    /// The volumes in use with their places in the scheduler, each once.
+    pub fn in_use(&self) -> impl Iterator<Item = (&Volume, usize)> {
+        let mut all: Vec<_> = self.placed.iter().collect();
+        all.sort_unstable_by_key(|&(_, &place)| place);
+        all.into_iter()
+            .map(|(&id, &place)| (self.atlas.get(id), place))
+    }
+
+    /// Walkers that suit a volume.
+    pub fn walkers(&mut self, dev: u64, path: &Path) -> (VolumeId, usize) {
+        let id = self.atlas.volume(dev, path);
+        (id, self.atlas.get(id).policy.metadata_threads)
+    }
+}
+
+/// The executor of the disks below a volume. Volumes with a disk in common share one: the heads
+/// of a volume over several disks are all busy when it is read. (If a volume joins two disks that
+/// already have an executor each, it goes to the first one's.)
+fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Arc<str> {
+    let known = volume.leaves.iter().find_map(|l| executors.get(&l.name));
+    let executor = match known {
+        Some(executor) => Arc::clone(executor),
+        None => {
+            let names: Vec<&str> = volume.leaves.iter().map(|l| l.name.as_str()).collect();
+            names.join("+").into()
+        }
+    };
+    for leaf in &volume.leaves {
+        executors
+            .entry(leaf.name.clone())
+            .or_insert_with(|| Arc::clone(&executor));
+    }
+    executor
+}
+
+fn limits(volume: &Volume, open_files: usize) -> Limits {
+    let policy = &volume.policy;
+    let random_threads = policy.random_threads.clamp(1, open_files.max(1));
+    let sequential_threads = policy.sequential_threads.clamp(1, open_files.max(1));
+    Limits {
+        random_threads,
+        depth: policy.depth.clamp(1, (open_files / random_threads).max(1)),
+        sequential_threads,
+        sequential_depth: policy
+            .sequential_depth
+            .clamp(1, (open_files / sequential_threads).max(1)),
+    }
+}

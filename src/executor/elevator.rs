@@ -1,0 +1,92 @@
+//! C-SCAN: requests in one sweep from the disk's start to its end, then from the start again.
+
+use std::collections::BTreeMap;
+
+/// Requests waiting for the head to come by.
+///
+/// C-SCAN rather than back and forth: files that lie close together are asked for in rising
+/// order, which is the order in which the platter brings them.
+#[derive(Debug)]
+pub struct Elevator<T> {
+    waiting: BTreeMap<(u64, u64), T>,
+    /// Where the head was sent last.
+    head: (u64, u64),
+    /// Keeps requests for one position apart, in the order in which they came.
+    count: u64,
+}
+
+impl<T> Default for Elevator<T> {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeMap::new(),
+            head: (0, 0),
+            count: 0,
+        }
+    }
+}
+
+impl<T> Elevator<T> {
+    /// Adds a request at a position on the disk, bytes.
+    pub fn push(&mut self, position: u64, request: T) {
+        self.count += 1;
+        self.waiting.insert((position, self.count), request);
+    }
+
+    /// Takes the next request ahead of the head, or the first of all when the sweep is over.
+    pub fn pop(&mut self) -> Option<T> {
+        let ahead = self.waiting.range(self.head..).next();
+        let (&at, _) = ahead.or_else(|| self.waiting.iter().next())?;
+        self.head = at;
+        self.waiting.remove(&at)
+    }
+
+    /// Forgets all requests and returns how many there were.
+    pub fn clear(&mut self) -> usize {
+        std::mem::take(&mut self.waiting).len()
+    }
+
+    /// True if nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(elevator: &mut Elevator<u64>) -> Vec<u64> {
+        std::iter::from_fn(|| elevator.pop()).collect()
+    }
+
+    #[test]
+    fn a_sweep_goes_up_whatever_the_order_of_arrival() {
+        let mut elevator = Elevator::default();
+        for at in [50, 10, 40, 20, 30] {
+            elevator.push(at, at);
+        }
+        assert_eq!(order(&mut elevator), [10, 20, 30, 40, 50]);
+    }
+
+    #[test]
+    fn what_comes_behind_the_head_waits_for_the_next_sweep() {
+        let mut elevator = Elevator::default();
+        for at in [10, 20, 30] {
+            elevator.push(at, at);
+        }
+        assert_eq!(elevator.pop(), Some(10));
+        assert_eq!(elevator.pop(), Some(20));
+        elevator.push(5, 5);
+        elevator.push(25, 25);
+        assert_eq!(order(&mut elevator), [25, 30, 5]);
+    }
+
+    #[test]
+    fn requests_for_one_place_keep_their_order() {
+        let mut elevator = Elevator::default();
+        for (at, name) in [(7, 1), (7, 2), (3, 0), (7, 3)] {
+            elevator.push(at, name);
+        }
+        assert_eq!(order(&mut elevator), [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,18 @@
+//! What becomes of bytes that were read.
+
+/// Turns the bytes of a span into a digest. The executor is made with one and never looks inside.
+pub trait Fold: Clone + Send + 'static {
+    /// A digest under way.
+    type State: Default + Send;
+    /// A digest.
+    type Digest: Copy + Send + 'static;
+
+    /// Takes the next bytes.
+    fn feed(&self, state: &mut Self::State, bytes: &[u8]);
+
+    /// The digest of all bytes taken. `whole_file` says that the span was the whole file.
+    fn finish(&self, state: Self::State, whole_file: bool) -> Self::Digest;
+
+    /// The digest of a span that came in one piece.
+    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Self::Digest;
+}

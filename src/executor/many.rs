@@ -1,0 +1,323 @@
+//! A thread that keeps many reads in flight through a ring.
+//!
+//! Files are begun in the order in which their tasks come. Each is read in pieces of one slot's
+//! size, several at a time; pieces may arrive in any order and are folded in the right one. What is
+//! in the page cache is read at once and never waits behind what is not.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
+use rustix::io::Errno;
+
+use crate::sys::fadvise;
+use crate::sys::ring::Ring;
+
+use super::fold::Fold;
+use super::one::name_of;
+use super::reader::{Reader, finished, is_whole};
+use super::task::{Batch, Completion, Failure, Outcome, SPANS, Span, Task};
+
+/// How much a thread keeps in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Reads in flight.
+    pub slots: usize,
+    /// Bytes of each.
+    pub slot_size: usize,
+    /// Files that may have reads yet to be issued at a time: 1 means one file after another.
+    pub files: usize,
+}
+
+/// Completions sent at a time while there is more to do.
+const COMPLETIONS: usize = 64;
+
+/// Does tasks until their channel closes.
+pub fn run<F: Fold>(
+    reader: Reader<F>,
+    ring: Ring,
+    shape: Shape,
+    tasks: &Receiver<Batch>,
+    done: &Sender<Vec<Completion<F::Digest>>>,
+) {
+    let mut many = Many {
+        reader,
+        ring,
+        shape,
+        free: (0..shape.slots).rev().collect(),
+        pieces: (0..shape.slots).map(|_| Piece::default()).collect(),
+        files: (0..shape.slots).map(|_| None).collect(),
+        order: VecDeque::new(),
+        batch: Batch::default(),
+        next: 0,
+        completions: Vec::new(),
+        done,
+    };
+    many.work(tasks);
+}
+
+/// A file being read.
+struct File<F: Fold> {
+    task: Task,
+    fd: OwnedFd,
+    /// Next piece to ask for.
+    span: usize,
+    offset: u64,
+    /// Slots in the order of the file.
+    asked: VecDeque<usize>,
+    state: F::State,
+    folded: u64,
+    digests: [Option<F::Digest>; SPANS],
+    failure: Option<Failure>,
+    drop_behind: bool,
+}
+
+/// What a slot is reading.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    file: usize,
+    span: usize,
+    offset: u64,
+    len: usize,
+    filled: usize,
+}
+
+struct Many<'a, F: Fold> {
+    reader: Reader<F>,
+    ring: Ring,
+    shape: Shape,
+    free: Vec<usize>,
+    pieces: Vec<Piece>,
+    /// As many places as slots, since each file has one piece in flight at least.
+    files: Vec<Option<File<F>>>,
+    /// Files with pieces yet to ask for.
+    order: VecDeque<usize>,
+    batch: Batch,
+    next: usize,
+    completions: Vec<Completion<F::Digest>>,
+    done: &'a Sender<Vec<Completion<F::Digest>>>,
+}
+
+impl<F: Fold> Many<'_, F> {
+    fn work(&mut self, tasks: &Receiver<Batch>) {
+        loop {
+            let more = self.fill(tasks);
+            if self.ring.in_flight() == 0 {
+                self.flush();
+                if !more {
+                    return;
+                }
+                // Nothing to do: sleep until there is.
+                match tasks.recv() {
+                    Ok(batch) => (self.batch, self.next) = (batch, 0),
+                    Err(_) => return,
+                }
+                continue;
+            }
+            self.flush();
+            if self.ring.wait(1).is_err() {
+                self.give_up();
+                return;
+            }
+            while let Some((slot, result)) = self.ring.completed() {
+                self.arrived(slot, result);
+            }
+        }
+    }
+
+    /// Begins as much as the shape allows; false if no task can ever come again.
+    fn fill(&mut self, tasks: &Receiver<Batch>) -> bool {
+        loop {
+            while let (false, Some(&file)) = (self.free.is_empty(), self.order.front()) {
+                self.ask(file);
+            }
+            if self.free.is_empty() || self.order.len() >= self.shape.files {
+                return true;
+            }
+            if self.next == self.batch.tasks.len() {
+                match tasks.try_recv() {
+                    Ok(batch) => (self.batch, self.next) = (batch, 0),
+                    Err(TryRecvError::Empty) => return true,
+                    Err(TryRecvError::Disconnected) => return false,
+                }
+                continue;
+            }
+            let task = self.batch.tasks[self.next];
+            self.next += 1;
+            self.begin(task);
+        }
+    }
+
+    fn begin(&mut self, task: Task) {
+        if self.reader.stopped() {
+            return self.complete(&task, Outcome::Failed(Failure::Refused(Errno::CANCELED)));
+        }
+        let fd = match self.reader.open(&task, name_of(&self.batch, &task)) {
+            Ok(fd) => fd,
+            Err(failure) => return self.complete(&task, Outcome::Failed(failure)),
+        };
+        if task.only_if_cached {
+            let outcome = self.reader.cached_or_position(&task, fd.as_fd());
+            return self.complete(&task, outcome);
+        }
+        self.reader.announce(&task, fd.as_fd());
+        if let Some(outcome) = self.reader.read_cached(&task, fd.as_fd()) {
+            return self.complete(&task, outcome);
+        }
+        let drop_behind = self.reader.drops_behind(&task, fd.as_fd());
+        let Some(place) = self.files.iter().position(Option::is_none) else {
+            // Cannot be: each file holds a slot, and there was a free one.
+            let outcome = self.reader.read_now(&task, fd.as_fd());
+            return self.complete(&task, outcome);
+        };
+        let span = task.spans.iter().position(|span| span.len > 0).unwrap_or(0);
+        self.files[place] = Some(File {
+            offset: task.spans[span].offset,
+            span,
+            task,
+            fd,
+            asked: VecDeque::new(),
+            state: F::State::default(),
+            folded: 0,
+            digests: [None; SPANS],
+            failure: None,
+            drop_behind,
+        });
+        self.order.push_back(place);
+        self.ask(place);
+    }
+
+    /// Asks for a file's next piece.
+    fn ask(&mut self, place: usize) {
+        let (Some(slot), Some(file)) = (self.free.pop(), self.files[place].as_mut()) else {
+            return;
+        };
+        let span = file.task.spans[file.span];
+        let left = span.offset + span.len - file.offset;
+        let len = left.min(self.shape.slot_size as u64) as usize;
+        let piece = Piece {
+            file: place,
+            span: file.span,
+            offset: file.offset,
+            len,
+            filled: 0,
+        };
+        self.ring.read(slot, file.fd.as_fd(), piece.offset, 0, len);
+        self.pieces[slot] = piece;
+        file.asked.push_back(slot);
+        file.offset += len as u64;
+        if file.offset == span.offset + span.len {
+            file.span += 1;
+            match file.task.spans.get(file.span) {
+                Some(next) if next.len > 0 => file.offset = next.offset,
+                _ => self.order.retain(|&p| p != place),
+            }
+        }
+    }
+
+    fn arrived(&mut self, slot: usize, result: std::io::Result<usize>) {
+        let piece = &mut self.pieces[slot];
+        let place = piece.file;
+        let Some(file) = self.files[place].as_mut() else {
+            return;
+        };
+        let failure = match result {
+            // Shorter than the scan said: cut off meanwhile.
+            Ok(0) => Some(Failure::Changed),
+            Ok(n) => {
+                piece.filled += n;
+                if piece.filled < piece.len && file.failure.is_none() {
+                    let (at, left) = (piece.filled, piece.len - piece.filled);
+                    let offset = piece.offset + at as u64;
+                    self.ring.read(slot, file.fd.as_fd(), offset, at, left);
+                    return;
+                }
+                None
+            }
+            Err(e) => Some(Failure::Refused(
+                Errno::from_io_error(&e).unwrap_or(Errno::IO),
+            )),
+        };
+        if let Some(failure) = failure {
+            file.failure.get_or_insert(failure);
+            piece.filled = piece.len;
+        }
+        if self.reader.stopped() {
+            file.failure
+                .get_or_insert(Failure::Refused(Errno::CANCELED));
+        }
+        if file.failure.is_some() {
+            self.order.retain(|&p| p != place);
+        }
+        self.fold(place);
+    }
+
+    /// Folds what has arrived in order, and ends the file when all has.
+    fn fold(&mut self, place: usize) {
+        let Some(file) = self.files[place].as_mut() else {
+            return;
+        };
+        while let Some(&slot) = file.asked.front() {
+            let piece = self.pieces[slot];
+            if piece.filled < piece.len {
+                return;
+            }
+            file.asked.pop_front();
+            self.free.push(slot);
+            if file.failure.is_some() {
+                continue;
+            }
+            let span: Span = file.task.spans[piece.span];
+            let bytes = self.ring.bytes(slot, piece.len);
+            let whole = is_whole(&file.task, span);
+            file.folded += piece.len as u64;
+            if piece.len as u64 == span.len {
+                file.digests[piece.span] = Some(self.reader.fold.at_once(bytes, whole));
+                continue;
+            }
+            self.reader.fold.feed(&mut file.state, bytes);
+            if piece.offset + piece.len as u64 == span.offset + span.len {
+                let state = std::mem::take(&mut file.state);
+                file.digests[piece.span] = Some(self.reader.fold.finish(state, whole));
+            }
+        }
+        if file.failure.is_none() && self.order.contains(&place) {
+            return;
+        }
+        if let Some(file) = self.files[place].take() {
+            if file.drop_behind {
+                fadvise::advise(&file.fd, 0, 0, fadvise::Advice::DontNeed);
+            }
+            let outcome = match file.failure {
+                Some(failure) => Outcome::Failed(failure),
+                None => finished(&file.task, file.fd.as_fd(), file.digests, file.folded),
+            };
+            self.complete(&file.task, outcome);
+        }
+    }
+
+    fn complete(&mut self, task: &Task, outcome: Outcome<F::Digest>) {
+        self.completions.push(Completion {
+            ticket: task.ticket,
+            outcome,
+        });
+        if self.completions.len() >= COMPLETIONS {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if !self.completions.is_empty() {
+            // Nobody listens any more only when the run is over.
+            let _ignored = self.done.send(std::mem::take(&mut self.completions));
+        }
+    }
+
+    /// The ring itself failed: everything under way failed with it.
+    fn give_up(&mut self) {
+        for file in std::mem::take(&mut self.files).into_iter().flatten() {
+            self.complete(&file.task, Outcome::Failed(Failure::Refused(Errno::IO)));
+        }
+        self.flush();
+    }
+}

@@ -1,0 +1,18 @@
+//! Runs reads: the right number at a time, in the order the device likes.
+//!
+//! An executor does not know what the bytes are for. It opens files, reads spans, hands the bytes
+//! to a [`Fold`] and says whether the file was the expected one before and after.
+
+mod elevator;
+mod fold;
+mod many;
+mod one;
+mod pool;
+mod reader;
+mod scheduler;
+mod task;
+
+pub use fold::Fold;
+pub use reader::Settings;
+pub use scheduler::{Finished, Lane, Limits, Request, Scheduler};
+pub use task::{Batch, Failure, Span, Task};

@@ -1,0 +1,106 @@
+//! Threads that take tasks from one queue.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use crate::sys::ring::Ring;
+
+use super::fold::Fold;
+use super::many::{self, Shape};
+use super::one;
+use super::reader::{Reader, Settings};
+use super::task::{Batch, Completion};
+
+/// Threads of one kind, started when the first task comes.
+pub struct Pool<F: Fold> {
+    name: Arc<str>,
+    threads: usize,
+    shape: Shape,
+    settings: Settings,
+    fold: F,
+    queue: Sender<Batch>,
+    tasks: Receiver<Batch>,
+    done: Sender<Vec<Completion<F::Digest>>>,
+    running: Vec<JoinHandle<()>>,
+}
+
+impl<F: Fold> Pool<F> {
+    /// A pool of so many threads, each of this shape.
+    ///
+    /// The queue has no bound of its own: whoever sends keeps within the device's window.
+    pub fn new(
+        name: &str,
+        threads: usize,
+        shape: Shape,
+        settings: Settings,
+        fold: F,
+        done: Sender<Vec<Completion<F::Digest>>>,
+    ) -> Self {
+        let (queue, tasks) = unbounded();
+        Self {
+            name: name.into(),
+            threads,
+            shape,
+            settings,
+            fold,
+            queue,
+            tasks,
+            done,
+            running: Vec::new(),
+        }
+    }
+
+    /// Makes sure that there are so many threads at least.
+    pub fn widen(&mut self, threads: usize, slots: usize) {
+        self.threads = self.threads.max(threads);
+        if self.running.is_empty() {
+            self.shape.slots = self.shape.slots.max(slots);
+            self.shape.files = self.shape.files.max(slots);
+        } else {
+            while self.running.len() < self.threads {
+                self.start();
+            }
+        }
+    }
+
+    /// Hands over tasks.
+    pub fn send(&mut self, batch: Batch) {
+        if self.running.is_empty() {
+            for _ in 0..self.threads.max(1) {
+                self.start();
+            }
+        }
+        // We hold a receiver ourselves, so this cannot fail.
+        let _ignored = self.queue.send(batch);
+    }
+
+    fn start(&mut self) {
+        let tasks = self.tasks.clone();
+        let done = self.done.clone();
+        let reader = Reader::new(self.settings.clone(), self.fold.clone());
+        let shape = self.shape;
+        let work = move || match Ring::new(shape.slots, shape.slot_size) {
+            Some(ring) if shape.slots > 1 => many::run(reader, ring, shape, &tasks, &done),
+            _ => one::run(reader, &tasks, &done),
+        };
+        let thread = thread::Builder::new().name(self.name.to_string());
+        // Without one more thread those that run do the work; without any, this one tries again
+        // with the next batch.
+        if let Ok(handle) = thread.spawn(work) {
+            self.running.push(handle);
+        }
+    }
+
+    /// Lets the threads finish what they have and waits for them.
+    pub fn join(self) {
+        drop(self.queue);
+        drop(self.tasks);
+        for thread in self.running {
+            if let Err(panic) = thread.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}

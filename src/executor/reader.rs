@@ -1,0 +1,219 @@
+//! Opens one file, reads it and makes sure that it was the right one.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+
+use crate::file::{DirHandles, Fingerprint, SharedDirs};
+use crate::sys::open::Manner;
+use crate::sys::{cachestat, fadvise, fiemap, open, pread, stat};
+
+use super::fold::Fold;
+use super::task::{Failure, Outcome, SPANS, Span, Task};
+
+/// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
+/// since the piece is still in the second-level cache when it is hashed.
+pub const PIECE: usize = 256 << 10;
+
+/// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
+/// several times the sample. Shorter ones are likely to be read as a whole next.
+const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
+
+/// What all readers of a run have in common.
+#[derive(Clone)]
+pub struct Settings {
+    /// The folders that tasks name.
+    pub dirs: Arc<SharedDirs>,
+    /// How files are opened.
+    pub follow: bool,
+    /// Leave pages in the page cache that were not there before.
+    pub keep_cache: bool,
+    /// Folders that each thread may keep open.
+    pub open_folders: usize,
+    /// Set when no further task is to be begun.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// One thread's means of reading.
+pub struct Reader<F> {
+    pub(super) settings: Settings,
+    pub(super) fold: F,
+    handles: DirHandles,
+    piece: Vec<u8>,
+}
+
+impl<F: Fold> Reader<F> {
+    pub fn new(settings: Settings, fold: F) -> Self {
+        Self {
+            handles: DirHandles::new(settings.open_folders),
+            settings,
+            fold,
+            piece: Vec::new(),
+        }
+    }
+
+    /// True if the run was told to stop.
+    pub fn stopped(&self) -> bool {
+        self.settings.stop.load(Ordering::Relaxed)
+    }
+
+    /// Opens the task's file.
+    pub fn open(&mut self, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
+        let manner = Manner {
+            keep_access_time: true,
+            follow: self.settings.follow,
+        };
+        for attempt in 0.. {
+            let dir = self.handles.get(task.dir, &self.settings.dirs);
+            match dir.and_then(|dir| open::file(dir, name, manner)) {
+                Ok(fd) => return Ok(fd),
+                // Out of descriptors: ours can be given up, and others will be soon.
+                Err(Errno::MFILE | Errno::NFILE) if attempt < 100 => {
+                    self.handles.close_all();
+                    std::thread::sleep(std::time::Duration::from_millis(attempt.min(10)));
+                }
+                Err(Errno::NOENT | Errno::NOTDIR) => return Err(Failure::Vanished),
+                // A symbolic link, socket or device in the file's place.
+                Err(Errno::LOOP | Errno::NXIO | Errno::NODEV) => return Err(Failure::Changed),
+                Err(e) => return Err(Failure::Refused(e)),
+            }
+        }
+        Err(Failure::Refused(Errno::MFILE))
+    }
+
+    /// Reads all spans here and now, piece by piece.
+    pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+        let mut digests = [None; SPANS];
+        let mut bytes = 0;
+        for (digest, span) in digests.iter_mut().zip(task.spans) {
+            if span.len > 0 {
+                match self.read_span(task, fd, span) {
+                    Ok(d) => *digest = Some(d),
+                    Err(failure) => return Outcome::Failed(failure),
+                }
+                bytes += span.len;
+            }
+        }
+        finished(task, fd, digests, bytes)
+    }
+
+    fn read_span(
+        &mut self,
+        task: &Task,
+        fd: BorrowedFd<'_>,
+        span: Span,
+    ) -> Result<F::Digest, Failure> {
+        let whole = is_whole(task, span);
+        let largest = usize::try_from(span.len).map_or(PIECE, |len| len.min(PIECE));
+        if self.piece.len() < largest {
+            self.piece.resize(largest, 0);
+        }
+        let mut state = F::State::default();
+        let mut done = 0;
+        while done < span.len {
+            if self.stopped() {
+                return Err(Failure::Refused(Errno::CANCELED));
+            }
+            let want = (span.len - done).min(PIECE as u64) as usize;
+            let piece = &mut self.piece[..want];
+            match pread::full(fd, piece, span.offset + done) {
+                Ok(n) if n == want => {}
+                Ok(_) => return Err(Failure::Changed),
+                Err(e) => return Err(Failure::Refused(e)),
+            }
+            if want as u64 == span.len {
+                return Ok(self.fold.at_once(piece, whole));
+            }
+            self.fold.feed(&mut state, piece);
+            done += want as u64;
+        }
+        Ok(self.fold.finish(state, whole))
+    }
+
+    /// Reads short spans if all of them are in the page cache; `None` if not.
+    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+        if task.spans.iter().any(|span| span.len > PIECE as u64) {
+            return (self.uncached_bytes(task, fd) == Some(0)).then(|| self.read_now(task, fd));
+        }
+        let mut digests = [None; SPANS];
+        let mut bytes = 0;
+        for (digest, span) in digests.iter_mut().zip(task.spans) {
+            if span.len > 0 {
+                let len = span.len as usize;
+                if self.piece.len() < len {
+                    self.piece.resize(len, 0);
+                }
+                pread::cached(fd, &mut self.piece[..len], span.offset)?;
+                *digest = Some(self.fold.at_once(&self.piece[..len], is_whole(task, span)));
+                bytes += span.len;
+            }
+        }
+        Some(finished(task, fd, digests, bytes))
+    }
+
+    /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.
+    pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
+        let page = cachestat::page_size();
+        let mut missing = 0;
+        for span in task.spans.iter().filter(|span| span.len > 0) {
+            let pages = (span.offset + span.len).div_ceil(page) - span.offset / page;
+            let cached = cachestat::cached_pages(fd, span.offset, span.len)?;
+            missing += pages.saturating_sub(cached) * page;
+        }
+        Some(missing)
+    }
+
+    /// Answers for a task that must not touch the disk.
+    pub fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+        if self.uncached_bytes(task, fd) == Some(0) {
+            return self.read_now(task, fd);
+        }
+        let start = task.spans[0].offset;
+        Outcome::NotCached {
+            position: fiemap::first_position(fd, start).unwrap_or(task.expect.ino),
+        }
+    }
+
+    /// Tells the kernel what is to come.
+    pub fn announce(&self, task: &Task, fd: BorrowedFd<'_>) {
+        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
+        if wanted < task.expect.size && task.expect.size > SAMPLED_WITHOUT_READAHEAD {
+            fadvise::advise(fd, 0, 0, fadvise::Advice::Random);
+        }
+    }
+
+    /// True if the pages of this task are to be given back once they are read: they are most of
+    /// a whole file and hardly any was in the page cache before.
+    pub fn drops_behind(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
+        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
+        !self.settings.keep_cache
+            && wanted >= PIECE as u64
+            && self
+                .uncached_bytes(task, fd)
+                .is_some_and(|missing| missing > wanted / 2)
+    }
+}
+
+/// True if the span is the task's whole file.
+pub fn is_whole(task: &Task, span: Span) -> bool {
+    span.offset == 0 && span.len == task.expect.size
+}
+
+/// The end of a task whose spans were all read: it counts only if the descriptor that was read is
+/// that of the file which the scan saw, in the same state. The scan's look is the "before", this
+/// one the "after".
+pub fn finished<D>(
+    task: &Task,
+    fd: BorrowedFd<'_>,
+    digests: [Option<D>; SPANS],
+    bytes: u64,
+) -> Outcome<D> {
+    match stat::descriptor(fd.as_fd()) {
+        Ok(now) if Fingerprint::from(&now) == task.expect => Outcome::Read { digests, bytes },
+        Ok(_) => Outcome::Failed(Failure::Changed),
+        Err(e) => Outcome::Failed(Failure::Refused(e)),
+    }
+}

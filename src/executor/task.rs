@@ -1,0 +1,91 @@
+//! What to read, and how it went.
+
+use crate::file::{DirId, Fingerprint};
+
+/// A part of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where it starts, bytes.
+    pub offset: u64,
+    /// How long it is, bytes.
+    pub len: u64,
+}
+
+/// Spans of one file that are read with one opening, each to a digest of its own.
+pub const SPANS: usize = 2;
+
+/// A read to be done.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// By which the asker knows it again.
+    pub ticket: u64,
+    /// Folder of the file.
+    pub dir: DirId,
+    /// Where in the batch's names its NUL-terminated name starts.
+    pub name: u32,
+    /// What the file must be.
+    pub expect: Fingerprint,
+    /// What to read; a span without length is none.
+    pub spans: [Span; SPANS],
+    /// Do not read from the disk: say where the file lies if it is not in the page cache.
+    pub only_if_cached: bool,
+}
+
+/// Tasks that travel together.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Their names, each with its NUL.
+    pub names: Vec<u8>,
+}
+
+impl Batch {
+    /// Adds a name; its place goes into the task.
+    pub fn add_name(&mut self, name: &[u8]) -> u32 {
+        let at = u32::try_from(self.names.len()).expect("a batch is small");
+        self.names.extend_from_slice(name);
+        self.names.push(0);
+        at
+    }
+}
+
+/// Why a file has no digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It is gone.
+    Vanished,
+    /// It is not the file that was expected, or not in that state.
+    Changed,
+    /// The system refused to open or read it.
+    Refused(rustix::io::Errno),
+}
+
+/// How a task ended.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<D> {
+    /// All spans were read, and the file was the expected one afterwards.
+    Read {
+        /// A digest for each span.
+        digests: [Option<D>; SPANS],
+        /// Bytes read.
+        bytes: u64,
+    },
+    /// It is not in the page cache (only if that was asked for); where on its disk it lies, bytes.
+    NotCached {
+        /// Physical position of the first byte wanted, or the inode number where the file system
+        /// does not tell.
+        position: u64,
+    },
+    /// It could not be read.
+    Failed(Failure),
+}
+
+/// A task's end.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion<D> {
+    /// The task's ticket.
+    pub ticket: u64,
+    /// How it ended.
+    pub outcome: Outcome<D>,
+}

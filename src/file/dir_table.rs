@@ -1,0 +1,237 @@
+//! Every folder met: parent and name, from which any path can be rebuilt.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hashbrown::HashTable;
+
+use crate::sys::open;
+
+/// Number of a folder in the [`DirTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DirId(pub u32);
+
+const NO_PARENT: u32 = u32::MAX;
+
+/// Longest path handed to the kernel at once; `PATH_MAX` is 4096 with its NUL.
+const LONGEST_CALL: usize = 4000;
+
+/// Folders in columns: about 30 bytes each, and their names in one arena.
+#[derive(Debug, Default)]
+pub struct DirTable {
+    parents: Vec<u32>,
+    roots: Vec<u32>,
+    devs: Vec<u64>,
+    inos: Vec<u64>,
+    /// Name `i` ends where name `i + 1` starts.
+    starts: Vec<u64>,
+    names: Vec<u8>,
+    by_inode: HashTable<u32>,
+}
+
+impl DirTable {
+    /// Adds a root folder under the path by which the user named it (empty: the current folder,
+    /// for files named without one). Roots of equal inode may be added several times.
+    pub fn add_root(&mut self, path: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
+        self.push(NO_PARENT, path, root, dev, ino)
+    }
+
+    /// Adds a folder unless one with the same device and inode is there already.
+    pub fn add(&mut self, parent: DirId, name: &[u8], dev: u64, ino: u64) -> Option<DirId> {
+        if self.find(dev, ino).is_some() {
+            return None;
+        }
+        let root = self.roots[parent.0 as usize];
+        Some(self.push(parent.0, name, root, dev, ino))
+    }
+
+    /// The first folder that was added with this device and inode.
+    pub fn find(&self, dev: u64, ino: u64) -> Option<DirId> {
+        self.by_inode
+            .find(mix(dev, ino), |&i| self.is(i, dev, ino))
+            .map(|&i| DirId(i))
+    }
+
+    fn is(&self, i: u32, dev: u64, ino: u64) -> bool {
+        self.inos[i as usize] == ino && self.devs[i as usize] == dev
+    }
+
+    /// Adds a folder that is not to be listed on this account: files in it were named one by one.
+    pub fn add_unlisted(&mut self, path: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
+        self.append(NO_PARENT, path, root, dev, ino)
+    }
+
+    fn append(&mut self, parent: u32, name: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
+        let id = u32::try_from(self.parents.len()).expect("fewer than 2^32 folders");
+        self.parents.push(parent);
+        self.roots.push(root);
+        self.devs.push(dev);
+        self.inos.push(ino);
+        self.starts.push(self.names.len() as u64);
+        self.names.extend_from_slice(name);
+        DirId(id)
+    }
+
+    fn push(&mut self, parent: u32, name: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
+        let known = self.find(dev, ino).is_some();
+        let id = self.append(parent, name, root, dev, ino);
+        if !known {
+            let (devs, inos) = (&self.devs, &self.inos);
+            let hash = |&i: &u32| mix(devs[i as usize], inos[i as usize]);
+            self.by_inode.insert_unique(mix(dev, ino), id.0, hash);
+        }
+        id
+    }
+
+    /// Folders in the table.
+    pub fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// True if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.parents.is_empty()
+    }
+
+    /// Number of the root below which the folder was found.
+    pub fn root(&self, dir: DirId) -> u32 {
+        self.roots[dir.0 as usize]
+    }
+
+    /// Device and inode of the folder.
+    pub fn identity(&self, dir: DirId) -> (u64, u64) {
+        (self.devs[dir.0 as usize], self.inos[dir.0 as usize])
+    }
+
+    fn parent(&self, dir: DirId) -> Option<DirId> {
+        let parent = self.parents[dir.0 as usize];
+        (parent != NO_PARENT).then_some(DirId(parent))
+    }
+
+    /// The folder's own name; a root's is the whole path given for it.
+    pub fn name(&self, dir: DirId) -> &[u8] {
+        let i = dir.0 as usize;
+        let start = self.starts[i] as usize;
+        let end = self
+            .starts
+            .get(i + 1)
+            .map_or(self.names.len(), |&end| end as usize);
+        &self.names[start..end]
+    }
+
+    /// Writes the folder's path and a trailing slash (nothing for the unnamed current folder)
+    /// into `path`, so that a file's name can be put right behind it.
+    pub fn path(&self, dir: DirId, path: &mut Vec<u8>) {
+        path.clear();
+        let mut chain = Vec::new();
+        let mut at = Some(dir);
+        while let Some(dir) = at {
+            chain.push(dir);
+            at = self.parent(dir);
+        }
+        for &dir in chain.iter().rev() {
+            path.extend_from_slice(self.name(dir));
+            if !path.is_empty() && path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+        }
+    }
+
+    /// Opens the folder as a starting point, in several steps where its path is too long for one.
+    pub fn open(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
+        let mut chain = Vec::new();
+        let mut at = Some(dir);
+        while let Some(dir) = at {
+            chain.push(dir);
+            at = self.parent(dir);
+        }
+        let mut reached: Option<OwnedFd> = None;
+        let mut path: Vec<u8> = Vec::new();
+        for &dir in chain.iter().rev() {
+            let name = self.name(dir);
+            if !path.is_empty() && path.len() + name.len() > LONGEST_CALL {
+                reached = Some(open_from(reached.as_ref(), &path)?);
+                path.clear();
+            }
+            path.extend_from_slice(name);
+            if !path.is_empty() && path.last() != Some(&b'/') {
+                path.push(b'/');
+            }
+        }
+        open_from(reached.as_ref(), &path)
+    }
+}
+
+fn open_from(at: Option<&OwnedFd>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+    let path = if path.is_empty() { b"." } else { path };
+    let path = CString::new(path).map_err(|_| rustix::io::Errno::INVAL)?;
+    match at {
+        Some(at) => open::folder_handle(at.as_fd(), &path),
+        None => open::folder_handle(open::CWD, &path),
+    }
+}
+
+/// Mixes two numbers into a table hash (splitmix64's finalizer).
+pub(super) fn mix(a: u64, b: u64) -> u64 {
+    let mut x = a.rotate_left(32) ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// The folder table as walkers, readers and the pipeline share it: locked once a folder, never
+/// once a file.
+#[derive(Debug, Default)]
+pub struct SharedDirs(RwLock<DirTable>);
+
+impl SharedDirs {
+    /// Looks something up.
+    pub fn read(&self) -> RwLockReadGuard<'_, DirTable> {
+        self.0
+            .read()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Adds something.
+    pub fn write(&self) -> RwLockWriteGuard<'_, DirTable> {
+        self.0
+            .write()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_rebuilt_with_the_root_as_given() {
+        let mut dirs = DirTable::default();
+        let mut path = Vec::new();
+        for (given, expected) in [
+            (&b""[..], &b"sub/"[..]),
+            (b".", b"./sub/"),
+            (b"a", b"a/sub/"),
+            (b"a/", b"a/sub/"),
+            (b"/", b"/sub/"),
+        ] {
+            let root = dirs.add_root(given, 0, 1, 1);
+            let id = dirs.push(root.0, b"sub", 0, 1, 2);
+            dirs.path(id, &mut path);
+            assert_eq!(path, expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn one_inode_is_one_folder() {
+        let mut dirs = DirTable::default();
+        let root = dirs.add_root(b"r", 7, 1, 1);
+        let sub = dirs.add(root, b"sub", 1, 2).expect("new");
+        assert_eq!(dirs.add(root, b"again", 1, 2), None);
+        assert_eq!(dirs.add(sub, b"up", 1, 1), None);
+        assert!(dirs.add(root, b"other file system", 2, 2).is_some());
+        assert_eq!(dirs.root(sub), 7);
+        assert_eq!(dirs.find(1, 2), Some(sub));
+    }
+}

@@ -1,0 +1,11 @@
+//! Files and folders as seekless keeps them: identity, names, metadata.
+
+mod catalog;
+mod dir_handles;
+mod dir_table;
+mod fingerprint;
+
+pub use catalog::{Catalog, FileIndex, FoundFile};
+pub use dir_handles::DirHandles;
+pub use dir_table::{DirId, DirTable, SharedDirs};
+pub use fingerprint::Fingerprint;

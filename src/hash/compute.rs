@@ -1,0 +1,41 @@
+//! Hashing bytes that arrive in pieces.
+
+use super::{ContentDigest, SampleDigest};
+
+/// A BLAKE3 computation that is made only once the first piece has come: the hasher's state
+/// takes 2 KB, and most files are read in one piece.
+#[derive(Default)]
+pub struct Running(Option<Box<blake3::Hasher>>);
+
+impl Running {
+    /// Takes the next piece.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.0.get_or_insert_default().update(bytes);
+    }
+
+    /// BLAKE3 of all pieces.
+    pub fn finish(self) -> blake3::Hash {
+        self.0
+            .map_or_else(|| blake3::hash(b""), |hasher| hasher.finalize())
+    }
+}
+
+/// A digest of either kind, as a read brings it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digest {
+    /// Of a part of a file.
+    Sample(SampleDigest),
+    /// Of a whole file.
+    Content(ContentDigest),
+}
+
+impl Digest {
+    /// Names the digest for what was hashed.
+    pub fn of(hash: blake3::Hash, is_whole_file: bool) -> Self {
+        if is_whole_file {
+            Self::Content(hash.into())
+        } else {
+            Self::Sample(hash.into())
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A join that holds back what is alone.
+//!
+//! Files are offered under a key. Those of one key form a class. While a class is too small to
+//! matter its files are held; once it is large enough it opens, all held ones go on, and every
+//! later one goes on at once. So no file is read on without need, and none waits for a barrier.
+
+use hashbrown::HashTable;
+
+use crate::file::FileIndex;
+
+/// What files can be joined by.
+pub trait Key: Copy + Eq {
+    /// A well-mixed hash.
+    fn hash(&self) -> u64;
+}
+
+/// Number of a class in its join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClassId(pub u32);
+
+/// "No file" and "no class" in links.
+const NONE: u32 = u32::MAX;
+
+/// The files of one key.
+#[derive(Clone, Debug)]
+pub struct Class<K> {
+    /// What they have in common.
+    pub key: K,
+    /// Files that were ever offered (inodes).
+    pub files: u32,
+    /// Set once files go on.
+    pub open: bool,
+    /// For the owner's use: a class of another join that this one leads to.
+    link: u32,
+    /// Last of the files held here; they are chained through [`Chain`].
+    last: u32,
+}
+
+/// For each file the one held before it in the same class. A file is held in one place at a time,
+/// so one chain serves all joins.
+#[derive(Debug, Default)]
+pub struct Chain(Vec<u32>);
+
+impl Chain {
+    fn set(&mut self, file: FileIndex, before: u32) {
+        let i = file.0 as usize;
+        if i >= self.0.len() {
+            self.0.resize(i + 1, NONE);
+        }
+        self.0[i] = before;
+    }
+}
+
+/// What became of an offered file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// Its class is not open: it stays.
+    Held(ClassId),
+    /// Its class is open: it goes on.
+    Passed(ClassId),
+}
+
+/// All classes of one stage.
+#[derive(Debug)]
+pub struct KeyedJoin<K> {
+    table: HashTable<u32>,
+    classes: Vec<Class<K>>,
+}
+
+impl<K> Default for KeyedJoin<K> {
+    fn default() -> Self {
+        Self {
+            table: HashTable::new(),
+            classes: Vec::new(),
+        }
+    }
+}
+
+impl<K: Key> KeyedJoin<K> {
+    /// The class of a key, if any file was offered under it.
+    pub fn find(&self, key: K) -> Option<ClassId> {
+        let class = self
+            .table
+            .find(key.hash(), |&i| self.classes[i as usize].key == key);
+        class.map(|&i| ClassId(i))
+    }
+
+    /// Offers a file under a key.
+    pub fn offer(&mut self, key: K, file: FileIndex, chain: &mut Chain) -> Offered {
+        let id = self.find(key).unwrap_or_else(|| self.add(key));
+        let class = &mut self.classes[id.0 as usize];
+        class.files += 1;
+        if class.open {
+            return Offered::Passed(id);
+        }
+        chain.set(file, class.last);
+        class.last = file.0;
+        Offered::Held(id)
+    }
+
+    fn add(&mut self, key: K) -> ClassId {
+        let id = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
+        self.classes.push(Class {
+            key,
+            files: 0,
+            open: false,
+            link: NONE,
+            last: NONE,
+        });
+        let classes = &self.classes;
+        self.table
+            .insert_unique(key.hash(), id, |&i| classes[i as usize].key.hash());
+        ClassId(id)
+    }
+
+    /// Opens a class and lets go of the files held in it, in the order in which they came.
+    pub fn open(&mut self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
+        let held = self.held(id, chain);
+        let class = &mut self.classes[id.0 as usize];
+        class.open = true;
+        class.last = NONE;
+        held
+    }
+
+    /// The files held in a class, in the order in which they came.
+    pub fn held(&self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
+        let mut held = Vec::new();
+        let mut at = self.classes[id.0 as usize].last;
+        while at != NONE {
+            held.push(FileIndex(at));
+            at = chain.0[at as usize];
+        }
+        held.reverse();
+        held
+    }
+
+    /// A class by its number.
+    pub fn class(&self, id: ClassId) -> &Class<K> {
+        &self.classes[id.0 as usize]
+    }
+
+    /// Notes that this class leads to another, and returns the one it led to before.
+    pub fn relink(&mut self, id: ClassId, to: ClassId) -> Option<ClassId> {
+        let link = std::mem::replace(&mut self.classes[id.0 as usize].link, to.0);
+        (link != NONE).then_some(ClassId(link))
+    }
+
+    /// The class that this one leads to.
+    pub fn link(&self, id: ClassId) -> Option<ClassId> {
+        let link = self.classes[id.0 as usize].link;
+        (link != NONE).then_some(ClassId(link))
+    }
+
+    /// The numbers of all classes.
+    pub fn ids(&self) -> impl Iterator<Item = ClassId> + use<K> {
+        (0..self.classes.len() as u32).map(ClassId)
+    }
+}

@@ -1,0 +1,58 @@
+//! What files are joined by, stage after stage. Each key names the class of the stage before, so
+//! that classes only split, and a digest is compared only with digests of the same stage, the
+//! same range and the same size.
+
+use crate::hash::{ContentDigest, SampleDigest};
+
+use super::keyed_join::{ClassId, Key};
+
+/// Length of a file, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeKey(pub u64);
+
+/// A sample (head or tail) of the files of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleKey {
+    /// Class of the stage before.
+    pub parent: ClassId,
+    /// Digest of the sample.
+    pub digest: SampleDigest,
+}
+
+/// The whole content of files of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContentKey {
+    /// Class of the size.
+    pub size: ClassId,
+    /// Digest of the content.
+    pub digest: ContentDigest,
+}
+
+impl Key for SizeKey {
+    fn hash(&self) -> u64 {
+        // splitmix64's finalizer
+        let mut x = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        x ^ (x >> 31)
+    }
+}
+
+impl Key for SampleKey {
+    fn hash(&self) -> u64 {
+        first_word(self.digest.as_bytes()) ^ u64::from(self.parent.0).rotate_left(32)
+    }
+}
+
+impl Key for ContentKey {
+    fn hash(&self) -> u64 {
+        first_word(self.digest.as_bytes()) ^ u64::from(self.size.0).rotate_left(32)
+    }
+}
+
+/// A digest's bits are as good as random already.
+fn first_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[..8]);
+    u64::from_le_bytes(word)
+}

@@ -1,0 +1,387 @@
+//! The stages put together: found files and digests in, reads and sets out.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
+use crate::hash::{ContentDigest, SampleDigest};
+
+use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
+use super::keys::{ContentKey, SampleKey, SizeKey};
+use super::rules::{Counting, TailRule};
+
+/// Bytes of the head sample. Files no longer than this are done with one read.
+pub const HEAD: u64 = 4096;
+
+/// Bytes of the tail sample.
+pub const TAIL: u64 = 4096;
+
+/// A read that the machine wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The file to read.
+    pub file: FileIndex,
+    /// What of it.
+    pub want: Want,
+}
+
+/// What to read of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// The first [`HEAD`] bytes.
+    Head,
+    /// The first [`HEAD`] and the last [`TAIL`] bytes at one go.
+    HeadAndTail,
+    /// The last [`TAIL`] bytes.
+    Tail,
+    /// Everything.
+    Content,
+}
+
+/// Where a file stands in its way through the stages.
+pub struct Machine {
+    catalog: Catalog,
+    dirs: Arc<SharedDirs>,
+    counting: Counting,
+    tail_rule: TailRule,
+    chain: Chain,
+    by_size: KeyedJoin<SizeKey>,
+    by_head: KeyedJoin<SampleKey>,
+    by_tail: KeyedJoin<SampleKey>,
+    by_content: KeyedJoin<ContentKey>,
+    /// What is known of a size beyond its class: [`SizeState`] by class number.
+    sizes: Vec<SizeState>,
+    /// Tail digests that came with the head of a file that is held by its head.
+    early_tails: HashMap<FileIndex, SampleDigest>,
+    /// Head classes whose members are to be told apart by their tails too.
+    tail_classes: HashSet<ClassId>,
+    /// Files whose tail is being read, and their head class.
+    awaiting_tail: HashMap<FileIndex, ClassId>,
+    effects: Vec<Effect>,
+    scan_done: bool,
+    finished: Vec<ClassId>,
+}
+
+/// What is known of the files of one size.
+#[derive(Clone, Copy, Debug, Default)]
+struct SizeState {
+    /// Reads under way or wanted.
+    pending: u32,
+    /// Names, which `hard_links` counts as replicas.
+    names: u32,
+    /// Root of the first file.
+    root: u32,
+    /// Files or names lie under two roots at least.
+    spans_roots: bool,
+}
+
+impl Machine {
+    /// A machine without files.
+    pub fn new(dirs: Arc<SharedDirs>, counting: Counting, tail_rule: TailRule) -> Self {
+        Self {
+            catalog: Catalog::default(),
+            dirs,
+            counting,
+            tail_rule,
+            chain: Chain::default(),
+            by_size: KeyedJoin::default(),
+            by_head: KeyedJoin::default(),
+            by_tail: KeyedJoin::default(),
+            by_content: KeyedJoin::default(),
+            sizes: Vec::new(),
+            early_tails: HashMap::new(),
+            tail_classes: HashSet::new(),
+            awaiting_tail: HashMap::new(),
+            effects: Vec::new(),
+            scan_done: false,
+            finished: Vec::new(),
+        }
+    }
+
+    /// All files taken into account so far.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The small number that stands for an `st_dev`.
+    pub fn volume_number(&mut self, dev: u64) -> u16 {
+        self.catalog.volume_number(dev)
+    }
+
+    /// How replicas are counted.
+    pub fn counting(&self) -> Counting {
+        self.counting
+    }
+
+    /// Says that reads from this volume cost seeks, so that fewer samples pay.
+    pub fn seeks_cost(&mut self, volume: u16) {
+        self.tail_rule.seeks_cost(volume);
+    }
+
+    /// The reads wanted since the last call.
+    pub fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
+        self.effects.drain(..)
+    }
+
+    /// Takes a found file, or a further name of a known one; true if it is a new file.
+    pub fn found(
+        &mut self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        root: u32,
+        volume: u16,
+    ) -> bool {
+        let known = self.by_size.find(SizeKey(found.size));
+        if let Some(class) = known {
+            if self.by_size.class(class).files == 1 {
+                // Alone so far, so nobody had to look for it.
+                let held = self.by_size.held(class, &self.chain);
+                held.into_iter()
+                    .for_each(|file| self.catalog.identify(file));
+            }
+            if let Some(file) = self.catalog.find(volume, found.ino)
+                && self.catalog.size(file) == found.size
+            {
+                // A link to a file is not one more name of it: removing one would not leave the other.
+                if !found.via_link {
+                    self.further_name(class, file, name, dir, root);
+                }
+                return false;
+            }
+        }
+        let file = self.catalog.push(found, name, dir, volume);
+        if known.is_some() {
+            self.catalog.identify(file);
+        }
+        let offered = self
+            .by_size
+            .offer(SizeKey(found.size), file, &mut self.chain);
+        let (Offered::Held(class) | Offered::Passed(class)) = offered;
+        if class.0 as usize == self.sizes.len() {
+            self.sizes.push(SizeState {
+                root,
+                ..SizeState::default()
+            });
+        }
+        self.count_name(class, root);
+        match offered {
+            Offered::Passed(_) => self.start(class, file),
+            Offered::Held(_) => self.open_size_if_due(class),
+        }
+        true
+    }
+
+    fn further_name(
+        &mut self,
+        class: ClassId,
+        file: FileIndex,
+        name: &[u8],
+        dir: DirId,
+        root: u32,
+    ) {
+        let dirs = Arc::clone(&self.dirs);
+        if self.catalog.add_name(file, name, dir, &dirs.read()) {
+            self.count_name(class, root);
+            self.open_size_if_due(class);
+        }
+    }
+
+    fn count_name(&mut self, class: ClassId, root: u32) {
+        let state = &mut self.sizes[class.0 as usize];
+        state.names += 1;
+        state.spans_roots |= state.root != root;
+    }
+
+    fn open_size_if_due(&mut self, class: ClassId) {
+        let (files, open) = {
+            let c = self.by_size.class(class);
+            (u64::from(c.files), c.open)
+        };
+        let state = self.sizes[class.0 as usize];
+        if !open
+            && self
+                .counting
+                .size_matters(files, state.names.into(), state.spans_roots)
+        {
+            for file in self.by_size.open(class, &self.chain) {
+                self.start(class, file);
+            }
+        }
+    }
+
+    /// The first read of a file whose size is shared.
+    fn start(&mut self, class: ClassId, file: FileIndex) {
+        let size = self.catalog.size(file);
+        if size == 0 {
+            self.join_content(class, file, ContentDigest::of_nothing());
+        } else if size <= HEAD {
+            self.want(class, file, Want::Content);
+        } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
+            self.want(class, file, Want::HeadAndTail);
+        } else {
+            self.want(class, file, Want::Head);
+        }
+    }
+
+    fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
+        self.sizes[size.0 as usize].pending += 1;
+        self.effects.push(Effect { file, want });
+    }
+
+    fn size_class(&self, file: FileIndex) -> ClassId {
+        let key = SizeKey(self.catalog.size(file));
+        self.by_size.find(key).expect("offered when it was found")
+    }
+
+    fn settle(&mut self, size: ClassId) {
+        let state = &mut self.sizes[size.0 as usize];
+        state.pending -= 1;
+        if self.scan_done && state.pending == 0 {
+            self.finished.push(size);
+        }
+    }
+
+    /// Takes the digest of a file's head, and of its tail if that was read along.
+    pub fn sampled(&mut self, file: FileIndex, head: SampleDigest, tail: Option<SampleDigest>) {
+        let size = self.size_class(file);
+        let key = SampleKey {
+            parent: size,
+            digest: head,
+        };
+        if let Some(tail) = tail {
+            self.early_tails.insert(file, tail);
+        }
+        match self.by_head.offer(key, file, &mut self.chain) {
+            Offered::Passed(class) => self.after_head(size, class, file),
+            Offered::Held(class) => {
+                if self
+                    .counting
+                    .sample_matters(self.by_head.class(class).files.into())
+                {
+                    let held = self.by_head.open(class, &self.chain);
+                    let bytes = self.catalog.size(file);
+                    let volumes = held.iter().map(|&f| self.catalog.volume(f));
+                    if self.tail_rule.pays(bytes, volumes) {
+                        self.tail_classes.insert(class);
+                    }
+                    for file in held {
+                        self.after_head(size, class, file);
+                    }
+                }
+            }
+        }
+        self.settle(size);
+    }
+
+    fn after_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
+        let early = self.early_tails.remove(&file);
+        match (self.tail_classes.contains(&class), early) {
+            (true, Some(tail)) => self.join_tail(size, class, file, tail),
+            (true, None) => {
+                self.awaiting_tail.insert(file, class);
+                self.want(size, file, Want::Tail);
+            }
+            (false, _) => self.want(size, file, Want::Content),
+        }
+    }
+
+    /// Takes the digest of a file's tail.
+    pub fn tail_sampled(&mut self, file: FileIndex, tail: SampleDigest) {
+        let size = self.size_class(file);
+        if let Some(class) = self.awaiting_tail.remove(&file) {
+            self.join_tail(size, class, file, tail);
+        }
+        self.settle(size);
+    }
+
+    fn join_tail(&mut self, size: ClassId, class: ClassId, file: FileIndex, tail: SampleDigest) {
+        let key = SampleKey {
+            parent: class,
+            digest: tail,
+        };
+        match self.by_tail.offer(key, file, &mut self.chain) {
+            Offered::Passed(_) => self.want(size, file, Want::Content),
+            Offered::Held(class) => {
+                if self
+                    .counting
+                    .sample_matters(self.by_tail.class(class).files.into())
+                {
+                    for file in self.by_tail.open(class, &self.chain) {
+                        self.want(size, file, Want::Content);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the digest of a file's whole content.
+    pub fn content_read(&mut self, file: FileIndex, digest: ContentDigest) {
+        let size = self.size_class(file);
+        self.join_content(size, file, digest);
+        self.settle(size);
+    }
+
+    fn join_content(&mut self, size: ClassId, file: FileIndex, digest: ContentDigest) {
+        let key = ContentKey { size, digest };
+        let (Offered::Held(class) | Offered::Passed(class)) =
+            self.by_content.offer(key, file, &mut self.chain);
+        if self.by_content.class(class).files == 1
+            && let Some(before) = self.by_size.relink(size, class)
+        {
+            self.by_content.relink(class, before);
+        }
+    }
+
+    /// Takes note that a read failed: the file is in no set from now on.
+    pub fn failed(&mut self, file: FileIndex) {
+        self.awaiting_tail.remove(&file);
+        let size = self.size_class(file);
+        self.settle(size);
+    }
+
+    /// Takes note that no further file will be found.
+    pub fn scan_done(&mut self) {
+        self.scan_done = true;
+        let idle = |id: &ClassId| self.sizes[id.0 as usize].pending == 0;
+        let open = self.by_size.ids().filter(|&id| self.by_size.class(id).open);
+        self.finished = open.filter(idle).collect();
+    }
+
+    /// Sizes whose sets have become final since the last call.
+    pub fn finished(&mut self) -> Vec<ClassId> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Sizes with reads still wanted, which an interrupted run leaves unfinished.
+    pub fn unfinished(&self) -> Vec<ClassId> {
+        let pending = |id: &ClassId| self.sizes[id.0 as usize].pending > 0;
+        self.by_size.ids().filter(pending).collect()
+    }
+
+    /// The files of equal content of one size, each class with its digest.
+    pub fn contents(&self, size: ClassId) -> Vec<(ContentDigest, Vec<FileIndex>)> {
+        let mut classes = Vec::new();
+        let mut at = self.by_size.link(size);
+        while let Some(class) = at {
+            let digest = self.by_content.class(class).key.digest;
+            classes.push((digest, self.by_content.held(class, &self.chain)));
+            at = self.by_content.link(class);
+        }
+        classes.reverse();
+        classes
+    }
+
+    /// Files that turned out to be alone before all of them was read.
+    pub fn alone(&self) -> impl Iterator<Item = FileIndex> {
+        let by_size = closed(&self.by_size, &self.chain);
+        let by_head = closed(&self.by_head, &self.chain);
+        let by_tail = closed(&self.by_tail, &self.chain);
+        by_size.chain(by_head).chain(by_tail)
+    }
+}
+
+fn closed<K: Key>(join: &KeyedJoin<K>, chain: &Chain) -> impl Iterator<Item = FileIndex> {
+    let classes = join.ids().filter(|&id| !join.class(id).open);
+    classes.flat_map(|id| join.held(id, chain))
+}

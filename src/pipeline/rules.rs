@@ -1,0 +1,117 @@
+//! When a class matters, and which samples pay.
+
+/// Which numbers of replicas are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replication {
+    /// More than so many (1: duplicates).
+    Over(u64),
+    /// Fewer than so many (2: unique files).
+    Under(u64),
+}
+
+/// How replicas are counted and which counts are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counting {
+    /// Which counts are reported.
+    pub replication: Replication,
+    /// The names of one inode count each.
+    pub hard_links: bool,
+    /// All replicas below one root count once.
+    pub isolate: bool,
+}
+
+impl Counting {
+    /// True if files of one size may make a set that is reported: then they must be read.
+    pub(super) fn size_matters(&self, files: u64, names: u64, spans_roots: bool) -> bool {
+        let enough = match self.replication {
+            Replication::Under(_) => true,
+            Replication::Over(_) if self.isolate => spans_roots,
+            Replication::Over(n) if self.hard_links => names > n,
+            Replication::Over(n) => files > n,
+        };
+        // A single inode needs no reading, however many names it has.
+        files >= 2 && enough
+    }
+
+    /// True if files with one sample may make a set that is reported.
+    pub(super) fn sample_matters(&self, files: u64) -> bool {
+        let enough = match self.replication {
+            Replication::Over(n) if !self.isolate && !self.hard_links => files > n,
+            // Names and roots were counted by size; here the files alone do not say enough.
+            Replication::Over(_) | Replication::Under(_) => true,
+        };
+        files >= 2 && enough
+    }
+
+    /// How many replicas a set has. `roots` is the number of roots its names lie under.
+    pub fn replicas(&self, inodes: u64, names: u64, roots: u64) -> u64 {
+        match (self.isolate, self.hard_links) {
+            (true, _) => roots,
+            (false, true) => names,
+            (false, false) => inodes,
+        }
+    }
+
+    /// True if a set of so many inodes and replicas is reported.
+    pub fn reported(&self, inodes: u64, replicas: u64) -> bool {
+        match self.replication {
+            Replication::Over(n) => replicas > n && (inodes >= 2 || self.hard_links),
+            Replication::Under(n) => replicas < n,
+        }
+    }
+}
+
+/// When a tail sample pays: it costs one more small read and may save a whole one.
+#[derive(Clone, Debug)]
+pub struct TailRule {
+    /// From this size on where reads cost no seek, bytes.
+    pub from: u64,
+    /// From this size on where they do, bytes.
+    pub from_with_seeks: u64,
+    /// By volume number: true if reads cost seeks.
+    seeks: Vec<bool>,
+}
+
+impl Default for TailRule {
+    /// 64 KiB without seeks. With them a seek of 8-14 ms buys 1-2 MB of sequential reading, so a
+    /// tail must be likely to save several times that: 16 MiB.
+    fn default() -> Self {
+        Self {
+            from: 64 << 10,
+            from_with_seeks: 16 << 20,
+            seeks: Vec::new(),
+        }
+    }
+}
+
+impl TailRule {
+    pub(super) fn seeks_cost(&mut self, volume: u16) {
+        let i = usize::from(volume);
+        if i >= self.seeks.len() {
+            self.seeks.resize(i + 1, false);
+        }
+        self.seeks[i] = true;
+    }
+
+    fn seeks(&self, volume: u16) -> bool {
+        self.seeks
+            .get(usize::from(volume))
+            .copied()
+            .unwrap_or(false)
+    }
+
+    /// True if head and tail are best read with one opening of the file.
+    pub(super) fn read_at_once(&self, size: u64, volume: u16) -> bool {
+        size >= self.from && !self.seeks(volume)
+    }
+
+    /// True if the files of a class that begins with these volumes are to be told apart by their
+    /// tails before they are read as a whole.
+    pub(super) fn pays(&self, size: u64, mut volumes: impl Iterator<Item = u16>) -> bool {
+        let from = match volumes.any(|v| self.seeks(v)) {
+            true => self.from_with_seeks,
+            false => self.from,
+        };
+        size >= from
+    }
+}

@@ -1,0 +1,171 @@
+//! The places where the user wants to look.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::event::{LeftOut, Observer, Problem, ProblemKind};
+use crate::file::{DirId, SharedDirs};
+use crate::sys::stat::Stat;
+use crate::sys::{open, stat};
+
+use super::filter::Filter;
+use super::found::Outbox;
+use super::walk::{Folder, count, found_file};
+
+/// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
+/// second time; files are handed over at once.
+pub struct Roots<'a> {
+    /// Where folders are entered.
+    pub dirs: &'a SharedDirs,
+    /// Which files take part.
+    pub filter: &'a Filter,
+    /// List folders at all.
+    pub list_folders: bool,
+    /// Take files that are named through a symbolic link.
+    pub follow_links: bool,
+    /// Who hears of problems.
+    pub observer: &'a dyn Observer,
+    /// Folders of files that were named one by one.
+    pub file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    /// Device numbers of all good roots.
+    pub devices: Vec<(u64, usize)>,
+    /// What was left out.
+    pub left_out: LeftOut,
+    /// Files handed over.
+    pub files: u64,
+}
+
+impl<'a> Roots<'a> {
+    pub fn new(
+        dirs: &'a SharedDirs,
+        filter: &'a Filter,
+        list_folders: bool,
+        follow_links: bool,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Self {
+            dirs,
+            filter,
+            list_folders,
+            follow_links,
+            observer,
+            file_folders: HashMap::new(),
+            devices: Vec::new(),
+            left_out: LeftOut::default(),
+            files: 0,
+        }
+    }
+
+    /// Looks at one root; gives back the folder to walk if it is one. With `keep_apart` files of
+    /// one folder remember through which root they came.
+    pub fn enter(
+        &mut self,
+        number: u32,
+        path: &Path,
+        keep_apart: bool,
+        outbox: &mut Outbox<'_>,
+    ) -> Option<Folder> {
+        let bytes = path.as_os_str().as_bytes();
+        let (named, stat) = match look(bytes) {
+            Ok(both) => both,
+            Err(Errno::NOENT | Errno::NOTDIR) => {
+                self.problem(path, ProblemKind::MissingRoot, None);
+                return None;
+            }
+            Err(e) => {
+                self.problem(path, ProblemKind::UnreadableFolder, Some(e));
+                return None;
+            }
+        };
+        let is_folder = stat.kind == FileType::Directory;
+        let is_link = named.kind == FileType::Symlink;
+        if !is_folder && (stat.kind != FileType::RegularFile || is_link && !self.follow_links) {
+            self.problem(path, ProblemKind::UnsuitableRoot, None);
+            return None;
+        }
+        self.devices.push((stat.dev, number as usize));
+        if !count(&mut self.left_out, self.filter.root(bytes, is_folder)) {
+            return None;
+        }
+        if is_folder {
+            return self.folder(number, bytes, &stat);
+        }
+        let verdict = self.filter.metadata(stat.size, stat.mtime_ns);
+        if count(&mut self.left_out, verdict) {
+            self.file(number, bytes, &stat, is_link, keep_apart, outbox);
+        }
+        None
+    }
+
+    fn folder(&mut self, number: u32, path: &[u8], stat: &Stat) -> Option<Folder> {
+        if !self.list_folders {
+            self.left_out.filtered += 1;
+            return None;
+        }
+        let mut dirs = self.dirs.write();
+        if dirs.find(stat.dev, stat.ino).is_some() {
+            // Named twice.
+            return None;
+        }
+        Some(Folder {
+            dir: dirs.add_root(path, number, stat.dev, stat.ino),
+            name: None,
+            depth: 0,
+            root_dev: stat.dev,
+            rules: None,
+        })
+    }
+
+    fn file(
+        &mut self,
+        number: u32,
+        path: &[u8],
+        stat: &Stat,
+        is_link: bool,
+        keep_apart: bool,
+        outbox: &mut Outbox<'_>,
+    ) {
+        let cut = path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
+        let (folder, name) = path.split_at(cut);
+        let key = (folder.to_vec(), if keep_apart { number } else { 0 });
+        let dir = match self.file_folders.get(&key) {
+            Some(&dir) => dir,
+            None => {
+                let place = CString::new(if folder.is_empty() { b"." } else { folder });
+                let place = place.ok().and_then(|p| stat::target(open::CWD, &p).ok());
+                let (dev, ino) = place.map_or((0, 0), |p| (p.dev, p.ino));
+                let dir = self.dirs.write().add_unlisted(folder, number, dev, ino);
+                *self.file_folders.entry(key).or_insert(dir)
+            }
+        };
+        let mut file = found_file(stat, name);
+        file.via_link = is_link;
+        outbox.push(dir, number, stat.dev, name, file);
+        self.files += 1;
+    }
+
+    fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<Errno>) {
+        self.left_out.unreadable += 1;
+        self.observer.problem(Problem {
+            path: path.to_owned(),
+            kind,
+            cause: cause.map(Into::into),
+        });
+    }
+}
+
+/// Metadata of a path itself and of what it leads to.
+fn look(path: &[u8]) -> rustix::io::Result<(Stat, Stat)> {
+    let path = CString::new(path).map_err(|_| Errno::NOENT)?;
+    let named = stat::entry(open::CWD, &path)?;
+    let target = match named.kind {
+        FileType::Symlink => stat::target(open::CWD, &path)?,
+        _ => named,
+    };
+    Ok((named, target))
+}

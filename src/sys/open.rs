@@ -1,0 +1,68 @@
+//! Opening folders and files without ever following, blocking or leaking.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::{Errno, Result};
+
+/// The folder that relative paths start from.
+pub use rustix::fs::CWD;
+
+/// Opens a folder for listing. Does not follow a symbolic link in the last component.
+pub fn folder(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    openat(
+        at,
+        name,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+/// Opens a folder for listing; a symbolic link in the last component is followed.
+pub fn folder_following(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    openat(
+        at,
+        name,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+/// Opens a folder only as a starting point for other calls (`O_PATH`): needs no read permission.
+pub fn folder_handle(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    openat(
+        at,
+        name,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+/// How a file may be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// Ask the kernel not to touch the access time (`O_NOATIME`). Only a file's owner and
+    /// privileged processes may; where it is refused the file is opened without it.
+    pub keep_access_time: bool,
+    /// Follow a symbolic link in the last component.
+    pub follow: bool,
+}
+
+/// Opens a file for reading.
+///
+/// `O_NONBLOCK` makes sure that a FIFO which took a regular file's place since the scan does not
+/// block the open; reads of regular files do not know the flag.
+pub fn file(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
+    let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    if !manner.follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    if manner.keep_access_time {
+        match openat(&at, name, flags | OFlags::NOATIME, Mode::empty()) {
+            Err(Errno::PERM) => {}
+            other => return other,
+        }
+    }
+    openat(&at, name, flags, Mode::empty())
+}

@@ -1,0 +1,127 @@
+//! `io_uring`: many reads in flight from one thread.
+//!
+//! The buffers belong to the ring and each is either the kernel's (its read is in flight) or
+//! ours; the methods check which, so that no caller can touch bytes that the kernel still writes.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use io_uring::{IoUring, opcode, types};
+
+/// A ring with a fixed number of slots, each with a buffer for one read.
+pub struct Ring {
+    ring: IoUring,
+    slots: ManuallyDrop<Vec<Slot>>,
+    in_flight: usize,
+}
+
+struct Slot {
+    buffer: Box<[u8]>,
+    busy: bool,
+}
+
+/// A finished read: its slot, and the bytes read or what went wrong.
+pub type Completion = (usize, io::Result<usize>);
+
+impl Ring {
+    /// Makes a ring; `None` where the kernel has none or forbids it (containers, seccomp,
+    /// `kernel.io_uring_disabled`).
+    pub fn new(slots: usize, buffer_size: usize) -> Option<Self> {
+        let entries = u32::try_from(slots.next_power_of_two()).ok()?;
+        // Linux 6.1: completions are run when we ask for them, not by interrupting our thread.
+        let ring = IoUring::builder()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .build(entries)
+            .or_else(|_| IoUring::new(entries))
+            .ok()?;
+        let slots = (0..slots)
+            .map(|_| Slot {
+                buffer: vec![0; buffer_size].into_boxed_slice(),
+                busy: false,
+            })
+            .collect();
+        Some(Self {
+            ring,
+            slots: ManuallyDrop::new(slots),
+            in_flight: 0,
+        })
+    }
+
+    /// Reads in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Queues a read of `len` bytes at `offset` of the file into the slot's buffer from `skip` on.
+    /// The descriptor must stay open until [`Ring::wait`] has been called once.
+    ///
+    /// # Panics
+    /// If the slot is in flight or the span does not fit its buffer: both are errors of the caller.
+    pub fn read(&mut self, slot: usize, fd: BorrowedFd<'_>, offset: u64, skip: usize, len: usize) {
+        let target = &mut self.slots[slot];
+        assert!(!target.busy, "slot {slot} is in flight");
+        let span = &mut target.buffer[skip..skip + len];
+        let entry = opcode::Read::new(
+            types::Fd(fd.as_raw_fd()),
+            span.as_mut_ptr(),
+            u32::try_from(len).expect("a buffer is smaller than 4 GiB"),
+        )
+        .offset(offset)
+        .build()
+        .user_data(slot as u64);
+        // SAFETY: the buffer lives on the heap until the ring is dropped, which waits for all
+        // reads in flight; `busy` keeps everybody from touching it meanwhile.
+        let pushed = unsafe { self.ring.submission().push(&entry) };
+        pushed.expect("as many entries as slots");
+        target.busy = true;
+        self.in_flight += 1;
+    }
+
+    /// Hands queued reads to the kernel and waits for at least `want` completions.
+    pub fn wait(&mut self, want: usize) -> io::Result<()> {
+        loop {
+            match self.ring.submit_and_wait(want) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                other => return other.map(drop),
+            }
+        }
+    }
+
+    /// The next finished read, if there is one.
+    pub fn completed(&mut self) -> Option<Completion> {
+        let entry = self.ring.completion().next()?;
+        let slot = usize::try_from(entry.user_data()).expect("we chose a slot number");
+        self.slots[slot].busy = false;
+        self.in_flight -= 1;
+        let result = match entry.result() {
+            n if n >= 0 => Ok(n as usize),
+            e => Err(io::Error::from_raw_os_error(-e)),
+        };
+        Some((slot, result))
+    }
+
+    /// The first `len` bytes of a slot's buffer.
+    ///
+    /// # Panics
+    /// If the slot's read is in flight.
+    pub fn bytes(&self, slot: usize, len: usize) -> &[u8] {
+        assert!(!self.slots[slot].busy, "slot {slot} is in flight");
+        &self.slots[slot].buffer[..len]
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        while self.in_flight > 0 {
+            if self.wait(1).is_err() {
+                // The kernel may still write into the buffers: give them up rather than free them.
+                return;
+            }
+            while self.completed().is_some() {}
+        }
+        // SAFETY: nothing is in flight, so the kernel holds no pointer; this is the only drop.
+        unsafe { ManuallyDrop::drop(&mut self.slots) };
+    }
+}

@@ -1,0 +1,78 @@
+//! Metadata, asking only for what is used.
+
+use std::ffi::CStr;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags, StatxTimestamp, statx};
+use rustix::io::Result;
+
+/// What seekless wants to know of a file or folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// Kind of file.
+    pub kind: FileType,
+    /// Device number of the file system, as `st_dev`.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Length, bytes.
+    pub size: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of the inode, nanoseconds since 1970.
+    pub ctime_ns: i64,
+    /// Number of names.
+    pub links: u32,
+    /// Allocated blocks of 512 bytes.
+    pub blocks: u64,
+    /// True if something is mounted right here.
+    pub mount_root: bool,
+}
+
+const WANTED: StatxFlags = StatxFlags::from_bits_retain(
+    StatxFlags::TYPE.bits()
+        | StatxFlags::NLINK.bits()
+        | StatxFlags::INO.bits()
+        | StatxFlags::SIZE.bits()
+        | StatxFlags::BLOCKS.bits()
+        | StatxFlags::MTIME.bits()
+        | StatxFlags::CTIME.bits(),
+);
+
+/// Metadata of a name in a folder; the last component's symbolic link is not followed.
+pub fn entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    statx(at, name, flags, WANTED).map(Stat::from)
+}
+
+/// Metadata of a name in a folder; symbolic links are followed.
+pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    statx(at, name, AtFlags::NO_AUTOMOUNT, WANTED).map(Stat::from)
+}
+
+/// Metadata of an open file.
+pub fn descriptor(fd: impl AsFd) -> Result<Stat> {
+    statx(fd, c"", AtFlags::EMPTY_PATH, WANTED).map(Stat::from)
+}
+
+impl From<Statx> for Stat {
+    fn from(s: Statx) -> Self {
+        Self {
+            kind: FileType::from_raw_mode(s.stx_mode.into()),
+            dev: rustix::fs::makedev(s.stx_dev_major, s.stx_dev_minor),
+            ino: s.stx_ino,
+            size: s.stx_size,
+            mtime_ns: nanoseconds(s.stx_mtime),
+            ctime_ns: nanoseconds(s.stx_ctime),
+            links: s.stx_nlink,
+            blocks: s.stx_blocks,
+            mount_root: s.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+        }
+    }
+}
+
+fn nanoseconds(t: StatxTimestamp) -> i64 {
+    t.tv_sec
+        .saturating_mul(1_000_000_000)
+        .saturating_add(t.tv_nsec.into())
+}

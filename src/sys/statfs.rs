@@ -1,0 +1,31 @@
+//! `fstatfs`: what kind of file system a folder is on.
+
+use std::os::fd::AsFd;
+
+/// File systems that the kernel makes up: nothing in them is stored, and reading may have effects.
+/// Numbers: linux/magic.h and the file systems' sources.
+const PSEUDO: &[u64] = &[
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup
+    0x6367_7270, // cgroup2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x7363_6673, // securityfs
+    0xcafe_4a11, // bpf
+    0x6165_676c, // pstore
+    0xde5e_81e4, // efivarfs
+    0x6265_6570, // configfs
+    0x1cd1,      // devpts
+    0x1980_0202, // mqueue
+    0x6573_5543, // fusectl
+    0xf97c_ff8c, // selinuxfs
+    0x4249_4e4d, // binfmt_misc
+    0x6759_6969, // rpc_pipefs
+    0x6e73_6673, // nsfs
+];
+
+/// True if the folder is on a pseudo file system; false where the kernel does not say.
+pub fn is_pseudo(folder: impl AsFd) -> bool {
+    rustix::fs::fstatfs(folder).is_ok_and(|s| PSEUDO.contains(&(s.f_type as u64 & 0xffff_ffff)))
+}
