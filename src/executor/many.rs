@@ -10,9 +10,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use rustix::io::Errno;
 
-use crate::sys::fadvise;
 use crate::sys::ring::Ring;
 
+use super::behind::Behind;
 use super::fold::Fold;
 use super::one::name_of;
 use super::reader::{Reader, finished, is_whole};
@@ -50,6 +50,7 @@ pub fn run<F: Fold>(
         order: VecDeque::new(),
         batch: Batch::default(),
         next: 0,
+        behind: Behind::default(),
         completions: Vec::new(),
         done,
     };
@@ -94,6 +95,7 @@ struct Many<'a, F: Fold> {
     order: VecDeque<usize>,
     batch: Batch,
     next: usize,
+    behind: Behind,
     completions: Vec<Completion<F::Digest>>,
     done: &'a Sender<Vec<Completion<F::Digest>>>,
 }
@@ -104,6 +106,7 @@ impl<F: Fold> Many<'_, F> {
             let more = self.fill(tasks);
             if self.ring.in_flight() == 0 {
                 self.flush();
+                self.behind.drop_all();
                 if !more {
                     return;
                 }
@@ -285,14 +288,14 @@ impl<F: Fold> Many<'_, F> {
             return;
         }
         if let Some(file) = self.files[place].take() {
-            if file.drop_behind {
-                fadvise::advise(&file.fd, 0, 0, fadvise::Advice::DontNeed);
-            }
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
                 None => finished(&file.task, file.fd.as_fd(), file.digests, file.folded),
             };
             self.complete(&file.task, outcome);
+            if file.drop_behind {
+                self.behind.push(file.fd);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! An executor does not know what the bytes are for. It opens files, reads spans, hands the bytes
 //! to a [`Fold`] and says whether the file was the expected one before and after.
 
+mod behind;
 mod elevator;
 mod fold;
 mod many;

@@ -5,10 +5,10 @@ use std::os::fd::AsFd;
 
 use crossbeam_channel::{Receiver, Sender};
 
+use super::behind::Behind;
 use super::fold::Fold;
 use super::reader::{PIECE, Reader};
 use super::task::{Batch, Completion, Failure, Outcome, Task};
-use crate::sys::fadvise;
 
 /// Does tasks until their channel closes.
 pub fn run<F: Fold>(
@@ -16,14 +16,18 @@ pub fn run<F: Fold>(
     tasks: &Receiver<Batch>,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
+    let mut behind = Behind::default();
     for batch in tasks {
         let mut completions = Vec::with_capacity(batch.tasks.len());
         for task in &batch.tasks {
-            let outcome = do_task(&mut reader, task, name_of(&batch, task));
+            let outcome = do_task(&mut reader, &mut behind, task, name_of(&batch, task));
             completions.push(Completion {
                 ticket: task.ticket,
                 outcome,
             });
+        }
+        if tasks.is_empty() {
+            behind.drop_all();
         }
         if done.send(completions).is_err() {
             return;
@@ -31,7 +35,12 @@ pub fn run<F: Fold>(
     }
 }
 
-fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome<F::Digest> {
+fn do_task<F: Fold>(
+    reader: &mut Reader<F>,
+    behind: &mut Behind,
+    task: &Task,
+    name: &CStr,
+) -> Outcome<F::Digest> {
     if reader.stopped() {
         return Outcome::Failed(Failure::Refused(rustix::io::Errno::CANCELED));
     }
@@ -46,7 +55,7 @@ fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome
     let drop_behind = task.spans[0].len >= PIECE as u64 && reader.drops_behind(task, fd.as_fd());
     let outcome = reader.read_now(task, fd.as_fd());
     if drop_behind {
-        fadvise::advise(&fd, 0, 0, fadvise::Advice::DontNeed);
+        behind.push(fd);
     }
     outcome
 }
