@@ -1,7 +1,7 @@
 //! What the library tells whoever runs it, while it runs.
 //!
 //! The library prints nothing. It hands [`Problem`]s and [`Notice`]s to an [`Observer`] and keeps
-//! counters ([`crate::engine::Progress`]) that anybody may read at any time.
+//! counters ([`crate::engine::Control`]) that anybody may read at any time.
 
 use std::fmt;
 use std::io;
