@@ -14,8 +14,8 @@ use crate::sys::ring::Ring;
 
 use super::behind::Behind;
 use super::fold::Fold;
-use super::one::name_of;
-use super::reader::{Reader, finished, is_whole};
+use super::one::{self, name_of};
+use super::reader::{Reader, finished, is_expected, is_whole, refused};
 use super::task::{Batch, Completion, Failure, Outcome, SPANS, Span, Task};
 
 /// How much a thread keeps in flight.
@@ -25,8 +25,6 @@ pub struct Shape {
     pub slots: usize,
     /// Bytes of each.
     pub slot_size: usize,
-    /// Files that may have reads yet to be issued at a time: 1 means one file after another.
-    pub files: usize,
 }
 
 /// Completions sent at a time while there is more to do.
@@ -47,14 +45,17 @@ pub fn run<F: Fold>(
         free: (0..shape.slots).rev().collect(),
         pieces: (0..shape.slots).map(|_| Piece::default()).collect(),
         files: (0..shape.slots).map(|_| None).collect(),
-        order: VecDeque::new(),
+        current: None,
         batch: Batch::default(),
         next: 0,
         behind: Behind::default(),
         completions: Vec::new(),
         done,
     };
-    many.work(tasks);
+    if !many.work(tasks) {
+        let reader = many.give_up();
+        one::run(reader, tasks, done);
+    }
 }
 
 /// A file being read.
@@ -91,8 +92,8 @@ struct Many<'a, F: Fold> {
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has one piece in flight at least.
     files: Vec<Option<File<F>>>,
-    /// Files with pieces yet to ask for.
-    order: VecDeque<usize>,
+    /// The file with pieces yet to ask for: the next one begins when all of its are asked for.
+    current: Option<usize>,
     batch: Batch,
     next: usize,
     behind: Behind,
@@ -101,26 +102,26 @@ struct Many<'a, F: Fold> {
 }
 
 impl<F: Fold> Many<'_, F> {
-    fn work(&mut self, tasks: &Receiver<Batch>) {
+    /// Works until no task can come any more; false if the ring failed before.
+    fn work(&mut self, tasks: &Receiver<Batch>) -> bool {
         loop {
             let more = self.fill(tasks);
             if self.ring.in_flight() == 0 {
                 self.flush();
                 self.behind.drop_all();
                 if !more {
-                    return;
+                    return true;
                 }
                 // Nothing to do: sleep until there is.
                 match tasks.recv() {
                     Ok(batch) => (self.batch, self.next) = (batch, 0),
-                    Err(_) => return,
+                    Err(_) => return true,
                 }
                 continue;
             }
             self.flush();
             if self.ring.wait(1).is_err() {
-                self.give_up();
-                return;
+                return false;
             }
             while let Some((slot, result)) = self.ring.completed() {
                 self.arrived(slot, result);
@@ -128,13 +129,13 @@ impl<F: Fold> Many<'_, F> {
         }
     }
 
-    /// Begins as much as the shape allows; false if no task can ever come again.
+    /// Begins as much as there is room for; false if no task can ever come again.
     fn fill(&mut self, tasks: &Receiver<Batch>) -> bool {
         loop {
-            while let (false, Some(&file)) = (self.free.is_empty(), self.order.front()) {
+            while let (false, Some(file)) = (self.free.is_empty(), self.current) {
                 self.ask(file);
             }
-            if self.free.is_empty() || self.order.len() >= self.shape.files {
+            if self.free.is_empty() {
                 return true;
             }
             if self.next == self.batch.tasks.len() {
@@ -146,16 +147,29 @@ impl<F: Fold> Many<'_, F> {
                 continue;
             }
             let task = self.batch.tasks[self.next];
+            let Some(opened) = self.open(&task) else {
+                return true;
+            };
             self.next += 1;
-            self.begin(task);
+            self.begin(task, opened);
         }
     }
 
-    fn begin(&mut self, task: Task) {
+    /// Opens a task's file; `None` if that must wait until one of ours has been read.
+    fn open(&mut self, task: &Task) -> Option<Result<OwnedFd, Failure>> {
         if self.reader.stopped() {
-            return self.complete(&task, Outcome::Failed(Failure::Refused(Errno::CANCELED)));
+            return Some(Err(Failure::Refused(Errno::CANCELED)));
         }
-        let fd = match self.reader.open(&task, name_of(&self.batch, &task)) {
+        let name = name_of(&self.batch, task);
+        if let Some(opened) = self.reader.try_open(task, name) {
+            return Some(opened);
+        }
+        self.behind.drop_all();
+        (self.ring.in_flight() == 0).then(|| self.reader.open(task, name))
+    }
+
+    fn begin(&mut self, task: Task, opened: Result<OwnedFd, Failure>) {
+        let fd = match opened {
             Ok(fd) => fd,
             Err(failure) => return self.complete(&task, Outcome::Failed(failure)),
         };
@@ -167,9 +181,13 @@ impl<F: Fold> Many<'_, F> {
         if let Some(outcome) = self.reader.read_cached(&task, fd.as_fd()) {
             return self.complete(&task, outcome);
         }
+        // The ring would take the bytes out of a FIFO that stands in the file's place.
+        if let Err(failure) = is_expected(&task, fd.as_fd()) {
+            return self.complete(&task, Outcome::Failed(failure));
+        }
         let drop_behind = self.reader.drops_behind(&task, fd.as_fd());
         let Some(place) = self.files.iter().position(Option::is_none) else {
-            // Cannot be: each file holds a slot, and there was a free one.
+            // Cannot be: each file begun before holds a slot, and there was a free one.
             let outcome = self.reader.read_now(&task, fd.as_fd());
             return self.complete(&task, outcome);
         };
@@ -186,7 +204,7 @@ impl<F: Fold> Many<'_, F> {
             failure: None,
             drop_behind,
         });
-        self.order.push_back(place);
+        self.current = Some(place);
         self.ask(place);
     }
 
@@ -213,7 +231,7 @@ impl<F: Fold> Many<'_, F> {
             file.span += 1;
             match file.task.spans.get(file.span) {
                 Some(next) if next.len > 0 => file.offset = next.offset,
-                _ => self.order.retain(|&p| p != place),
+                _ => self.current = None,
             }
         }
     }
@@ -237,20 +255,24 @@ impl<F: Fold> Many<'_, F> {
                 }
                 None
             }
-            Err(e) => Some(Failure::Refused(
-                Errno::from_io_error(&e).unwrap_or(Errno::IO),
-            )),
+            Err(e) => {
+                let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
+                Some(refused(&file.task, file.fd.as_fd(), error))
+            }
         };
-        if let Some(failure) = failure {
-            file.failure.get_or_insert(failure);
-            piece.filled = piece.len;
+        if file.failure.is_none() {
+            file.failure = failure;
         }
         if self.reader.stopped() {
             file.failure
                 .get_or_insert(Failure::Refused(Errno::CANCELED));
         }
         if file.failure.is_some() {
-            self.order.retain(|&p| p != place);
+            // No more of this file is wanted: neither the rest of this piece nor further ones.
+            piece.filled = piece.len;
+            if self.current == Some(place) {
+                self.current = None;
+            }
         }
         self.fold(place);
     }
@@ -284,7 +306,7 @@ impl<F: Fold> Many<'_, F> {
                 file.digests[piece.span] = Some(self.reader.fold.finish(state, whole));
             }
         }
-        if file.failure.is_none() && self.order.contains(&place) {
+        if self.current == Some(place) {
             return;
         }
         if let Some(file) = self.files[place].take() {
@@ -316,11 +338,23 @@ impl<F: Fold> Many<'_, F> {
         }
     }
 
-    /// The ring itself failed: everything under way failed with it.
-    fn give_up(&mut self) {
+    /// The ring itself failed (the kernel may be out of memory): what it was asked for and the
+    /// rest of the batch are read without it.
+    fn give_up(mut self) -> Reader<F> {
         for file in std::mem::take(&mut self.files).into_iter().flatten() {
-            self.complete(&file.task, Outcome::Failed(Failure::Refused(Errno::IO)));
+            let outcome = match file.failure {
+                Some(failure) => Outcome::Failed(failure),
+                None => self.reader.read_now(&file.task, file.fd.as_fd()),
+            };
+            self.complete(&file.task, outcome);
+        }
+        let batch = std::mem::take(&mut self.batch);
+        for task in &batch.tasks[self.next..] {
+            let name = name_of(&batch, task);
+            let outcome = one::do_task(&mut self.reader, &mut self.behind, task, name);
+            self.complete(task, outcome);
         }
         self.flush();
+        self.reader
     }
 }

@@ -10,7 +10,11 @@ mod many;
 mod one;
 mod pool;
 mod reader;
+#[cfg(test)]
+mod reading_tests;
 mod scheduler;
+#[cfg(test)]
+mod scheduler_tests;
 mod task;
 
 pub use fold::Fold;

@@ -35,7 +35,8 @@ pub fn run<F: Fold>(
     }
 }
 
-fn do_task<F: Fold>(
+/// Does one task here and now.
+pub fn do_task<F: Fold>(
     reader: &mut Reader<F>,
     behind: &mut Behind,
     task: &Task,

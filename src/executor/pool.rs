@@ -57,7 +57,6 @@ impl<F: Fold> Pool<F> {
         self.threads = self.threads.max(threads);
         if self.running.is_empty() {
             self.shape.slots = self.shape.slots.max(slots);
-            self.shape.files = self.shape.files.max(slots);
         } else {
             while self.running.len() < self.threads {
                 self.start();
@@ -72,8 +71,20 @@ impl<F: Fold> Pool<F> {
                 self.start();
             }
         }
+        if self.running.is_empty() {
+            return self.do_now(batch);
+        }
         // We hold a receiver ourselves, so this cannot fail.
         let _ignored = self.queue.send(batch);
+    }
+
+    /// There is no thread to be had: the asker itself reads.
+    fn do_now(&self, batch: Batch) {
+        let (queue, tasks) = unbounded();
+        let _ignored = queue.send(batch);
+        drop(queue);
+        let reader = Reader::new(self.settings.clone(), self.fold.clone());
+        one::run(reader, &tasks, &self.done);
     }
 
     fn start(&mut self) {
@@ -86,8 +97,7 @@ impl<F: Fold> Pool<F> {
             _ => one::run(reader, &tasks, &done),
         };
         let thread = thread::Builder::new().name(self.name.to_string());
-        // Without one more thread those that run do the work; without any, this one tries again
-        // with the next batch.
+        // Without one more thread those that run do the work.
         if let Ok(handle) = thread.spawn(work) {
             self.running.push(handle);
         }

@@ -1,7 +1,7 @@
 //! Opens one file, reads it and makes sure that it was the right one.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +21,10 @@ pub const PIECE: usize = 256 << 10;
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
 /// several times the sample. Shorter ones are likely to be read as a whole next.
 const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
+
+/// Times that an opening is tried again while descriptors are short, 10 ms apart: somebody else's
+/// file will be read by then.
+const PATIENCE: u64 = 100;
 
 /// What all readers of a run have in common.
 #[derive(Clone)]
@@ -60,8 +64,20 @@ impl<F: Fold> Reader<F> {
         self.settings.stop.load(Ordering::Relaxed)
     }
 
-    /// Opens the task's file.
+    /// Opens the task's file; when descriptors run out, waits until there is one again.
     pub fn open(&mut self, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
+        self.open_with(PATIENCE, task, name)
+    }
+
+    /// Opens the task's file; `None` if descriptors have run out.
+    pub fn try_open(&mut self, task: &Task, name: &CStr) -> Option<Result<OwnedFd, Failure>> {
+        match self.open_with(1, task, name) {
+            Err(Failure::Refused(Errno::MFILE | Errno::NFILE)) => None,
+            other => Some(other),
+        }
+    }
+
+    fn open_with(&mut self, patience: u64, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
         let manner = Manner {
             keep_access_time: true,
             follow: self.settings.follow,
@@ -71,7 +87,7 @@ impl<F: Fold> Reader<F> {
             match dir.and_then(|dir| open::file(dir, name, manner)) {
                 Ok(fd) => return Ok(fd),
                 // Out of descriptors: ours can be given up, and others will be soon.
-                Err(Errno::MFILE | Errno::NFILE) if attempt < 100 => {
+                Err(Errno::MFILE | Errno::NFILE) if attempt < patience => {
                     self.handles.close_all();
                     std::thread::sleep(std::time::Duration::from_millis(attempt.min(10)));
                 }
@@ -122,7 +138,7 @@ impl<F: Fold> Reader<F> {
             match pread::full(fd, piece, span.offset + done) {
                 Ok(n) if n == want => {}
                 Ok(_) => return Err(Failure::Changed),
-                Err(e) => return Err(Failure::Refused(e)),
+                Err(e) => return Err(refused(task, fd, e)),
             }
             if want as u64 == span.len {
                 return Ok(self.fold.at_once(piece, whole));
@@ -202,6 +218,21 @@ pub fn is_whole(task: &Task, span: Span) -> bool {
     span.offset == 0 && span.len == task.expect.size
 }
 
+/// Makes sure that the descriptor is that of the file which the scan saw, in the same state.
+pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
+    match stat::descriptor(fd) {
+        Ok(now) if Fingerprint::from(&now) == task.expect => Ok(()),
+        Ok(_) => Err(Failure::Changed),
+        Err(e) => Err(Failure::Refused(e)),
+    }
+}
+
+/// What an error of a read means: a folder or a FIFO in the file's place cannot be read, but what
+/// matters is that it is not the file.
+pub fn refused(task: &Task, fd: BorrowedFd<'_>, error: Errno) -> Failure {
+    is_expected(task, fd).map_or_else(|failure| failure, |()| Failure::Refused(error))
+}
+
 /// The end of a task whose spans were all read: it counts only if the descriptor that was read is
 /// that of the file which the scan saw, in the same state. The scan's look is the "before", this
 /// one the "after".
@@ -211,9 +242,8 @@ pub fn finished<D>(
     digests: [Option<D>; SPANS],
     bytes: u64,
 ) -> Outcome<D> {
-    match stat::descriptor(fd.as_fd()) {
-        Ok(now) if Fingerprint::from(&now) == task.expect => Outcome::Read { digests, bytes },
-        Ok(_) => Outcome::Failed(Failure::Changed),
-        Err(e) => Outcome::Failed(Failure::Refused(e)),
+    match is_expected(task, fd) {
+        Ok(()) => Outcome::Read { digests, bytes },
+        Err(failure) => Outcome::Failed(failure),
     }
 }

@@ -124,17 +124,13 @@ impl<F: Fold> Scheduler<F> {
     /// A scheduler without volumes.
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
-        let pool = |name, slots, slot_size, files| {
-            let shape = Shape {
-                slots,
-                slot_size,
-                files,
-            };
+        let pool = |name, slots, slot_size| {
+            let shape = Shape { slots, slot_size };
             Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
         };
         Self {
-            random: pool("random", 1, RANDOM_SLOT, 1),
-            sequential: pool("sequential", SEQUENTIAL_SLOTS, PIECE, 2),
+            random: pool("random", 1, RANDOM_SLOT),
+            sequential: pool("sequential", SEQUENTIAL_SLOTS, PIECE),
             volumes: Vec::new(),
             disks: Vec::new(),
             disk_names: HashMap::new(),
@@ -179,8 +175,6 @@ impl<F: Fold> Scheduler<F> {
         let shape = Shape {
             slots: limits.depth.max(2),
             slot_size: PIECE,
-            // One file after the other; small ones are asked for in one piece and do not count.
-            files: 1,
         };
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
         self.disks.push(Disk {

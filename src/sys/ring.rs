@@ -102,6 +102,15 @@ impl Ring {
         Some((slot, result))
     }
 
+    /// Makes every later call to the kernel fail, as it does when memory runs out.
+    #[cfg(test)]
+    pub fn break_down(&mut self) {
+        let null = std::fs::File::open("/dev/null").expect("is there");
+        // SAFETY: both descriptors are open; the ring's own one stays open, for another file.
+        let done = unsafe { libc::dup2(null.as_raw_fd(), self.ring.as_raw_fd()) };
+        assert!(done >= 0, "a descriptor can be replaced");
+    }
+
     /// The first `len` bytes of a slot's buffer.
     ///
     /// # Panics

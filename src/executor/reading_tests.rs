@@ -1,0 +1,441 @@
+//! Both ways of reading, against a plain read of each file.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::unbounded;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+use crate::file::{Fingerprint, SharedDirs};
+use crate::hash::{Digest, Running};
+use crate::sys::ring::Ring;
+use crate::sys::{fadvise, open, stat};
+
+use super::fold::Fold;
+use super::many::{self, Shape};
+use super::one;
+use super::reader::{Reader, Settings};
+use super::task::{Batch, Failure, Outcome, Span, Task};
+
+#[derive(Clone)]
+pub struct Hashing;
+
+impl Fold for Hashing {
+    type State = Running;
+    type Digest = Digest;
+
+    fn feed(&self, state: &mut Running, bytes: &[u8]) {
+        state.feed(bytes);
+    }
+
+    fn finish(&self, state: Running, whole_file: bool) -> Digest {
+        Digest::of(state.finish(), whole_file)
+    }
+
+    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
+        Digest::of(blake3::hash(bytes), whole_file)
+    }
+}
+
+/// Runs a test that must not hang.
+pub fn in_time<R: Send + 'static>(test: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, result) = unbounded();
+    let thread = std::thread::spawn(move || done.send(test()));
+    match result.recv_timeout(Duration::from_secs(60)) {
+        Ok(result) => result,
+        Err(crossbeam_channel::RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(_) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("it sends before it ends"),
+        },
+    }
+}
+
+/// Bytes that differ from file to file and from place to place.
+pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.finalize_xof().fill(&mut out);
+    out
+}
+
+pub fn fingerprint(path: &Path) -> Fingerprint {
+    let m = fs::symlink_metadata(path).expect("is there");
+    Fingerprint {
+        dev: m.dev(),
+        ino: m.ino(),
+        size: m.size(),
+        mtime_ns: m.mtime() * 1_000_000_000 + m.mtime_nsec(),
+        ctime_ns: m.ctime() * 1_000_000_000 + m.ctime_nsec(),
+    }
+}
+
+/// Takes the file's pages out of the page cache (where the file system has one).
+fn forget_pages(path: &Path) {
+    let file = File::open(path).expect("is there");
+    file.sync_all().expect("can be written out");
+    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+}
+
+pub fn settings(folder: &Path) -> Settings {
+    use std::os::unix::ffi::OsStrExt;
+    let dirs = SharedDirs::default();
+    let m = fs::metadata(folder).expect("is there");
+    dirs.write()
+        .add_root(folder.as_os_str().as_bytes(), 0, m.dev(), m.ino());
+    Settings {
+        dirs: Arc::new(dirs),
+        follow: false,
+        keep_cache: false,
+        open_folders: 2,
+        stop: Arc::new(AtomicBool::new(false)),
+    }
+}
+
+/// Something to read in the only folder.
+#[derive(Clone)]
+struct Wanted {
+    name: String,
+    expect: Fingerprint,
+    spans: [Span; 2],
+}
+
+fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
+    Wanted {
+        name: name.to_owned(),
+        expect: fingerprint(&folder.join(name)),
+        spans: spans.map(|(offset, len)| Span { offset, len }),
+    }
+}
+
+/// The ways of reading that are tried.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    One,
+    Many {
+        slots: usize,
+        slot_size: usize,
+    },
+    /// A ring that fails from the first call on.
+    Broken,
+}
+
+const WAYS: [Way; 6] = [
+    Way::One,
+    Way::Broken,
+    Way::Many {
+        slots: 2,
+        slot_size: 4096,
+    },
+    Way::Many {
+        slots: 5,
+        slot_size: 1000,
+    },
+    Way::Many {
+        slots: 64,
+        slot_size: 32 << 10,
+    },
+    Way::Many {
+        slots: 8,
+        slot_size: 256 << 10,
+    },
+];
+
+/// Reads all and returns the outcomes in the order in which they were wanted.
+fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
+    let (settings, all) = (settings.clone(), all.to_vec());
+    in_time(move || {
+        let (to, tasks) = unbounded();
+        let (done, completions) = unbounded();
+        for (b, part) in all.chunks(64).enumerate() {
+            let mut batch = Batch::default();
+            for (i, want) in part.iter().enumerate() {
+                let name = batch.add_name(want.name.as_bytes());
+                batch.tasks.push(Task {
+                    ticket: (b * 64 + i) as u64,
+                    dir: crate::file::DirId(0),
+                    name,
+                    expect: want.expect,
+                    spans: want.spans,
+                    only_if_cached: false,
+                });
+            }
+            to.send(batch).expect("we hold the other end");
+        }
+        drop(to);
+        let reader = Reader::new(settings, Hashing);
+        let (slots, slot_size) = match way {
+            Way::One => (0, 0),
+            Way::Many { slots, slot_size } => (slots, slot_size),
+            Way::Broken => (8, 4096),
+        };
+        // Where the kernel has no ring, there is nothing to compare.
+        match (slots > 0).then(|| Ring::new(slots, slot_size)).flatten() {
+            Some(mut ring) => {
+                if matches!(way, Way::Broken) {
+                    ring.break_down();
+                }
+                let shape = Shape { slots, slot_size };
+                many::run(reader, ring, shape, &tasks, &done);
+            }
+            None => one::run(reader, &tasks, &done),
+        }
+        drop(done);
+        let mut outcomes: Vec<Option<Outcome<Digest>>> = vec![None; all.len()];
+        for completion in completions.into_iter().flatten() {
+            let place = &mut outcomes[completion.ticket as usize];
+            assert!(place.is_none(), "{} answered twice", completion.ticket);
+            *place = Some(completion.outcome);
+        }
+        let outcomes = outcomes.into_iter().enumerate();
+        outcomes
+            .map(|(i, o)| o.unwrap_or_else(|| panic!("{way:?}: {i} not answered")))
+            .collect()
+    })
+}
+
+fn failure(outcome: &Outcome<Digest>) -> Failure {
+    match outcome {
+        Outcome::Failed(failure) => *failure,
+        other => panic!("expected a failure, got {other:?}"),
+    }
+}
+
+#[test]
+fn every_way_reads_the_same_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sizes = [
+        0,
+        1,
+        4095,
+        4096,
+        4097,
+        (32 << 10) - 1,
+        32 << 10,
+        (32 << 10) + 1,
+        (256 << 10) - 1,
+        256 << 10,
+        (256 << 10) + 1,
+        (1 << 20) + 3,
+    ];
+    let mut all = Vec::new();
+    let mut expected = Vec::new();
+    for (i, &size) in sizes.iter().enumerate() {
+        let content = bytes(i as u64, size);
+        let name = format!("f{i}");
+        fs::write(folder.path().join(&name), &content).expect("written");
+        let size = size as u64;
+        let head = size.min(4096);
+        for spans in [
+            [(0, size), (0, 0)],
+            [(0, head), (0, 0)],
+            [(0, head), (size - head, head)],
+            [(size - head, head), (0, 0)],
+            [(size / 3, size / 2), (0, size / 3)],
+            [(size / 2, size - size / 2), (0, size)],
+            [(0, 0), (0, size)],
+        ] {
+            all.push(wanted(folder.path(), &name, spans));
+            expected.push(spans.map(|(offset, len)| {
+                let part = &content[offset as usize..(offset + len) as usize];
+                let whole = offset == 0 && len == size;
+                (len > 0).then(|| Digest::of(blake3::hash(part), whole))
+            }));
+        }
+    }
+    // Shuffled, in the same way each time.
+    let mut order: Vec<usize> = (0..all.len() * 3).map(|i| i % all.len()).collect();
+    order.sort_by_key(|&i| (i * 7919 + 13) % 101);
+    let shuffled: Vec<_> = order.iter().map(|&i| all[i].clone()).collect();
+    let settings = settings(folder.path());
+    for way in WAYS {
+        for cached in [false, true] {
+            for i in 0..sizes.len() {
+                if !cached {
+                    forget_pages(&folder.path().join(format!("f{i}")));
+                }
+            }
+            let outcomes = read(way, &settings, &shuffled);
+            for (&i, outcome) in order.iter().zip(&outcomes) {
+                let Outcome::Read { digests, bytes } = outcome else {
+                    panic!("{way:?}: {} {:?}: {outcome:?}", all[i].name, all[i].spans);
+                };
+                assert_eq!(digests, &expected[i], "{way:?}: {:?}", all[i].spans);
+                let wanted: u64 = all[i].spans.iter().map(|span| span.len).sum();
+                assert_eq!(*bytes, wanted);
+            }
+        }
+    }
+}
+
+/// What the scan saw is larger than the file is by the time it is read.
+#[test]
+fn a_file_cut_off_meanwhile_has_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let size = 100_000;
+    let mut all = Vec::new();
+    for i in 0..20 {
+        let name = format!("f{i}");
+        fs::write(folder.path().join(&name), bytes(i, size)).expect("written");
+        // The very moment between the look at the descriptor and the end of the read: what is
+        // expected is there, yet the bytes end before the span does.
+        let len = size as u64;
+        all.push(wanted(folder.path(), &name, [(0, len + 1), (0, 0)]));
+        all.push(wanted(folder.path(), &name, [(0, len), (0, 0)]));
+        all.push(wanted(folder.path(), &name, [(0, 2 * len), (0, 0)]));
+        // Beyond the end first, across the end then: the second piece is short when the file
+        // has failed already.
+        all.push(wanted(
+            folder.path(),
+            &name,
+            [(2 * len, 10), (len - 10, 20)],
+        ));
+        all.push(wanted(folder.path(), &name, [(2 * len, 10), (0, 2 * len)]));
+    }
+    let settings = settings(folder.path());
+    for way in WAYS {
+        for i in 0..20 {
+            forget_pages(&folder.path().join(format!("f{i}")));
+        }
+        for (i, outcome) in read(way, &settings, &all).iter().enumerate() {
+            match i % 5 {
+                1 => assert!(
+                    matches!(outcome, Outcome::Read { .. }),
+                    "{way:?}: {outcome:?}"
+                ),
+                _ => assert_eq!(failure(outcome), Failure::Changed, "{way:?}: {i}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_the_expected_file_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let names = [
+        "gone", "replaced", "grown", "folder", "fifo", "link", "fine",
+    ];
+    let mut all = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        for (j, size) in [10, 5000, 300_000].into_iter().enumerate() {
+            let name = format!("{name}{j}");
+            fs::write(at(&name), bytes(i as u64, size)).expect("written");
+            all.push(wanted(folder.path(), &name, [(0, size as u64), (0, 0)]));
+        }
+    }
+    for (j, size) in [10, 5000, 300_000].into_iter().enumerate() {
+        let at = |name: &str| at(&format!("{name}{j}"));
+        fs::remove_file(at("gone")).expect("removed");
+        fs::write(at("new"), bytes(99, size)).expect("written");
+        fs::rename(at("new"), at("replaced")).expect("renamed");
+        fs::write(at("grown"), bytes(2, size + 1)).expect("written");
+        fs::remove_file(at("folder")).expect("removed");
+        fs::create_dir(at("folder")).expect("made");
+        fs::remove_file(at("fifo")).expect("removed");
+        mknodat(CWD, at("fifo"), FileType::Fifo, Mode::RWXU, 0).expect("made");
+        fs::remove_file(at("link")).expect("removed");
+        symlink(at("fine"), at("link")).expect("made");
+    }
+    let settings = settings(folder.path());
+    for way in WAYS {
+        let outcomes = read(way, &settings, &all);
+        for (want, outcome) in all.iter().zip(&outcomes) {
+            match want.name.trim_end_matches(char::is_numeric) {
+                "fine" => assert!(matches!(outcome, Outcome::Read { .. }), "{outcome:?}"),
+                "gone" => assert_eq!(failure(outcome), Failure::Vanished),
+                name => assert_eq!(failure(outcome), Failure::Changed, "{way:?}: {name}"),
+            }
+        }
+    }
+}
+
+/// A FIFO that took a file's place belongs to others: its bytes must not be swallowed.
+#[test]
+fn a_fifo_keeps_its_bytes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f");
+    for size in [10, 300_000_u64] {
+        fs::write(&path, bytes(1, size as usize)).expect("written");
+        let all = [wanted(folder.path(), "f", [(0, size), (0, 0)])];
+        fs::remove_file(&path).expect("removed");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("made");
+        let mut both = File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .expect("open");
+        std::io::Write::write_all(&mut both, b"for somebody else").expect("written");
+        for way in WAYS {
+            let outcomes = read(way, &settings(folder.path()), &all);
+            assert_eq!(failure(&outcomes[0]), Failure::Changed, "{way:?}");
+        }
+        let mut kept = [0; 17];
+        std::io::Read::read_exact(&mut both, &mut kept).expect("still there");
+        assert_eq!(&kept, b"for somebody else");
+        fs::remove_file(&path).expect("removed");
+    }
+}
+
+#[test]
+fn a_stopped_run_answers_for_everything() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut all = Vec::new();
+    for i in 0..200 {
+        let name = format!("f{i}");
+        let size = if i % 10 == 0 { 1 << 20 } else { 10_000 };
+        fs::write(folder.path().join(&name), bytes(i, size)).expect("written");
+        all.push(wanted(folder.path(), &name, [(0, size as u64), (0, 0)]));
+    }
+    for way in WAYS {
+        for wait in [None, Some(0), Some(1), Some(5)] {
+            let settings = settings(folder.path());
+            let stop = Arc::clone(&settings.stop);
+            for want in &all {
+                forget_pages(&folder.path().join(&want.name));
+            }
+            let stopper = wait.map(|wait| {
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(wait));
+                    stop.store(true, Ordering::Relaxed);
+                })
+            });
+            if wait == Some(0) {
+                settings.stop.store(true, Ordering::Relaxed);
+            }
+            for (want, outcome) in all.iter().zip(read(way, &settings, &all)) {
+                match outcome {
+                    Outcome::Read { bytes, .. } => assert_eq!(bytes, want.expect.size),
+                    Outcome::Failed(Failure::Refused(e)) => {
+                        assert_eq!(e, rustix::io::Errno::CANCELED);
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            if let Some(stopper) = stopper {
+                stopper.join().expect("no panic");
+            }
+        }
+    }
+}
+
+/// The fingerprint of these tests is the one that readers compare with.
+#[test]
+fn a_descriptor_has_the_fingerprint_of_its_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f");
+    fs::write(&path, b"x").expect("written");
+    let manner = open::Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let name = std::ffi::CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
+    let fd = open::file(CWD, &name, manner).expect("open");
+    let now = stat::descriptor(&fd).expect("is open");
+    assert_eq!(Fingerprint::from(&now), fingerprint(&path));
+}

@@ -1,0 +1,250 @@
+//! Who is asked, when, and how much at a time.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::file::{DirId, Fingerprint};
+use crate::hash::Digest;
+use crate::sys::{fadvise, fiemap};
+
+use super::reading_tests::{Hashing, bytes, fingerprint, in_time, settings};
+use super::scheduler::{Finished, Lane, Limits, Request, Scheduler};
+use super::task::{Batch, Failure, Span, Task};
+
+const LIMITS: Limits = Limits {
+    random_threads: 2,
+    depth: 4,
+    sequential_threads: 1,
+    sequential_depth: 2,
+};
+
+const DISK: Limits = Limits {
+    random_threads: 1,
+    depth: 4,
+    sequential_threads: 1,
+    sequential_depth: 1,
+};
+
+/// Files of one folder, and what was asked of them.
+struct Desk {
+    files: Vec<(String, Fingerprint)>,
+    scheduler: Scheduler<Hashing>,
+    /// Requests described, in order.
+    described: Vec<Request>,
+    in_flight: HashMap<bool, usize>,
+    most: HashMap<bool, usize>,
+}
+
+impl Desk {
+    fn new(folder: &Path, sizes: &[usize]) -> Self {
+        let files = sizes.iter().enumerate().map(|(i, &size)| {
+            let name = format!("f{i}");
+            let path = folder.join(&name);
+            fs::write(&path, bytes(i as u64, size)).expect("written");
+            (name, fingerprint(&path))
+        });
+        Self {
+            files: files.collect(),
+            scheduler: Scheduler::new(settings(folder), Hashing),
+            described: Vec::new(),
+            in_flight: HashMap::new(),
+            most: HashMap::new(),
+        }
+    }
+
+    fn ask(&mut self, volume: usize, id: usize, bulk: bool) {
+        let request = Request {
+            id: id as u32,
+            note: 3,
+            bulk,
+        };
+        self.scheduler.push(volume, request);
+    }
+
+    fn dispatch(&mut self) {
+        let (files, described) = (&self.files, &mut self.described);
+        let (in_flight, most) = (&mut self.in_flight, &mut self.most);
+        self.scheduler
+            .dispatch(&mut |request: Request, batch: &mut Batch| {
+                let (name, expect) = &files[request.id as usize];
+                described.push(request);
+                let count = in_flight.entry(request.bulk).or_insert(0);
+                *count += 1;
+                let highest = most.entry(request.bulk).or_insert(0);
+                *highest = (*highest).max(*count);
+                let name = batch.add_name(name.as_bytes());
+                batch.tasks.push(Task {
+                    ticket: 0,
+                    dir: DirId(0),
+                    name,
+                    expect: *expect,
+                    spans: [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len }),
+                    only_if_cached: false,
+                });
+            });
+    }
+
+    /// Waits for some completions; none if nothing came for a while.
+    fn wait(&mut self) -> Vec<Finished<Digest>> {
+        let arrived = self
+            .scheduler
+            .completions()
+            .recv_timeout(Duration::from_millis(300));
+        let arrived = arrived.unwrap_or_default().into_iter();
+        let finished = arrived.filter_map(|completion| {
+            let bulk = completion.ticket & 1 << 40 != 0;
+            *self.in_flight.entry(bulk).or_insert(0) -= 1;
+            self.scheduler.completed(completion)
+        });
+        finished.collect()
+    }
+
+    fn all(&mut self) -> Vec<Finished<Digest>> {
+        let mut all = Vec::new();
+        while !self.scheduler.is_idle() {
+            self.dispatch();
+            all.extend(self.wait());
+        }
+        all
+    }
+
+    fn check(&self, finished: &[Finished<Digest>], volume: usize) {
+        for f in finished {
+            let size = self.files[f.request.id as usize].1.size as usize;
+            let content = bytes(f.request.id.into(), size);
+            let digest = Digest::of(blake3::hash(&content), true);
+            assert_eq!(f.result, Ok(([Some(digest), None], size as u64)));
+            assert_eq!((f.request.note, f.volume), (3, volume));
+        }
+        let mut ids: Vec<_> = finished.iter().map(|f| f.request.id).collect();
+        ids.sort_unstable();
+        let twice = ids.windows(2).any(|pair| pair[0] == pair[1]);
+        assert!(!twice, "answered twice: {ids:?}");
+    }
+}
+
+#[test]
+fn windows_are_kept_and_everything_is_answered() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sizes: Vec<usize> = (0..300).map(|i| 100 + i * 1000).collect();
+        let mut desk = Desk::new(folder.path(), &sizes);
+        let volume = desk.scheduler.add_volume(Lane::Pools, LIMITS);
+        for (i, &size) in sizes.iter().enumerate() {
+            desk.ask(volume, i, size > 128 << 10);
+        }
+        let finished = desk.all();
+        assert_eq!(finished.len(), sizes.len());
+        desk.check(&finished, volume);
+        assert!(desk.most[&false] <= 2 * 4 * 2, "{:?}", desk.most);
+        assert!(desk.most[&true] <= 2 * 2, "{:?}", desk.most);
+        assert!(desk.scheduler.busy(volume) > Duration::ZERO);
+        desk.scheduler.join();
+    });
+}
+
+#[test]
+fn a_disk_is_swept_upwards_when_the_scan_is_over() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sizes: Vec<usize> = (0..120).map(|i| 1000 + i * 3000).collect();
+        let mut desk = Desk::new(folder.path(), &sizes);
+        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        let mut positions = Vec::new();
+        for (i, (name, expect)) in desk.files.iter().enumerate() {
+            let file = fs::File::open(folder.path().join(name)).expect("is there");
+            file.sync_all().expect("written out");
+            let position = fiemap::first_position(&file, 0);
+            positions.push(position.unwrap_or(expect.ino));
+            if i % 4 != 0 {
+                fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+            }
+        }
+        // In no order.
+        let mut order: Vec<usize> = (0..sizes.len()).collect();
+        order.sort_by_key(|&i| (i * 7919 + 13) % 101);
+        for i in order {
+            desk.ask(disk, i, sizes[i] > 128 << 10);
+        }
+        let mut early = Vec::new();
+        loop {
+            desk.dispatch();
+            let finished = desk.wait();
+            let in_flight: usize = desk.in_flight.values().sum();
+            if finished.is_empty() && in_flight == 0 {
+                break;
+            }
+            early.extend(finished);
+        }
+        desk.check(&early, disk);
+        let is_early = |i: usize| early.iter().any(|f| f.request.id as usize == i);
+        let cached = (0..sizes.len()).step_by(4);
+        // Where the kernel does not tell what is cached, everything waits.
+        if !early.is_empty() {
+            assert!(
+                cached.clone().all(is_early),
+                "cached files are answered at once"
+            );
+        }
+        assert!(!desk.scheduler.is_idle() || early.len() == sizes.len());
+        desk.described.clear();
+        desk.scheduler.scan_done();
+        let late = desk.all();
+        desk.check(&late, disk);
+        assert_eq!(early.len() + late.len(), sizes.len());
+        // Samples first, then whole files; each kind upwards.
+        let key = |r: &Request| (r.bulk, positions[r.id as usize]);
+        assert!(desk.described.is_sorted_by_key(key), "{:?}", desk.described);
+        desk.scheduler.join();
+    });
+}
+
+#[test]
+fn what_waits_can_be_forgotten() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sizes = [5000; 200];
+        let mut desk = Desk::new(folder.path(), &sizes);
+        let pools = desk.scheduler.add_volume(Lane::Pools, LIMITS);
+        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        for i in 0..sizes.len() {
+            desk.ask([pools, disk][i % 2], i, i % 3 == 0);
+        }
+        desk.dispatch();
+        desk.wait();
+        desk.scheduler.scan_done();
+        desk.dispatch();
+        desk.scheduler.forget_waiting();
+        while !desk.scheduler.is_idle() {
+            desk.wait();
+            desk.scheduler.forget_waiting();
+        }
+        desk.scheduler.join();
+    });
+}
+
+#[test]
+fn a_failure_is_answered_on_every_lane() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(folder.path(), &[10, 5000, 300_000]);
+        let pools = desk.scheduler.add_volume(Lane::Pools, LIMITS);
+        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        desk.scheduler.scan_done();
+        for i in 0..3 {
+            fs::remove_file(folder.path().join(format!("f{i}"))).expect("removed");
+        }
+        for volume in [pools, disk] {
+            for i in 0..3 {
+                desk.ask(volume, i, i == 2);
+            }
+        }
+        let finished = desk.all();
+        assert_eq!(finished.len(), 6);
+        let vanished = finished.iter().all(|f| f.result == Err(Failure::Vanished));
+        assert!(vanished, "{finished:?}");
+        desk.scheduler.join();
+    });
+}
