@@ -455,6 +455,7 @@ fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
         }
         false => walk.run(folders, &to),
     };
+    roots.hand_over_linked(&mut outbox);
     left_out.add(&roots.left_out);
     // Nobody listens any more only when the run is over.
     let _ignored = to.send(ScanMessage::Done { folders, left_out });

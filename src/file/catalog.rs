@@ -26,8 +26,8 @@ pub struct FoundFile {
     pub blocks: u64,
     /// Number of names, inside and outside the roots.
     pub links: u32,
-    /// Length of the name, bytes.
-    pub name_len: u8,
+    /// Length of the name, bytes (FAT and its like allow 255 characters of up to three bytes).
+    pub name_len: u16,
     /// The name is a symbolic link to the file, not one of its own.
     pub via_link: bool,
 }
@@ -36,10 +36,12 @@ pub struct FoundFile {
 #[derive(Clone, Copy, Debug)]
 struct ExtraName {
     dir: DirId,
-    len: u8,
+    len: u16,
     start: u64,
     /// The file's next further name.
     next: Option<u32>,
+    /// Of file, folder and name.
+    hash: u64,
 }
 
 /// Names `1 << NAMES_SHIFT` files apart share one 64-bit base, so that each file needs 32 bits only.
@@ -63,6 +65,8 @@ pub struct Catalog {
     extra_bytes: Vec<u8>,
     /// Last of each file's further names; few files have any.
     extra_of: HashMap<FileIndex, u32>,
+    /// Further names by what they are, since one file may have very many.
+    extra_by_name: HashTable<(FileIndex, u32)>,
     /// `st_dev` of each volume number.
     devs: Vec<u64>,
     /// Files that have been given an identity to be found by.
@@ -114,17 +118,23 @@ impl Catalog {
         index
     }
 
-    /// The file with this device and inode among those that were [`Catalog::identify`]-ed.
-    pub fn find(&self, volume: u16, ino: u64) -> Option<FileIndex> {
+    /// The file with this device and inode among those that were [`Catalog::identify`]-ed. A file
+    /// whose size changed during the scan is another one: each size has its own.
+    pub fn find(&self, volume: u16, ino: u64, size: u64) -> Option<FileIndex> {
         self.by_inode
             .find(mix(volume.into(), ino), |&i| {
-                self.inos[i as usize] == ino && self.volumes[i as usize] == volume
+                let i = i as usize;
+                self.inos[i] == ino && self.volumes[i] == volume && self.sizes[i] == size
             })
             .map(|&i| FileIndex(i))
     }
 
     /// Makes the file findable by [`Catalog::find`].
     pub fn identify(&mut self, file: FileIndex) {
+        let (volume, ino) = (self.volume(file), self.ino(file));
+        if self.find(volume, ino, self.size(file)).is_some() {
+            return;
+        }
         let (inos, volumes) = (&self.inos, &self.volumes);
         let hash = |&i: &u32| mix(volumes[i as usize].into(), inos[i as usize]);
         self.by_inode.insert_unique(hash(&file.0), file.0, hash);
@@ -133,20 +143,33 @@ impl Catalog {
     /// Adds a further name unless the file has this very name (in this very folder) already.
     pub fn add_name(&mut self, file: FileIndex, name: &[u8], dir: DirId, dirs: &DirTable) -> bool {
         let place = dirs.identity(dir);
-        let known = self
-            .names(file)
-            .any(|(other, n)| n == name && dirs.identity(other) == place);
-        if !known {
-            let number = self.extra_names.len() as u32;
-            self.extra_names.push(ExtraName {
-                dir,
-                len: name.len() as u8,
-                start: self.extra_bytes.len() as u64,
-                next: self.extra_of.insert(file, number),
-            });
-            self.extra_bytes.extend_from_slice(name);
+        let hash = hash_of_name(file, place, name);
+        let is_first = self.first_name(file) == name && dirs.identity(self.dir(file)) == place;
+        let is_known = |&(of, number): &(FileIndex, u32)| {
+            let extra = &self.extra_names[number as usize];
+            of == file && self.extra_name(extra) == name && dirs.identity(extra.dir) == place
+        };
+        if is_first || self.extra_by_name.find(hash, is_known).is_some() {
+            return false;
         }
-        !known
+        let number = u32::try_from(self.extra_names.len()).expect("fewer than 2^32 names");
+        self.extra_names.push(ExtraName {
+            dir,
+            len: u16::try_from(name.len()).expect("a name is shorter than a path"),
+            start: self.extra_bytes.len() as u64,
+            next: self.extra_of.insert(file, number),
+            hash,
+        });
+        self.extra_bytes.extend_from_slice(name);
+        let names = &self.extra_names;
+        self.extra_by_name
+            .insert_unique(hash, (file, number), |&(_, n)| names[n as usize].hash);
+        true
+    }
+
+    fn extra_name(&self, name: &ExtraName) -> &[u8] {
+        let start = name.start as usize;
+        &self.extra_bytes[start..start + usize::from(name.len)]
     }
 
     /// All names of a file, the one found first at the front.
@@ -156,11 +179,7 @@ impl Catalog {
         let extra = std::iter::from_fn(move || {
             let name = &self.extra_names[next? as usize];
             next = name.next;
-            let start = name.start as usize;
-            Some((
-                name.dir,
-                &self.extra_bytes[start..start + usize::from(name.len)],
-            ))
+            Some((name.dir, self.extra_name(name)))
         });
         std::iter::once(first).chain(extra)
     }
@@ -224,5 +243,92 @@ impl Catalog {
     pub fn path(&self, file: FileIndex, dirs: &DirTable, path: &mut Vec<u8>) {
         dirs.path(self.dir(file), path);
         path.extend_from_slice(self.first_name(file));
+    }
+}
+
+fn hash_of_name(file: FileIndex, (dev, ino): (u64, u64), name: &[u8]) -> u64 {
+    let seed = mix(mix(dev, ino), file.0.into());
+    name.chunks(8).fold(seed, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        mix(hash, u64::from_le_bytes(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(ino: u64) -> FoundFile {
+        FoundFile {
+            ino,
+            size: ino * 3,
+            mtime_ns: 5,
+            ctime_ns: 6,
+            blocks: 8,
+            links: 70_000,
+            name_len: 0,
+            via_link: false,
+        }
+    }
+
+    /// Names have 32-bit ends that start anew every 65,536 files.
+    #[test]
+    fn names_on_both_sides_of_a_base_are_kept() {
+        let mut catalog = Catalog::default();
+        let name = |i: u32| match i % 5 {
+            0 => Vec::new(),
+            1 => vec![b'n'; 700],
+            _ => i.to_string().into_bytes(),
+        };
+        let files = 2 * 65_536 + 3;
+        for i in 0..files {
+            let file = catalog.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
+            assert_eq!(file, FileIndex(i));
+            catalog.identify(file);
+        }
+        assert_eq!(catalog.len(), files as usize);
+        for i in 0..files {
+            let file = FileIndex(i);
+            assert_eq!(catalog.first_name(file), name(i), "{i}");
+            let ino = u64::from(i);
+            assert_eq!(catalog.find((i % 3) as u16, ino, ino * 3), Some(file));
+            assert_eq!(catalog.find((i % 3) as u16, ino, ino * 3 + 1), None);
+            assert_eq!(catalog.find((i % 3) as u16 + 1, ino, ino * 3), None);
+            assert_eq!(catalog.dir(file), DirId(i / 7));
+        }
+        assert_eq!(catalog.links(FileIndex(0)), u16::MAX);
+    }
+
+    #[test]
+    fn a_name_counts_once_and_long_ones_count_too() {
+        let mut dirs = DirTable::default();
+        let one = dirs.add_root(b"a", 0, 1, 1);
+        let again = dirs.add_root(b"b/../a", 1, 1, 1);
+        let other = dirs.add_root(b"b", 2, 1, 2);
+        let mut catalog = Catalog::default();
+        let file = catalog.push(&found(1), b"x", one, 0);
+        let neighbour = catalog.push(&found(2), b"x", other, 0);
+        let long = "\u{6f22}".repeat(255).into_bytes();
+        for (name, dir, is_new) in [
+            (&b"x"[..], one, false),
+            (b"x", again, false),
+            (b"x", other, true),
+            (b"x", other, false),
+            (b"y", one, true),
+            (b"y", again, false),
+            (&long, other, true),
+            (&long, other, false),
+        ] {
+            assert_eq!(catalog.add_name(file, name, dir, &dirs), is_new, "{name:?}");
+        }
+        let names: Vec<_> = catalog.names(file).collect();
+        let expected = [(one, &b"x"[..]), (other, &long), (one, b"y"), (other, b"x")];
+        assert_eq!(names, expected);
+        assert_eq!(catalog.names(neighbour).count(), 1);
+        assert!(
+            catalog.add_name(neighbour, b"x", one, &dirs),
+            "another file's name"
+        );
     }
 }

@@ -234,4 +234,36 @@ mod tests {
         assert_eq!(dirs.root(sub), 7);
         assert_eq!(dirs.find(1, 2), Some(sub));
     }
+
+    /// Three times as deep as a path may be for the kernel.
+    #[test]
+    fn a_folder_deeper_than_any_path_is_opened() {
+        use crate::sys::stat;
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut dirs = DirTable::default();
+        let path = folder.path().as_os_str().as_bytes();
+        let mut at = dirs.add_root(path, 0, 1, 1);
+        let mut all = vec![at];
+        let mut handle = dirs.open(at).expect("is there");
+        for depth in 0..60_usize {
+            // Lengths that end right before, at and behind each limit.
+            let name = vec![b'd'; 200 + depth % 50];
+            let c_name = CString::new(name.clone()).expect("no NUL");
+            rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
+            handle = open::folder_handle(&handle, &c_name).expect("is there");
+            let s = stat::descriptor(&handle).expect("is open");
+            at = dirs.add(at, &name, s.dev, s.ino).expect("new");
+            all.push(at);
+        }
+        for &dir in &all[1..] {
+            let opened = dirs.open(dir).expect("is there");
+            let s = stat::descriptor(&opened).expect("is open");
+            assert_eq!((s.dev, s.ino), dirs.identity(dir));
+        }
+        let mut path = Vec::new();
+        dirs.path(at, &mut path);
+        assert!(path.len() > 3 * 4096, "{}", path.len());
+    }
 }

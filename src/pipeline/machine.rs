@@ -140,9 +140,7 @@ impl Machine {
                 held.into_iter()
                     .for_each(|file| self.catalog.identify(file));
             }
-            if let Some(file) = self.catalog.find(volume, found.ino)
-                && self.catalog.size(file) == found.size
-            {
+            if let Some(file) = self.catalog.find(volume, found.ino, found.size) {
                 // A link to a file is not one more name of it: removing one would not leave the other.
                 if !found.via_link {
                     self.further_name(class, file, name, dir, root);

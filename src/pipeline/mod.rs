@@ -3,6 +3,8 @@
 mod keyed_join;
 mod keys;
 mod machine;
+#[cfg(test)]
+mod machine_tests;
 mod rules;
 mod summary;
 mod verdict;

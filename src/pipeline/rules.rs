@@ -25,7 +25,8 @@ impl Counting {
     pub(super) fn size_matters(&self, files: u64, names: u64, spans_roots: bool) -> bool {
         let enough = match self.replication {
             Replication::Under(_) => true,
-            Replication::Over(_) if self.isolate => spans_roots,
+            // "More than none" needs no second root.
+            Replication::Over(n) if self.isolate => spans_roots || n == 0,
             Replication::Over(n) if self.hard_links => names > n,
             Replication::Over(n) => files > n,
         };

@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirId, SharedDirs};
+use crate::file::{DirId, FoundFile, SharedDirs};
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
@@ -38,6 +38,8 @@ pub struct Roots<'a> {
     pub left_out: LeftOut,
     /// Files handed over.
     pub files: u64,
+    /// Files named through links, which come last: a file's own names go first.
+    linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
 }
 
 impl<'a> Roots<'a> {
@@ -58,6 +60,7 @@ impl<'a> Roots<'a> {
             devices: Vec::new(),
             left_out: LeftOut::default(),
             files: 0,
+            linked: Vec::new(),
         }
     }
 
@@ -145,8 +148,21 @@ impl<'a> Roots<'a> {
         };
         let mut file = found_file(stat, name);
         file.via_link = is_link;
-        outbox.push(dir, number, stat.dev, name, file);
         self.files += 1;
+        if is_link {
+            self.linked
+                .push((dir, number, stat.dev, name.to_owned(), file));
+        } else {
+            outbox.push(dir, number, stat.dev, name, file);
+        }
+    }
+
+    /// Hands over the files that were named through links. Call it when all others are handed over.
+    pub fn hand_over_linked(&mut self, outbox: &mut Outbox<'_>) {
+        for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
+            outbox.push(dir, root, dev, &name, file);
+        }
+        outbox.flush();
     }
 
     fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<Errno>) {

@@ -395,7 +395,7 @@ pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
         ctime_ns: stat.ctime_ns,
         blocks: stat.blocks,
         links: stat.links,
-        name_len: name.len() as u8,
+        name_len: u16::try_from(name.len()).expect("a name is shorter than a path"),
         via_link: false,
     }
 }

@@ -1,0 +1,518 @@
+//! The machine in random orders of arrival, against a comparison of every pair.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
+use crate::hash::{ContentDigest, SampleDigest};
+
+use super::machine::{Effect, HEAD, Machine, TAIL, Want};
+use super::rules::{Counting, Replication, TailRule};
+
+/// Tails are read from these sizes on, without and with seeks.
+const FROM: u64 = 3 * HEAD;
+const FROM_WITH_SEEKS: u64 = 5 * HEAD;
+
+const SIZES: [u64; 12] = [
+    0,
+    1,
+    100,
+    HEAD - 1,
+    HEAD,
+    HEAD + 1,
+    HEAD + TAIL - 1,
+    FROM - 1,
+    FROM,
+    FROM + 1,
+    FROM_WITH_SEEKS - 1,
+    FROM_WITH_SEEKS,
+];
+
+const ROOTS: usize = 3;
+/// Two folders below each root.
+const DIRS: usize = 2 * ROOTS;
+/// The last one costs seeks.
+const VOLUMES: u16 = 3;
+
+/// A file of the made-up world.
+#[derive(Clone, Debug)]
+struct Inode {
+    size: u64,
+    /// First byte, middle byte, last byte; the others are zero.
+    marks: [u8; 3],
+    volume: u16,
+    /// Folders of its names (the name is the number of its place here, so each is another name).
+    dirs: Vec<usize>,
+    /// Which of its reads fails, if it comes to it.
+    fails: Option<u8>,
+}
+
+impl Inode {
+    fn content(&self) -> Vec<u8> {
+        let mut content = vec![0; self.size as usize];
+        if let Some(last) = content.len().checked_sub(1) {
+            content[last / 2] = self.marks[1];
+            content[last] = self.marks[2];
+            content[0] = self.marks[0];
+        }
+        content
+    }
+
+    fn head(&self) -> Vec<u8> {
+        self.content()[..HEAD.min(self.size) as usize].to_vec()
+    }
+
+    fn tail(&self) -> Vec<u8> {
+        self.content()[self.size.saturating_sub(TAIL) as usize..].to_vec()
+    }
+}
+
+fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
+    let mark = || prop_oneof![4 => Just(0_u8), 1 => Just(1_u8)];
+    let names = prop_oneof![4 => Just(1_usize), 1 => 2_usize..4];
+    (
+        0..kinds,
+        [mark(), mark(), mark()],
+        prop_oneof![3 => Just(0), 1 => 0..VOLUMES],
+        names.prop_flat_map(|n| prop::collection::vec(0..DIRS, n)),
+        prop_oneof![8 => Just(None), 1 => (0_u8..3).prop_map(Some)],
+    )
+        .prop_map(move |(kind, marks, volume, dirs, fails)| Inode {
+            // Few kinds of size make large classes, all of them make small ones.
+            size: SIZES[kind * SIZES.len() / kinds],
+            marks,
+            volume,
+            dirs,
+            fails,
+        })
+}
+
+fn world() -> impl Strategy<Value = Vec<Inode>> {
+    (1..=SIZES.len()).prop_flat_map(|kinds| prop::collection::vec(inode(kinds), 0..30))
+}
+
+fn counting() -> impl Strategy<Value = Counting> {
+    let replication = prop_oneof![
+        4 => Just(Replication::Over(1)),
+        2 => (0_u64..4).prop_map(Replication::Over),
+        2 => Just(Replication::Under(2)),
+        1 => (0_u64..5).prop_map(Replication::Under),
+    ];
+    (replication, any::<bool>(), any::<bool>()).prop_map(|(replication, hard_links, isolate)| {
+        Counting {
+            replication,
+            hard_links,
+            isolate,
+        }
+    })
+}
+
+/// A small generator for the order of events (xorshift).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
+
+/// A machine, its world and what happened.
+struct Drive<'a> {
+    world: &'a [Inode],
+    machine: Machine,
+    /// The world's number of each file in the catalog.
+    numbers: HashMap<FileIndex, usize>,
+    wanted: Vec<Effect>,
+    all_wanted: Vec<(usize, Want)>,
+    failed: HashSet<usize>,
+    finished: Vec<super::ClassId>,
+}
+
+impl<'a> Drive<'a> {
+    fn new(world: &'a [Inode], counting: Counting) -> Self {
+        let dirs = SharedDirs::default();
+        for dir in 0..DIRS {
+            let root = (dir % ROOTS) as u32;
+            let name = format!("d{dir}");
+            dirs.write().add_root(name.as_bytes(), root, 1, dir as u64);
+        }
+        let mut tail_rule = TailRule::default();
+        tail_rule.from = FROM;
+        tail_rule.from_with_seeks = FROM_WITH_SEEKS;
+        let mut machine = Machine::new(Arc::new(dirs), counting, tail_rule);
+        for dev in 0..VOLUMES {
+            assert_eq!(machine.volume_number(1000 + u64::from(dev)), dev);
+        }
+        machine.seeks_cost(VOLUMES - 1);
+        Self {
+            world,
+            machine,
+            numbers: HashMap::new(),
+            wanted: Vec::new(),
+            all_wanted: Vec::new(),
+            failed: HashSet::new(),
+            finished: Vec::new(),
+        }
+    }
+
+    /// The same numbers on all volumes.
+    fn ino(&self, number: usize) -> u64 {
+        let before = self.world[..number].iter();
+        let same_volume = before.filter(|i| i.volume == self.world[number].volume);
+        same_volume.count() as u64
+    }
+
+    fn find(&mut self, number: usize, name: usize) {
+        let inode = &self.world[number];
+        let dir = inode.dirs[name];
+        let text = format!("{number} {name}");
+        let found = FoundFile {
+            ino: self.ino(number),
+            size: inode.size,
+            mtime_ns: 1,
+            ctime_ns: 1,
+            blocks: 8,
+            links: inode.dirs.len() as u32,
+            name_len: text.len() as _,
+            via_link: false,
+        };
+        let before = self.machine.catalog().len();
+        let root = (dir % ROOTS) as u32;
+        let dir = DirId(dir as u32);
+        let volume = inode.volume;
+        let new = self
+            .machine
+            .found(&found, text.as_bytes(), dir, root, volume);
+        assert_eq!(new, self.machine.catalog().len() > before);
+        if new {
+            let earlier = self.numbers.values().any(|&n| n == number);
+            assert!(!earlier, "one inode is one file");
+            self.numbers.insert(FileIndex(before as u32), number);
+        }
+        self.collect();
+    }
+
+    fn collect(&mut self) {
+        let effects: Vec<_> = self.machine.effects().collect();
+        for &effect in &effects {
+            self.all_wanted
+                .push((self.numbers[&effect.file], effect.want));
+        }
+        self.wanted.extend(effects);
+        self.finished.extend(self.machine.finished());
+    }
+
+    fn answer(&mut self, which: usize) {
+        let Effect { file, want } = self.wanted.swap_remove(which);
+        let number = self.numbers[&file];
+        let inode = &self.world[number];
+        let reads = self.all_wanted.iter().filter(|(n, _)| *n == number).count();
+        if inode.fails.is_some_and(|at| usize::from(at) + 1 == reads) {
+            self.failed.insert(number);
+            self.machine.failed(file);
+        } else {
+            let head = || SampleDigest::of(&inode.head());
+            let tail = || SampleDigest::of(&inode.tail());
+            match want {
+                Want::Head => self.machine.sampled(file, head(), None),
+                Want::HeadAndTail => self.machine.sampled(file, head(), Some(tail())),
+                Want::Tail => self.machine.tail_sampled(file, tail()),
+                Want::Content => {
+                    let digest = ContentDigest::from(blake3::hash(&inode.content()));
+                    self.machine.content_read(file, digest);
+                }
+            }
+        }
+        self.collect();
+    }
+
+    /// Everything in random order, reads in between.
+    fn run(&mut self, dice: &mut Dice, eagerness: usize) {
+        let mut names: Vec<(usize, usize)> = Vec::new();
+        for (number, inode) in self.world.iter().enumerate() {
+            names.extend((0..inode.dirs.len()).map(|name| (number, name)));
+            // Found twice under one name, as by overlapping roots.
+            if number % 7 == 3 {
+                names.push((number, 0));
+            }
+        }
+        while !names.is_empty() {
+            let name = names.swap_remove(dice.below(names.len()));
+            self.find(name.0, name.1);
+            while !self.wanted.is_empty() && dice.below(4) < eagerness {
+                self.answer(dice.below(self.wanted.len()));
+            }
+        }
+        assert!(self.finished.is_empty(), "nothing is final during the scan");
+        self.machine.scan_done();
+        self.collect();
+        while !self.wanted.is_empty() {
+            self.answer(dice.below(self.wanted.len()));
+        }
+    }
+
+    /// The sets as the engine would report them.
+    fn sets(&self) -> BTreeSet<BTreeSet<usize>> {
+        let counting = self.machine.counting();
+        let mut sets = BTreeSet::new();
+        let mut report = |files: Vec<FileIndex>| {
+            let numbers: BTreeSet<usize> = files.iter().map(|f| self.numbers[f]).collect();
+            if is_reported(counting, self.world, &numbers) {
+                assert!(sets.insert(numbers), "reported twice");
+            }
+        };
+        for &size in &self.finished {
+            for (_, files) in self.machine.contents(size) {
+                report(files);
+            }
+        }
+        if matches!(counting.replication, Replication::Under(_)) || counting.hard_links {
+            self.machine.alone().for_each(|file| report(vec![file]));
+        }
+        sets
+    }
+}
+
+fn is_reported(counting: Counting, world: &[Inode], numbers: &BTreeSet<usize>) -> bool {
+    let dirs = || numbers.iter().flat_map(|&n| &world[n].dirs);
+    let roots: BTreeSet<usize> = dirs().map(|dir| dir % ROOTS).collect();
+    let inodes = numbers.len() as u64;
+    let replicas = counting.replicas(inodes, dirs().count() as u64, roots.len() as u64);
+    counting.reported(inodes, replicas)
+}
+
+/// Compares every pair of the files whose reads did not fail.
+fn oracle(
+    counting: Counting,
+    world: &[Inode],
+    failed: &HashSet<usize>,
+) -> BTreeSet<BTreeSet<usize>> {
+    let good = || (0..world.len()).filter(|n| !failed.contains(n));
+    let equal_to = |a: usize| -> BTreeSet<usize> {
+        good()
+            .filter(|&b| world[a].content() == world[b].content())
+            .collect()
+    };
+    let sets = good().map(equal_to);
+    sets.filter(|set| is_reported(counting, world, set))
+        .collect()
+}
+
+/// How many files of the world have what this one has.
+fn sharing<T: PartialEq>(world: &[Inode], number: usize, of: impl Fn(&Inode) -> T) -> usize {
+    let mine = of(&world[number]);
+    world.iter().filter(|inode| of(inode) == mine).count()
+}
+
+fn check_reads(drive: &Drive<'_>, counting: Counting) {
+    let world = drive.world;
+    // Fewer files than this are never a set.
+    let enough = match counting.replication {
+        Replication::Over(n) if !counting.hard_links && !counting.isolate => n as usize + 1,
+        _ => 2,
+    };
+    let enough = enough.max(2);
+    for &(number, want) in &drive.all_wanted {
+        let inode = &world[number];
+        let of_file = drive.all_wanted.iter().filter(|(n, _)| *n == number);
+        let wants: Vec<Want> = of_file.map(|&(_, want)| want).collect();
+        let allowed: &[&[Want]] = &[
+            &[Want::Content],
+            &[Want::Head],
+            &[Want::Head, Want::Content],
+            &[Want::Head, Want::Tail],
+            &[Want::Head, Want::Tail, Want::Content],
+            &[Want::HeadAndTail],
+            &[Want::HeadAndTail, Want::Content],
+        ];
+        assert!(allowed.contains(&&wants[..]), "{inode:?}: {wants:?}");
+        assert_ne!(inode.size, 0, "nothing to read");
+        let same_size = sharing(world, number, |i| i.size);
+        assert!(
+            same_size >= enough,
+            "{inode:?}: read though {same_size} of its size"
+        );
+        if inode.size <= HEAD {
+            assert_eq!(wants, [Want::Content], "{inode:?}");
+            continue;
+        }
+        assert_ne!(wants, [Want::Content], "{inode:?}");
+        let same_head = sharing(world, number, |i| (i.size, i.head()));
+        let further = matches!(want, Want::Content | Want::Tail);
+        assert!(
+            !further || same_head >= enough,
+            "{inode:?}: read on though {same_head} of its head"
+        );
+        let seeks = world
+            .iter()
+            .any(|i| i.size == inode.size && i.volume == VOLUMES - 1);
+        let same_tail = sharing(world, number, |i| (i.size, i.head(), i.tail()));
+        let from = if seeks { FROM_WITH_SEEKS } else { FROM };
+        if inode.size >= from && want == Want::Content {
+            assert!(
+                same_tail >= enough,
+                "{inode:?}: read whole though {same_tail} of its tail"
+            );
+        }
+        let reads_tail = matches!(want, Want::Tail | Want::HeadAndTail);
+        assert!(!reads_tail || inode.size >= FROM, "{inode:?}");
+        if inode.volume == VOLUMES - 1 {
+            assert!(!reads_tail || inode.size >= FROM_WITH_SEEKS || want == Want::Tail);
+            assert_ne!(want, Want::HeadAndTail, "a seek too many");
+        }
+    }
+}
+
+fn check(world: &[Inode], counting: Counting, seed: u64, eagerness: usize) {
+    let mut drive = Drive::new(world, counting);
+    drive.run(&mut Dice(seed | 1), eagerness);
+    assert_eq!(drive.sets(), oracle(counting, world, &drive.failed));
+    check_reads(&drive, counting);
+    assert!(drive.machine.unfinished().is_empty(), "all is answered");
+    let mut sizes: Vec<u32> = drive.finished.iter().map(|class| class.0).collect();
+    let count = sizes.len();
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert_eq!(sizes.len(), count, "a size is final once");
+    let names = drive.machine.catalog();
+    for (&file, &number) in &drive.numbers {
+        assert_eq!(names.names(file).count(), world[number].dirs.len());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sets_are_those_of_comparing_every_pair(
+        world in world(),
+        counting in counting(),
+        seed in any::<u64>(),
+        eagerness in 0_usize..4,
+    ) {
+        check(&world, counting, seed, eagerness);
+    }
+
+    /// The order of events changes which reads are wanted first, never the answer.
+    #[test]
+    fn the_order_of_arrival_does_not_matter(
+        world in world(),
+        counting in counting(),
+        seeds in prop::collection::vec(any::<u64>(), 4),
+    ) {
+        let world: Vec<Inode> = world
+            .into_iter()
+            .map(|inode| Inode { fails: None, ..inode })
+            .collect();
+        let mut answers = seeds.iter().enumerate().map(|(i, seed)| {
+            let mut drive = Drive::new(&world, counting);
+            drive.run(&mut Dice(seed | 1), i);
+            drive.sets()
+        });
+        let first = answers.next();
+        for other in answers {
+            prop_assert_eq!(Some(other), first.clone());
+        }
+    }
+}
+
+/// "More than none" below one root only.
+#[test]
+fn over_none_counts_a_single_root() {
+    let inode = Inode {
+        size: 100,
+        marks: [0; 3],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+    };
+    let counting = Counting {
+        replication: Replication::Over(0),
+        hard_links: false,
+        isolate: true,
+    };
+    check(&[inode.clone(), inode], counting, 1, 2);
+}
+
+fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {
+    FoundFile {
+        ino,
+        size,
+        mtime_ns: 1,
+        ctime_ns: 1,
+        blocks: 8,
+        links: 3,
+        name_len: 1,
+        via_link,
+    }
+}
+
+fn machine() -> Machine {
+    let dirs = SharedDirs::default();
+    dirs.write().add_root(b"r", 0, 1, 1);
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut machine = Machine::new(Arc::new(dirs), counting, TailRule::default());
+    machine.volume_number(1);
+    machine
+}
+
+/// A file with several names grows while the scan comes across them: it must never become its own
+/// duplicate.
+#[test]
+fn names_of_a_growing_inode_are_not_duplicates() {
+    let mut machine = machine();
+    let mut found = |ino, size, name: &[u8]| {
+        machine.found(&file(ino, size, false), name, DirId(0), 0, 0);
+    };
+    found(1, 10, b"a");
+    found(2, 10, b"x");
+    found(3, 20, b"y");
+    found(1, 20, b"b");
+    found(1, 20, b"c");
+    found(1, 10, b"d");
+    let of_one: Vec<_> = (0..machine.catalog().len() as u32)
+        .map(FileIndex)
+        .filter(|&f| machine.catalog().ino(f) == 1)
+        .map(|f| {
+            (
+                machine.catalog().size(f),
+                machine.catalog().names(f).count(),
+            )
+        })
+        .collect();
+    assert_eq!(of_one, [(10, 2), (20, 2)]);
+}
+
+/// As many names as ext4 allows for one file, and more on other file systems.
+#[test]
+fn a_hundred_thousand_names_of_one_inode_take_no_time() {
+    let mut machine = machine();
+    let started = std::time::Instant::now();
+    for i in 0..100_000 {
+        let name = format!("{i}");
+        let new = machine.found(&file(1, 10, false), name.as_bytes(), DirId(0), 0, 0);
+        assert_eq!(new, i == 0);
+    }
+    assert_eq!(machine.catalog().names(FileIndex(0)).count(), 100_000);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
+
+/// The scan brings links last; a file that has names of its own keeps to them.
+#[test]
+fn a_link_is_no_further_name() {
+    let mut machine = machine();
+    for (name, via_link) in [(b"f", false), (b"m", true), (b"g", false), (b"n", true)] {
+        machine.found(&file(1, 10, via_link), name, DirId(0), 0, 0);
+    }
+    let names: Vec<_> = machine.catalog().names(FileIndex(0)).collect();
+    assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
+}
