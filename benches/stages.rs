@@ -1,0 +1,144 @@
+//! Hot measurements of what users wait for, through the library's own door:
+//! `cargo bench --bench stages`.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+
+use seekless::device::{Overrides, SystemRoot};
+use seekless::engine::{Config, Control, Delivery, Replication, Root, find};
+use seekless::event::Deaf;
+use seekless::hash::ContentDigest;
+use seekless::pipeline::{DuplicateSet, Member, Summary};
+use seekless::report::{FORMATS, Header, Style};
+use seekless::scan::FilterSpec;
+use seekless::units::Bytes;
+
+/// Bytes that differ from seed to seed.
+fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.finalize_xof().fill(&mut out);
+    out
+}
+
+/// Files of one length in folders of 100; every content comes `copies` times.
+fn tree(folder: &Path, files: u64, len: usize, copies: u64) {
+    for i in 0..files {
+        let place = folder.join(format!("d{}", i / 100));
+        fs::create_dir_all(&place).expect("a folder");
+        let content = bytes(i % (files / copies), len);
+        fs::write(place.join(format!("f{i}")), content).expect("a file");
+    }
+}
+
+fn config(folder: &Path) -> Config {
+    Config {
+        roots: vec![Root {
+            path: folder.to_owned(),
+        }],
+        filter: FilterSpec::default().build().expect("no pattern"),
+        max_depth: None,
+        one_file_system: false,
+        follow_links: false,
+        hard_links: false,
+        isolate: false,
+        replication: Replication::Over(1),
+        ignore_files: Vec::new(),
+        verify: false,
+        keep_cache: true,
+        overrides: Overrides::default(),
+        sysfs: SystemRoot::default().sysfs,
+    }
+}
+
+fn runs(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("find");
+    group.sample_size(20);
+    for (name, files, len, copies) in [
+        ("small, each three times", 6000, 1000, 3),
+        ("small, all of one size, none equal", 6000, 1000, 1),
+        ("same length 100 kB, half equal", 400, 100_000, 2),
+        ("8 MB, in pairs", 8, 8 << 20, 2),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        tree(folder.path(), files, len, copies);
+        let config = config(folder.path());
+        group.throughput(Throughput::Elements(files));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let mut sets = 0;
+                let mut count = |_: &DuplicateSet| {
+                    sets += 1;
+                    Ok(())
+                };
+                let control = Control::default();
+                let found = find(&config, Delivery::AsFinal, &Deaf, &control, &mut count);
+                found.expect("a run");
+                let expected = if copies > 1 { files / copies } else { 0 };
+                assert_eq!(sets, expected);
+            });
+        });
+    }
+    group.finish();
+}
+
+fn set(number: u64) -> DuplicateSet {
+    let member = |i: u64| Member {
+        names: vec![format!("/home/anna/photos/2019/{number}/IMG_{i:04}.jpg").into_bytes()],
+        dev: 0x801,
+        ino: number * 10 + i,
+        links: 1,
+        mtime_ns: 1_560_000_000_123_456_789,
+        allocated: 4_198_400,
+        disk: Arc::from("sda"),
+        root: 0,
+    };
+    DuplicateSet {
+        size: 4_194_305,
+        digest: Some(ContentDigest::from(blake3::hash(&number.to_le_bytes()))),
+        members: (0..3).map(member).collect(),
+        replicas: 3,
+        reclaimable: 8_396_800,
+    }
+}
+
+fn reports(criterion: &mut Criterion) {
+    let sets: Vec<_> = (0..1000).map(set).collect();
+    let (header, summary) = (Header::default(), Summary::default());
+    let mut group = criterion.benchmark_group("report of 1000 sets");
+    group.throughput(Throughput::Elements(1000));
+    for format in FORMATS {
+        group.bench_function(format.name, |bencher| {
+            bencher.iter_batched_ref(
+                || Vec::with_capacity(2 << 20),
+                |out: &mut Vec<u8>| {
+                    let mut report = (format.make)(&Style::default());
+                    report.begin(out, &header).expect("memory");
+                    for set in &sets {
+                        report.set(out, set).expect("memory");
+                    }
+                    report.end(out, &summary).expect("memory");
+                },
+                BatchSize::SmallInput,
+            );
+        });
+    }
+    group.finish();
+}
+
+fn units(criterion: &mut Criterion) {
+    criterion.bench_function("a size read and written", |bencher| {
+        bencher.iter(|| {
+            let size: Bytes = black_box("1.5 GiB").parse().expect("a size");
+            size.to_string()
+        });
+    });
+}
+
+criterion_group!(benches, runs, reports, units);
+criterion_main!(benches);
