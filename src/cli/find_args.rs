@@ -152,7 +152,7 @@ pub struct FindArgs {
     pub isolate: bool,
 
     /// Report content of which there are more than N copies [default: 1]
-    #[arg(long, value_name = "N", help_heading = "What counts as a duplicate")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
     pub rf_over: Option<u64>,
 
     /// Report content of which there are fewer than N copies

@@ -2,13 +2,15 @@
 
 use std::cmp::Reverse;
 use std::io;
+use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
 use crate::file::{Catalog, DirTable, FileIndex};
 use crate::hash::ContentDigest;
-use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
+use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
 use super::config::Config;
+use super::control::Control;
 use super::reclaim;
 use super::verify::{Refusal, verify};
 use super::volumes::Volumes;
@@ -40,7 +42,9 @@ pub struct Deliverer<'a> {
     delivery: Delivery,
     observer: &'a dyn Observer,
     sink: &'a mut Sink<'a>,
+    control: &'a Control,
     kept: Vec<Draft>,
+    verified: StageTally,
     /// Counts of what was delivered.
     pub summary: Summary,
 }
@@ -50,6 +54,7 @@ impl<'a> Deliverer<'a> {
         config: &'a Config,
         delivery: Delivery,
         observer: &'a dyn Observer,
+        control: &'a Control,
         sink: &'a mut Sink<'a>,
     ) -> Self {
         Self {
@@ -58,7 +63,14 @@ impl<'a> Deliverer<'a> {
             delivery,
             observer,
             sink,
+            control,
             kept: Vec::new(),
+            verified: StageTally {
+                name: "verify",
+                files: 0,
+                bytes_read: 0,
+                time: Duration::ZERO,
+            },
             summary: Summary::default(),
         }
     }
@@ -116,7 +128,13 @@ impl<'a> Deliverer<'a> {
             }
         }
         let may_share = |v: u16| matches!(volumes.volume(v).filesystem.as_str(), "btrfs" | "xfs");
-        draft.reclaimable = reclaim::reclaimable(catalog, dirs, &draft.files, may_share);
+        draft.reclaimable = reclaim::reclaimable(
+            catalog,
+            dirs,
+            &draft.files,
+            self.config.follow_links,
+            may_share,
+        );
         let redundant = draft.files.len() as u64 - 1;
         let size = catalog.size(draft.files[0]);
         self.summary.sets += 1;
@@ -141,6 +159,9 @@ impl<'a> Deliverer<'a> {
     ) -> io::Result<()> {
         let mut kept = std::mem::take(&mut self.kept);
         kept.sort_by_cached_key(|draft| (Reverse(draft.reclaimable), draft.files[0]));
+        if self.verified.files > 0 {
+            self.summary.stages.push(self.verified.clone());
+        }
         for draft in &kept {
             (self.sink)(&written_out(draft, catalog, dirs, volumes))?;
         }
@@ -163,12 +184,19 @@ impl<'a> Deliverer<'a> {
     }
 
     fn verify(&mut self, draft: &mut Draft, catalog: &Catalog, dirs: &DirTable) {
-        let refused = verify(catalog, dirs, &draft.files, self.config.follow_links);
-        for &(file, refusal) in &refused {
+        let started = Instant::now();
+        let stopped = || self.control.is_cancelled();
+        let follow = self.config.follow_links;
+        let verified = verify(catalog, dirs, &draft.files, follow, &stopped);
+        self.verified.files += draft.files.len() as u64;
+        self.verified.bytes_read += verified.bytes_read;
+        self.verified.time += started.elapsed();
+        for (file, refusal) in verified.refused {
             draft.files.retain(|&f| f != file);
             let mut path = Vec::new();
             catalog.path(file, dirs, &mut path);
             let (kind, cause) = match refusal {
+                Refusal::NotReached => continue,
                 Refusal::Differs => (ProblemKind::NotVerified, None),
                 Refusal::Changed => (ProblemKind::Changed, None),
                 Refusal::Unreadable(e) => (ProblemKind::UnreadableFile, Some(e.into())),

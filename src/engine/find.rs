@@ -1,8 +1,10 @@
 //! A run: one thread owns the tables; walkers and readers send it what they find.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +20,7 @@ use crate::file::{FileIndex, SharedDirs};
 use crate::hash::Digest;
 use crate::pipeline::{DeviceTally, HEAD, Machine, Summary, TAIL, TailRule, Want};
 use crate::scan::{Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
-use crate::sys::rlimit;
+use crate::sys::{ring, rlimit};
 
 use super::blake3_fold::Blake3;
 use super::config::Config;
@@ -75,6 +77,10 @@ pub fn find(
         open_folders: share.folders,
         stop: control.stop_flag(),
     };
+    if !ring::is_available() {
+        let said = "io_uring is not available here: each thread reads one file at a time";
+        observer.notice(Notice(said.to_owned()));
+    }
     let atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
     let mut run = Run {
         config,
@@ -91,14 +97,16 @@ pub fn find(
         started: Instant::now(),
         published: Instant::now(),
         scan_done: false,
+        at_roots: HashSet::new(),
     };
     let mut sink = |set: &_| sink(set);
-    let mut deliverer = Deliverer::new(config, delivery, observer, &mut sink);
+    let mut deliverer = Deliverer::new(config, delivery, observer, control, &mut sink);
     let driven = run.drive(&mut deliverer, &share);
     run.scheduler.join();
     driven?;
     let mut summary = deliverer.summary;
     summary.left_out.add(&run.left_out);
+    run.summary.stages.append(&mut summary.stages);
     Ok(Summary {
         sets: summary.sets,
         redundant_files: summary.redundant_files,
@@ -146,6 +154,8 @@ struct Run<'a> {
     started: Instant,
     published: Instant,
     scan_done: bool,
+    /// Device numbers of the roots.
+    at_roots: HashSet<u64>,
 }
 
 impl Run<'_> {
@@ -228,17 +238,14 @@ impl Run<'_> {
 
     /// Walkers that the roots' devices can use: each device's number, for each device once.
     fn walkers(&mut self, share: &Share) -> usize {
-        use std::os::unix::fs::MetadataExt;
-        let mut seen = std::collections::HashMap::new();
+        let mut volumes = Vec::new();
         for root in &self.config.roots {
             if let Ok(metadata) = std::fs::metadata(&root.path)
-                && !seen.contains_key(&metadata.dev())
+                && self.at_roots.insert(metadata.dev())
             {
-                let volume = self.volumes.walkers(metadata.dev(), &root.path);
-                seen.insert(metadata.dev(), volume);
+                volumes.push(self.volumes.walkers(metadata.dev(), &root.path));
             }
         }
-        let mut volumes: Vec<_> = seen.into_values().collect();
         volumes.sort_unstable_by_key(|&(id, _)| id.0);
         volumes.dedup();
         let sum: usize = volumes.iter().map(|&(_, walkers)| walkers).sum();
@@ -280,7 +287,11 @@ impl Run<'_> {
                 .in_use()
                 .map(|(volume, _)| volume.mount_point.display().to_string())
                 .collect();
-            self.observer.notice(Notice(volume.explain()));
+            if !self.at_roots.contains(&dev) {
+                for line in volume.explain().lines() {
+                    self.observer.notice(Notice(line.to_owned()));
+                }
+            }
         }
         number
     }
@@ -371,7 +382,7 @@ impl Run<'_> {
 
     fn deliver_finished(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         let finished = self.machine.finished();
-        if finished.is_empty() {
+        if finished.is_empty() || self.knows_too_little() {
             return Ok(());
         }
         let dirs = self.dirs.read();
@@ -386,8 +397,7 @@ impl Run<'_> {
         self.summary.incomplete = self.control.is_cancelled();
         let unique = matches!(self.config.replication, super::Replication::Under(_));
         let dirs = self.dirs.read();
-        // What is equal is equal, but what seems alone may only not have been read.
-        if !(self.summary.incomplete && unique) {
+        if !self.knows_too_little() {
             for size in self.machine.unfinished() {
                 deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
             }
@@ -398,6 +408,13 @@ impl Run<'_> {
             }
         }
         deliverer.finish(self.machine.catalog(), &dirs, &self.volumes)
+    }
+
+    /// True if an interruption leaves nothing that can be said: what is equal is equal, but what
+    /// seems alone may only not have been found or read.
+    fn knows_too_little(&self) -> bool {
+        let unique = matches!(self.config.replication, super::Replication::Under(_));
+        self.control.is_cancelled() && unique
     }
 
     fn publish(&mut self) {

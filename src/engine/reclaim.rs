@@ -17,6 +17,7 @@ pub fn reclaimable(
     catalog: &Catalog,
     dirs: &DirTable,
     files: &[FileIndex],
+    follow: bool,
     may_share: impl Fn(u16) -> bool,
 ) -> u64 {
     let Some((&keeper, others)) = files.split_first() else {
@@ -25,7 +26,7 @@ pub fn reclaimable(
     let mut taken: HashMap<(u16, u64), u64> = HashMap::new();
     let volume = catalog.volume(keeper);
     if may_share(volume) && !others.is_empty() {
-        for extent in extents(catalog, dirs, keeper).unwrap_or_default() {
+        for extent in extents(catalog, dirs, keeper, follow).unwrap_or_default() {
             note(&mut taken, volume, &extent);
         }
     }
@@ -37,7 +38,7 @@ pub fn reclaimable(
         let volume = catalog.volume(file);
         let allocated = catalog.allocated(file);
         let shared: u64 = match may_share(volume) {
-            true => extents(catalog, dirs, file)
+            true => extents(catalog, dirs, file, follow)
                 .unwrap_or_default()
                 .iter()
                 .map(|extent| note(&mut taken, volume, extent))
@@ -60,8 +61,13 @@ fn note(taken: &mut HashMap<(u16, u64), u64>, volume: u16, extent: &Extent) -> u
     again
 }
 
-fn extents(catalog: &Catalog, dirs: &DirTable, file: FileIndex) -> Option<Vec<Extent>> {
-    let fd = open(catalog, dirs, file, false).ok()?;
+fn extents(
+    catalog: &Catalog,
+    dirs: &DirTable,
+    file: FileIndex,
+    follow: bool,
+) -> Option<Vec<Extent>> {
+    let fd = open(catalog, dirs, file, follow).ok()?;
     fiemap::extents(fd)
 }
 

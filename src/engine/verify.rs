@@ -10,66 +10,123 @@ use super::reclaim;
 /// Bytes compared at a time.
 const PIECE: usize = 256 << 10;
 
-/// Why a file is no member of the set of another.
+/// Why a file is no member of a verified set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It differs.
     Differs,
-    /// It could not be read, or is not what the scan saw.
-    Unreadable(rustix::io::Errno),
     /// It is not what the scan saw.
     Changed,
+    /// It could not be read.
+    Unreadable(rustix::io::Errno),
+    /// The run was interrupted before it was compared.
+    NotReached,
 }
 
-/// Compares each file with the first one; returns those that are not equal to it, with the
-/// reason. If the first itself cannot be read, that is all of them.
+/// What a comparison found out.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// The files that are not equal to the others, and why.
+    pub refused: Vec<(FileIndex, Refusal)>,
+    /// Bytes read.
+    pub bytes_read: u64,
+}
+
+/// Which of two files a comparison failed on.
+enum Fault {
+    Keeper(Refusal),
+    Other(Refusal),
+}
+
+/// Compares the files with the first of them that can be read.
 pub fn verify(
     catalog: &Catalog,
     dirs: &DirTable,
     files: &[FileIndex],
     follow: bool,
-) -> Vec<(FileIndex, Refusal)> {
-    let Some((&first, others)) = files.split_first() else {
-        return Vec::new();
-    };
-    let mut refused = Vec::new();
-    let keeper = match reclaim::open(catalog, dirs, first, follow) {
-        Ok(fd) => fd,
-        Err(e) => return files.iter().map(|&f| (f, Refusal::Unreadable(e))).collect(),
-    };
-    for &other in others {
-        let compared = reclaim::open(catalog, dirs, other, follow)
-            .map_err(Refusal::Unreadable)
-            .and_then(|fd| {
-                same_bytes(&keeper, &fd, catalog.size(other))?;
-                unchanged(&fd, &catalog.fingerprint(other))
-            });
-        if let Err(refusal) = compared {
-            refused.push((other, refusal));
+    stopped: &dyn Fn() -> bool,
+) -> Verified {
+    let mut verified = Verified::default();
+    let mut rest = files.to_vec();
+    while let Some((&keeper, others)) = rest.split_first() {
+        match against(
+            catalog,
+            dirs,
+            keeper,
+            others,
+            follow,
+            stopped,
+            &mut verified,
+        ) {
+            Ok(()) => break,
+            Err(refusal) => {
+                verified.refused.push((keeper, refusal));
+                let refused = &verified.refused;
+                rest.retain(|file| !refused.iter().any(|(f, _)| f == file));
+            }
         }
     }
-    match unchanged(&keeper, &catalog.fingerprint(first)) {
-        Ok(()) => refused,
-        Err(refusal) => files.iter().map(|&f| (f, refusal)).collect(),
-    }
+    verified
 }
 
-fn same_bytes(a: &OwnedFd, b: &OwnedFd, size: u64) -> Result<(), Refusal> {
+/// Compares files with one of them; an error is that one's.
+fn against(
+    catalog: &Catalog,
+    dirs: &DirTable,
+    keeper: FileIndex,
+    others: &[FileIndex],
+    follow: bool,
+    stopped: &dyn Fn() -> bool,
+    verified: &mut Verified,
+) -> Result<(), Refusal> {
+    let kept = reclaim::open(catalog, dirs, keeper, follow).map_err(Refusal::Unreadable)?;
+    for &other in others {
+        let compared = match reclaim::open(catalog, dirs, other, follow) {
+            Err(e) => Err(Fault::Other(Refusal::Unreadable(e))),
+            Ok(fd) => same_bytes(&kept, &fd, catalog.size(other), stopped).and_then(|bytes| {
+                verified.bytes_read += bytes;
+                unchanged(&fd, &catalog.fingerprint(other)).map_err(Fault::Other)
+            }),
+        };
+        match compared {
+            Ok(()) => {}
+            Err(Fault::Other(refusal)) => verified.refused.push((other, refusal)),
+            Err(Fault::Keeper(refusal)) => return Err(refusal),
+        }
+    }
+    unchanged(&kept, &catalog.fingerprint(keeper))
+}
+
+/// Compares two files to their end; returns the bytes read of both.
+fn same_bytes(
+    keeper: &OwnedFd,
+    other: &OwnedFd,
+    size: u64,
+    stopped: &dyn Fn() -> bool,
+) -> Result<u64, Fault> {
     let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
     let mut at = 0;
     while at < size {
-        let want = (size - at).min(PIECE as u64) as usize;
-        let read_a = pread::full(a, &mut left[..want], at).map_err(Refusal::Unreadable)?;
-        let read_b = pread::full(b, &mut right[..want], at).map_err(Refusal::Unreadable)?;
-        if read_a != want || read_b != want {
-            return Err(Refusal::Changed);
+        if stopped() {
+            return Err(Fault::Other(Refusal::NotReached));
         }
+        let want = (size - at).min(PIECE as u64) as usize;
+        piece(keeper, &mut left[..want], at).map_err(Fault::Keeper)?;
+        piece(other, &mut right[..want], at).map_err(Fault::Other)?;
         if left[..want] != right[..want] {
-            return Err(Refusal::Differs);
+            return Err(Fault::Other(Refusal::Differs));
         }
         at += want as u64;
     }
-    Ok(())
+    Ok(2 * size)
+}
+
+fn piece(fd: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Refusal> {
+    match pread::full(fd, buffer, at) {
+        Ok(read) if read == buffer.len() => Ok(()),
+        Ok(_) => Err(Refusal::Changed),
+        Err(e) => Err(Refusal::Unreadable(e)),
+    }
 }
 
 fn unchanged(fd: &OwnedFd, expected: &Fingerprint) -> Result<(), Refusal> {

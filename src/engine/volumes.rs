@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::device::{Atlas, Order, Volume, VolumeId};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
+use crate::sys::ring;
 
 /// The atlas, and each of its volumes' place in the scheduler.
 pub struct Volumes {
@@ -43,7 +44,7 @@ impl Volumes {
     pub fn place<F: Fold>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<F>) -> bool {
         let id = self.atlas.volume(dev, path);
         let volume = self.atlas.get(id);
-        let seeks = volume.policy.order == Order::Physical;
+        let seeks = seeks(volume);
         let names: Vec<&str> = volume
             .leaves
             .iter()
@@ -116,13 +117,27 @@ fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Ar
     executor
 }
 
+/// True if reads are best done in order of position.
+fn seeks(volume: &Volume) -> bool {
+    volume.policy.order == Order::Physical
+}
+
+/// Threads that stand in for rings. Cold, 64 threads took 3.1 s for the prefixes of 250,000 files
+/// that two rings with 64 reads in flight each took 2.7 s for, and 8 threads up to 3.9 s.
+const MOST_THREADS: usize = 64;
+
 fn limits(volume: &Volume, open_files: usize) -> Limits {
     let policy = &volume.policy;
-    let random_threads = policy.random_threads.clamp(1, open_files.max(1));
+    // Without rings what is in flight is threads.
+    let (threads, depth) = match ring::is_available() || seeks(volume) {
+        true => (policy.random_threads, policy.depth),
+        false => ((policy.random_threads * policy.depth).min(MOST_THREADS), 1),
+    };
+    let random_threads = threads.clamp(1, open_files.max(1));
     let sequential_threads = policy.sequential_threads.clamp(1, open_files.max(1));
     Limits {
         random_threads,
-        depth: policy.depth.clamp(1, (open_files / random_threads).max(1)),
+        depth: depth.clamp(1, (open_files / random_threads).max(1)),
         sequential_threads,
         sequential_depth: policy
             .sequential_depth

@@ -24,7 +24,7 @@ const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 /// Times that an opening is tried again while descriptors are short, 10 ms apart: somebody else's
 /// file will be read by then.
-const PATIENCE: u64 = 100;
+const PATIENCE: u64 = 1000;
 
 /// What all readers of a run have in common.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{DirId, FoundFile};
-use crate::sys::{open, stat};
+use crate::sys::{open, stat, statfs};
 
 use super::filter::Verdict;
 use super::found::{Outbox, ScanMessage};
@@ -59,9 +59,7 @@ impl<'a> Following<'a> {
     fn root(&mut self, root: &Folder) {
         let number = self.walk.dirs.read().root(root.dir);
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
-        let mut walk = WalkDir::new(path)
-            .follow_links(true)
-            .same_file_system(self.walk.one_file_system);
+        let mut walk = WalkDir::new(path).follow_links(true);
         if let Some(max) = self.walk.max_depth {
             walk = walk.max_depth(max as usize);
         }
@@ -99,7 +97,7 @@ impl<'a> Following<'a> {
                 self.file(&entry, above, number);
                 continue;
             }
-            match self.folder(&entry, above) {
+            match self.folder(&entry, above, root.root_dev) {
                 Some(dir) => {
                     self.folders += 1;
                     let rules = self.rules(entry.path(), rules);
@@ -127,18 +125,29 @@ impl<'a> Following<'a> {
     }
 
     /// Enters a folder; nothing if it was entered before, by whatever way.
-    fn folder(&mut self, entry: &DirEntry, above: DirId) -> Option<DirId> {
+    fn folder(&mut self, entry: &DirEntry, above: DirId, root_dev: u64) -> Option<DirId> {
         let path = CString::new(entry.path().as_os_str().as_bytes()).ok()?;
-        match stat::target(open::CWD, &path) {
-            Ok(s) => {
-                let name = entry.file_name().as_bytes();
-                self.walk.dirs.write().add(above, name, s.dev, s.ino)
-            }
+        let opened = open::folder_following(open::CWD, &path);
+        let here = opened.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
+        let (here, fd) = match here {
+            Ok(both) => both,
             Err(e) => {
                 self.problem(entry.path(), ProblemKind::UnreadableFolder, Some(e.into()));
-                None
+                return None;
+            }
+        };
+        if here.dev != self.walk.dirs.read().identity(above).0 {
+            if self.walk.one_file_system && here.dev != root_dev {
+                self.left_out.other_file_system += 1;
+                return None;
+            }
+            if statfs::is_pseudo(&fd) {
+                self.left_out.pseudo_file_system += 1;
+                return None;
             }
         }
+        let name = entry.file_name().as_bytes();
+        self.walk.dirs.write().add(above, name, here.dev, here.ino)
     }
 
     fn file(&mut self, entry: &DirEntry, above: DirId, root: u32) {

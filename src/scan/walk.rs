@@ -188,7 +188,7 @@ impl<'a> Walker<'a> {
 
     /// Waits for others to close something.
     fn open_patiently(&mut self, above: DirId, name: &CStr) -> rustix::io::Result<OwnedFd> {
-        for attempt in 0..100 {
+        for attempt in 0..1000 {
             self.handles.close_all();
             thread::sleep(std::time::Duration::from_millis(attempt.min(10)));
             let handle = self.handles.get(above, self.walk.dirs);

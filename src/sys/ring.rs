@@ -6,6 +6,7 @@
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::OnceLock;
 
 use io_uring::{IoUring, opcode, types};
 
@@ -23,6 +24,12 @@ struct Slot {
 
 /// A finished read: its slot, and the bytes read or what went wrong.
 pub type Completion = (usize, io::Result<usize>);
+
+/// True if this kernel gives us rings; asked once.
+pub fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| Ring::new(1, 1).is_some())
+}
 
 impl Ring {
     /// Makes a ring; `None` where the kernel has none or forbids it (containers, seccomp,
