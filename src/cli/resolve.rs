@@ -247,7 +247,6 @@ mod tests {
     fn replication_is_said_in_three_ways() -> Result<(), WrongUse> {
         for (line, expected) in [
             ("", Replication::Over(1)),
-            ("--rf-over 0", Replication::Over(0)),
             ("--rf-over 3", Replication::Over(3)),
             ("--rf-under 3", Replication::Under(3)),
             ("--unique", Replication::Under(2)),
