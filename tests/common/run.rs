@@ -1,0 +1,346 @@
+//! Runs of the built binary.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
+
+use super::{FileSets, Name, Sets, plain};
+
+/// A run that takes longer hangs. Far above what any of these trees needs.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Prepares a run with these arguments, separated by spaces, in this folder.
+pub fn seekless(folder: &Path, arguments: &str) -> Seekless {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Seekless {
+        command,
+        input: None,
+        patience: PATIENCE,
+    }
+}
+
+/// A run about to start.
+pub struct Seekless {
+    command: Command,
+    input: Option<Vec<u8>>,
+    patience: Duration,
+}
+
+impl Seekless {
+    /// Adds one argument that may hold spaces and any byte.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.command.arg(argument);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(input.into());
+        self.command.stdin(Stdio::piped());
+        self
+    }
+
+    pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
+        self.command.stdout(stdout);
+        self
+    }
+
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Root may read everything; take that away. Others never could.
+    pub fn without_privileges(mut self) -> Self {
+        if !super::is_root() {
+            return self;
+        }
+        let powers = [
+            CapabilitySet::DAC_OVERRIDE,
+            CapabilitySet::DAC_READ_SEARCH,
+            CapabilitySet::FOWNER,
+        ];
+        let drop_powers = move || {
+            for power in powers {
+                remove_capability_from_bounding_set(power)?;
+            }
+            Ok(())
+        };
+        // SAFETY: between fork and exec only system calls without allocation or locks are made.
+        unsafe { self.command.pre_exec(drop_powers) };
+        self
+    }
+
+    /// Lets the run have no more than so many open descriptors.
+    pub fn descriptors(mut self, most: u64) -> Self {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        let lower = move || Ok(setrlimit(Resource::Nofile, limit)?);
+        // SAFETY: between fork and exec only one system call is made.
+        unsafe { self.command.pre_exec(lower) };
+        self
+    }
+
+    /// Runs a function in the child before the program starts: system calls only.
+    pub fn before(
+        mut self,
+        calls: impl FnMut() -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        // SAFETY: the callers pass functions that make system calls, without allocation or locks.
+        unsafe { self.command.pre_exec(calls) };
+        self
+    }
+
+    /// Starts the run and leaves it to the caller.
+    pub fn spawn(mut self) -> Child {
+        self.command.spawn().expect("the binary starts")
+    }
+
+    /// Runs to the end. A hang or a panic fails the test, whatever it is about.
+    pub fn run(mut self) -> Run {
+        let input = self.input.take();
+        let patience = self.patience;
+        let mut child = self.spawn();
+        let run = thread::scope(|scope| {
+            if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
+                // A program that ends without reading its list closes the pipe; that is its right.
+                scope.spawn(move || pipe.write_all(&input));
+            }
+            let stdout = child.stdout.take();
+            let stdout = scope.spawn(move || read_all(stdout));
+            let stderr = child.stderr.take();
+            let stderr = scope.spawn(move || read_all(stderr));
+            let status = wait(&mut child, patience);
+            Run {
+                status,
+                stdout: stdout.join().expect("stdout can be read"),
+                stderr: stderr.join().expect("stderr can be read"),
+            }
+        });
+        assert!(
+            run.status.signal().is_none() && !run.stderr_text().contains("panicked at"),
+            "the program crashed:\n{run}"
+        );
+        run
+    }
+}
+
+fn read_all(stream: Option<impl Read>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        stream.read_to_end(&mut bytes).expect("a pipe can be read");
+    }
+    bytes
+}
+
+fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            return status;
+        }
+        if start.elapsed() > patience {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("the program hangs: killed after {patience:?}");
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// What a run left behind.
+pub struct Run {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+impl Run {
+    pub fn code(&self) -> i32 {
+        self.status.code().expect("the program ended by itself")
+    }
+
+    pub fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// Insists on an exit code and goes on.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code(), code, "exit code\n{self}");
+        self
+    }
+
+    /// Insists that stderr names something and goes on.
+    #[track_caller]
+    pub fn says(self, part: &str) -> Self {
+        assert!(
+            self.stderr_text().contains(part),
+            "stderr does not say {part:?}\n{self}"
+        );
+        self
+    }
+
+    /// Insists that stderr does not mention something and goes on.
+    #[track_caller]
+    pub fn never_says(self, part: &str) -> Self {
+        assert!(
+            !self.stderr_text().contains(part),
+            "stderr says {part:?}\n{self}"
+        );
+        self
+    }
+
+    /// Reads `--format nul`.
+    #[track_caller]
+    pub fn sets(&self) -> Sets {
+        parse_bare(&self.stdout, 0)
+    }
+
+    /// Reads `--format fdupes`, where no name holds a newline.
+    #[track_caller]
+    pub fn lines(&self) -> Sets {
+        parse_bare(&self.stdout, b'\n')
+    }
+
+    /// Insists on these sets in `--format nul`.
+    #[track_caller]
+    pub fn finds<const N: usize>(self, expected: [&str; N]) -> Self {
+        let (found, expected) = (self.sets(), super::sets(expected));
+        assert_eq!(super::shown(&found), super::shown(&expected), "\n{self}");
+        self
+    }
+
+    /// Insists on one set with one name, whichever of these.
+    #[track_caller]
+    pub fn finds_one_of(self, names: &[&str]) -> Self {
+        let sets = self.sets();
+        let found = names.iter().any(|name| sets == super::sets([*name]));
+        assert!(found, "not one of {names:?}\n{self}");
+        self
+    }
+
+    /// Reads `--format json` as a document.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        let parsed = serde_json::from_slice(&self.stdout);
+        parsed.unwrap_or_else(|error| panic!("no JSON: {error}\n{self}"))
+    }
+
+    /// Reads the sets of `--format json`, with all names of each file.
+    #[track_caller]
+    pub fn file_sets(&self) -> FileSets {
+        let document = self.json();
+        let sets = document["sets"].as_array().expect("sets is a list");
+        let mut seen = BTreeSet::new();
+        let mut file = |member: &serde_json::Value| -> BTreeSet<Name> {
+            let more = member["hard_links"].as_array();
+            let names = std::iter::once(&member["path"]).chain(more.into_iter().flatten());
+            names
+                .map(|name| {
+                    let name = json_name(name);
+                    assert!(
+                        seen.insert(name.clone()),
+                        "{} is named twice\n{self}",
+                        name.escape_ascii()
+                    );
+                    name
+                })
+                .collect()
+        };
+        sets.iter()
+            .map(|set| {
+                let members = set["members"].as_array().expect("members is a list");
+                members.iter().map(&mut file).collect()
+            })
+            .collect()
+    }
+
+    /// Insists on these files with all their names in `--format json`.
+    #[track_caller]
+    pub fn finds_files<const N: usize>(self, expected: [&str; N]) -> Self {
+        assert_eq!(self.file_sets(), super::file_sets(expected), "\n{self}");
+        self
+    }
+}
+
+/// Shows the run as a snapshot: output, diagnostics and exit code together.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => text.to_owned(),
+            _ => bytes.escape_ascii().to_string() + "\n",
+        };
+        write!(
+            f,
+            "--- stdout\n{}--- stderr\n{}--- {}\n",
+            show(&self.stdout),
+            show(&self.stderr),
+            self.status
+        )
+    }
+}
+
+/// Names, each ended by `end`, an empty one after each set.
+#[track_caller]
+pub fn parse_bare(bytes: &[u8], end: u8) -> Sets {
+    let Some(body) = bytes.strip_suffix(&[end]) else {
+        assert!(bytes.is_empty(), "the last line is cut off");
+        return Sets::new();
+    };
+    let mut sets = Sets::new();
+    let mut seen = BTreeSet::new();
+    let mut set = BTreeSet::new();
+    for name in body.split(|&byte| byte == end) {
+        if name.is_empty() {
+            assert!(!set.is_empty(), "a set without names");
+            sets.insert(std::mem::take(&mut set));
+            continue;
+        }
+        let name = plain(name).to_vec();
+        let shown = name.escape_ascii().to_string();
+        assert!(seen.insert(name.clone()), "{shown} is listed twice");
+        set.insert(name);
+    }
+    assert!(set.is_empty(), "the last set is not ended");
+    sets
+}
+
+fn json_name(name: &serde_json::Value) -> Name {
+    let bytes = match (name["text"].as_str(), name["bytes"].as_str()) {
+        (Some(text), None) => text.as_bytes().to_vec(),
+        (None, Some(encoded)) => BASE64_STANDARD.decode(encoded).expect("bytes are base64"),
+        _ => panic!("a name is either text or bytes: {name}"),
+    };
+    plain(&bytes).to_vec()
+}

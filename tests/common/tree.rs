@@ -1,0 +1,145 @@
+//! Files and folders in a temporary place.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tempfile::TempDir;
+
+/// A folder that goes when the test ends. Methods take names relative to it, as text or bytes,
+/// make the folders on the way, and return the tree, so that one is written as one expression.
+#[derive(Debug)]
+pub struct Tree {
+    folder: TempDir,
+}
+
+impl Tree {
+    pub fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("seekless-test-")
+            .tempdir()
+            .expect("a temporary folder can be made");
+        Self { folder }
+    }
+
+    /// A tree inside a given folder, such as a mounted file system.
+    pub fn inside(parent: &Path) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("seekless-test-")
+            .tempdir_in(parent)
+            .expect("a temporary folder can be made");
+        Self { folder }
+    }
+
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, name: impl AsRef<[u8]>) -> PathBuf {
+        self.root().join(OsStr::from_bytes(name.as_ref()))
+    }
+
+    /// The path with its parent folder made.
+    fn place(&self, name: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).expect("folders can be made");
+        }
+        path
+    }
+
+    pub fn file(self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Self {
+        self.write(name, content);
+        self
+    }
+
+    /// Several files with the same content.
+    pub fn copies<const N: usize>(self, names: [&str; N], content: impl AsRef<[u8]>) -> Self {
+        for name in names {
+            self.write(name, content.as_ref());
+        }
+        self
+    }
+
+    pub fn write(&self, name: impl AsRef<[u8]>, content: impl AsRef<[u8]>) {
+        fs::write(self.place(name), content).expect("a file can be written");
+    }
+
+    pub fn folder(self, name: impl AsRef<[u8]>) -> Self {
+        fs::create_dir_all(self.path(name)).expect("a folder can be made");
+        self
+    }
+
+    /// A further name of a file.
+    pub fn hard_link(self, name: impl AsRef<[u8]>, existing: impl AsRef<[u8]>) -> Self {
+        fs::hard_link(self.path(existing), self.place(name)).expect("a hard link can be made");
+        self
+    }
+
+    /// A symbolic link; the target is stored as given.
+    pub fn symlink(self, name: impl AsRef<[u8]>, target: impl AsRef<[u8]>) -> Self {
+        let target = OsStr::from_bytes(target.as_ref());
+        symlink(target, self.place(name)).expect("a symbolic link can be made");
+        self
+    }
+
+    pub fn fifo(self, name: impl AsRef<[u8]>) -> Self {
+        let mode = Mode::from_raw_mode(0o644);
+        mknodat(CWD, self.place(name), FileType::Fifo, mode, 0).expect("a FIFO can be made");
+        self
+    }
+
+    pub fn socket(self, name: impl AsRef<[u8]>) -> Self {
+        drop(UnixListener::bind(self.place(name)).expect("a socket can be made"));
+        self
+    }
+
+    /// A file of this length with bytes at some places and holes elsewhere.
+    pub fn sparse(self, name: impl AsRef<[u8]>, length: u64, islands: &[(u64, &[u8])]) -> Self {
+        let mut file = File::create(self.place(name)).expect("a file can be made");
+        file.set_len(length).expect("a file can be lengthened");
+        for (at, bytes) in islands {
+            file.seek(SeekFrom::Start(*at))
+                .expect("a file can be sought");
+            file.write_all(bytes).expect("a file can be written");
+        }
+        self
+    }
+
+    pub fn mode(self, name: impl AsRef<[u8]>, mode: u32) -> Self {
+        self.set_mode(name, mode);
+        self
+    }
+
+    pub fn set_mode(&self, name: impl AsRef<[u8]>, mode: u32) {
+        let permissions = Permissions::from_mode(mode);
+        fs::set_permissions(self.path(name), permissions).expect("permissions can be set");
+    }
+
+    /// Sets the time of last modification, in seconds since 1970.
+    pub fn modified(self, name: impl AsRef<[u8]>, seconds: u64) -> Self {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let file = File::options().write(true).open(self.path(name));
+        file.and_then(|file| file.set_times(FileTimes::new().set_modified(time)))
+            .expect("times can be set");
+        self
+    }
+}
+
+impl Drop for Tree {
+    /// Gives back permissions that would keep the folder from being deleted.
+    fn drop(&mut self) {
+        for entry in walkdir::WalkDir::new(self.root()).max_depth(2).max_open(8) {
+            let Ok(entry) = entry else { continue };
+            if entry.file_type().is_dir() {
+                let _ = fs::set_permissions(entry.path(), Permissions::from_mode(0o755));
+            }
+        }
+    }
+}
