@@ -4,6 +4,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     reason = "every test binary compiles this module and uses a part of it"
 )]
 
@@ -11,6 +12,7 @@ pub mod chain;
 pub mod oracle;
 pub mod run;
 pub mod tree;
+pub mod volume;
 
 pub use run::{Run, seekless};
 pub use tree::Tree;

@@ -1,0 +1,158 @@
+//! Mounted file systems and memory limits, for tests that run as root.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use tempfile::TempDir;
+
+/// Runs a program and insists that it succeeds.
+#[track_caller]
+pub fn sh(line: &str) {
+    let output = Command::new("sh").args(["-c", line]).output();
+    let output = output.expect("sh is there");
+    assert!(
+        output.status.success(),
+        "{line}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// A file system mounted in a temporary place until the value is dropped.
+#[derive(Debug)]
+pub struct Volume {
+    folder: TempDir,
+}
+
+impl Volume {
+    /// A file system of this type and size in an image file, on a loop device.
+    pub fn on_loop(kind: &str, mebibytes: u64, mkfs_options: &str) -> Self {
+        let volume = Self::unmounted();
+        let image = File::create(volume.image()).expect("an image can be made");
+        image.set_len(mebibytes << 20).expect("the image can grow");
+        let force = if kind.starts_with("ext") { "-F" } else { "-f" };
+        let image = volume.image();
+        sh(&format!(
+            "mkfs.{kind} -q {force} {mkfs_options} {}",
+            image.display()
+        ));
+        volume.mount();
+        volume
+    }
+
+    pub fn tmpfs(options: &str) -> Self {
+        let volume = Self::unmounted();
+        let options = format!("mode=755{options}");
+        sh(&format!(
+            "mount -t tmpfs -o {options} tmpfs {}",
+            volume.path().display()
+        ));
+        volume
+    }
+
+    fn unmounted() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("seekless-volume-")
+            .tempdir();
+        let folder = folder.expect("a temporary folder can be made");
+        fs::create_dir(folder.path().join("mounted")).expect("a folder can be made");
+        Self { folder }
+    }
+
+    pub fn image(&self) -> PathBuf {
+        self.folder.path().join("image")
+    }
+
+    /// Where the file system is mounted.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path().join("mounted")
+    }
+
+    pub fn mount(&self) {
+        let (image, path) = (self.image(), self.path());
+        sh(&format!(
+            "mount -o loop {} {}",
+            image.display(),
+            path.display()
+        ));
+    }
+
+    pub fn unmount(&self) {
+        sh(&format!("umount {}", self.path().display()));
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        let path = self.path();
+        // Lazily, if a failed test still has something open there.
+        let line = format!(
+            "umount {0} 2>/dev/null || umount -l {0} 2>/dev/null",
+            path.display()
+        );
+        let _ = Command::new("sh").args(["-c", &line]).status();
+    }
+}
+
+/// Something mounted over a folder inside a tree until the value is dropped.
+#[derive(Debug)]
+pub struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Runs `mount` with these arguments and the folder.
+    pub fn new(arguments: &str, folder: PathBuf) -> Self {
+        sh(&format!("mount {arguments} {}", folder.display()));
+        Self(folder)
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// A control group whose members share this much memory and no more.
+#[derive(Debug)]
+pub struct MemoryLimit {
+    group: PathBuf,
+}
+
+impl MemoryLimit {
+    pub fn new(bytes: u64) -> Self {
+        let name = format!("seekless-test-{}-{bytes}", std::process::id());
+        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+        let (parent, limit) = match unified {
+            true => ("/sys/fs/cgroup", "memory.max"),
+            false => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        };
+        if unified {
+            let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+        }
+        let group = Path::new(parent).join(name);
+        fs::create_dir(&group).expect("a control group can be made");
+        fs::write(group.join(limit), bytes.to_string()).expect("memory can be limited");
+        Self { group }
+    }
+
+    /// To be called in the child before it starts: puts it into the group.
+    pub fn enter(&self) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {
+        let list = self.group.join("cgroup.procs");
+        let list = CString::new(list.as_os_str().as_bytes()).expect("no NUL");
+        move || {
+            let list = openat(CWD, list.as_c_str(), OFlags::WRONLY, Mode::empty())?;
+            rustix::io::write(&list, b"0")?;
+            Ok(())
+        }
+    }
+}
+
+impl Drop for MemoryLimit {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.group);
+    }
+}
