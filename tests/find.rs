@@ -299,9 +299,16 @@ mod filters {
     }
 
     #[test]
-    fn a_minimum_above_the_maximum_leaves_nothing_or_is_refused() {
-        let run = seekless(sizes().root(), "find -f nul --min-size 10 --max-size 5 .").run();
-        assert_eq!(run.stdout, b"", "{run}");
+    fn limits_between_which_no_file_fits_are_refused() {
+        for options in [
+            "--min-size 10 --max-size 5",
+            "--max-size 0",
+            "--empty --min-size 1",
+            "--newer 1d --older 3d",
+        ] {
+            let run = seekless(sizes().root(), &format!("find -f nul {options} .")).run();
+            run.exits(2).finds([]);
+        }
     }
 
     #[test]
@@ -658,7 +665,12 @@ mod replication {
     #[test]
     fn isolated_trees_show_only_what_spans_them() {
         find(&two_trees(), "--isolate x y").finds([AB, AAB]);
-        find(&two_trees(), "-I x").finds([]);
+    }
+
+    #[test]
+    fn isolating_a_single_place_is_refused_with_the_reason() {
+        let run = seekless(two_trees().root(), "find -f nul -I x").run();
+        run.exits(2).says("--isolate").finds([]);
     }
 
     // fclones #253, #345, #360: with both options sets were printed that were not unique.
@@ -693,14 +705,15 @@ mod replication {
     fn hard_links_are_one_copy_unless_counted() {
         let tree = Tree::new()
             .file("x/1", "linked within x")
-            .hard_link("x/2", "x/1");
+            .hard_link("x/2", "x/1")
+            .folder("y");
         find(&tree, "--unique x").finds_one_of(&["x/1", "x/2"]);
         find(&tree, "--unique -H x").finds([]);
         find(&tree, "--rf-over 1 -H x").finds(["x/1 x/2"]);
         find(&tree, "--rf-over 2 -H x").finds([]);
         find(&tree, "--rf-under 3 -H x").finds(["x/1 x/2"]);
-        find(&tree, "--isolate -H x").finds([]);
-        find(&tree, "--isolate --unique -H x").finds(["x/1 x/2"]);
+        find(&tree, "--isolate -H x y").finds([]);
+        find(&tree, "--isolate --unique -H x y").finds(["x/1 x/2"]);
     }
 
     #[test]
@@ -1140,7 +1153,7 @@ mod other_commands {
             let run = seekless(Tree::new().root(), &format!("completions {shell}"))
                 .run()
                 .exits(0);
-            assert!(run.stdout_text().contains("--isolate"), "{shell}");
+            assert!(run.stdout_text().contains("isolate"), "{shell}");
         }
     }
 
