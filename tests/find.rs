@@ -497,8 +497,14 @@ mod links {
 
     #[test]
     fn followed_links_lead_to_files_outside_the_roots() {
-        find(&links(), "-L x").finds(["x/3 x/folder/1 x/folder/2"]);
-        find(&links(), "--follow-links x").finds(["x/3 x/folder/1 x/folder/2"]);
+        let tree = Tree::new()
+            .copies(["real/1", "real/2", "lonely", "x/3"], "same")
+            .symlink("x/folder", "../real")
+            .symlink("x/file", "../lonely");
+        for option in ["-L", "--follow-links"] {
+            let all = "x/3 x/file x/folder/1 x/folder/2";
+            find(&tree, &format!("{option} x")).finds([all]);
+        }
     }
 
     #[test]

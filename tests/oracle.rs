@@ -117,17 +117,19 @@ fn content(size: usize, differs: u8) -> Vec<u8> {
 }
 
 fn neutral_options() -> impl Strategy<Value = Vec<String>> {
-    let options = [
-        "--threads=1",
-        "--threads=default:16,8",
-        "--depth-random=1",
-        "--depth-random=64",
-        "--keep-cache",
-        "--verify",
-        "-v",
-        "-x",
-    ];
-    subsequence(options.map(String::from).to_vec(), 0..3)
+    let one_of = |options: &[&str]| {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        prop::option::weighted(0.3, select(options))
+    };
+    let choices = (
+        one_of(&["--threads=1", "--threads=default:16,8"]),
+        one_of(&["--depth-random=1", "--depth-random=64"]),
+        one_of(&["--verify", "--keep-cache", "-v", "-x"]),
+    );
+    choices.prop_map(|(threads, depth, other)| {
+        let chosen = [threads, depth, other].into_iter().flatten();
+        chosen.collect()
+    })
 }
 
 /// Options whose meaning does not depend on which of several ways leads to a file.
