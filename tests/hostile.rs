@@ -1162,49 +1162,161 @@ mod files_in_motion {
     }
 }
 
-mod interruption {
+/// Files that change while they are being read: the program is held in the middle of one that is
+/// large enough, mostly holes, for the time of the change.
+mod changes_under_the_reader {
+    use std::os::unix::fs::FileExt;
+    use std::path::Path;
+
+    use rustix::process::{Signal, kill_process};
+
+    use super::running::{finish, pid, wait_until_busy};
+    use super::*;
+
+    const LENGTH: u64 = 2 << 30;
+
+    /// Far behind the middle, and in no sample of the head or the tail.
+    const LATE: u64 = LENGTH / 8 * 7 + 12_345;
+
+    /// `moving` and `still` differ in one late byte; `change` is done while `moving` is read.
+    #[track_caller]
+    fn is_named_and_in_no_set(change: impl Fn(&Path)) {
+        let tree = Tree::new()
+            .sparse("moving", LENGTH, &[(LATE, b"!")])
+            .sparse("still", LENGTH, &[])
+            .copies(["small1", "small2"], "same");
+        let child = seekless(tree.root(), "find -f nul .").spawn();
+        wait_until_busy(&child);
+        kill_process(pid(&child), Signal::STOP).expect("it runs");
+        change(&tree.path("moving"));
+        kill_process(pid(&child), Signal::CONT).expect("it is held");
+        finish(child)
+            .exits(1)
+            .says("moving")
+            .never_says("still")
+            .finds(["small1 small2"]);
+    }
+
+    fn write(path: &Path, at: u64, bytes: &[u8]) {
+        let file = File::options().write(true).open(path);
+        let file = file.expect("the file is there");
+        file.write_all_at(bytes, at).expect("it can be written");
+    }
+
+    // Whoever saw the beginning before and the end after the change saw nothing but zeros.
+    #[test]
+    fn a_file_whose_difference_moves_to_what_was_read_already() {
+        is_named_and_in_no_set(|path| {
+            write(path, 5, b"!");
+            write(path, LATE, b"\0");
+        });
+    }
+
+    #[test]
+    fn a_file_that_is_truncated() {
+        is_named_and_in_no_set(|path| {
+            let file = File::options().write(true).open(path).expect("there");
+            file.set_len(LENGTH / 2).expect("truncated");
+        });
+    }
+
+    #[test]
+    fn a_file_that_grows() {
+        is_named_and_in_no_set(|path| {
+            write(path, LATE, b"\0");
+            write(path, LENGTH, b"more");
+        });
+    }
+
+    #[test]
+    fn a_file_that_is_replaced() {
+        is_named_and_in_no_set(|path| {
+            let next = path.with_file_name("next");
+            fs::write(&next, "another").expect("written");
+            fs::rename(&next, path).expect("replaced");
+        });
+    }
+
+    #[test]
+    fn a_file_that_is_removed() {
+        is_named_and_in_no_set(|path| fs::remove_file(path).expect("removed"));
+    }
+}
+
+/// Looking after a program that runs.
+mod running {
+    use std::process::Child;
     use std::thread;
     use std::time::Instant;
 
-    use rustix::process::{Pid, Signal, kill_process};
+    use rustix::process::Pid;
 
     use super::*;
 
-    #[test]
-    fn ctrl_c_reports_what_is_known_as_incomplete() {
-        // Holes: nothing on disk, much to read.
-        let tree = Tree::new()
-            .sparse("large1", 40 << 30, &[])
-            .sparse("large2", 40 << 30, &[])
-            .copies(["1", "2"], "same");
-        let child = seekless(tree.root(), "find -f json .").spawn();
-        wait_until_busy(child.id());
-        let pid = Pid::from_raw(child.id() as i32).expect("a pid");
-        kill_process(pid, Signal::INT).expect("it runs");
+    pub fn pid(child: &Child) -> Pid {
+        Pid::from_raw(child.id() as i32).expect("a pid")
+    }
+
+    pub fn finish(child: Child) -> Run {
         let output = child.wait_with_output().expect("it ends");
-        let run = Run {
+        Run {
             status: output.status,
             stdout: output.stdout,
             stderr: output.stderr,
-        };
-        let run = run.exits(130);
-        assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
-        let small = common::file_sets(["1 2"]);
-        assert!(run.file_sets().is_subset(&small), "{run}");
+        }
     }
 
-    /// Waits until the process has used a moment of processor time: it is in the middle of things.
-    fn wait_until_busy(pid: u32) {
+    /// Waits until it has used a moment of processor time: it is in the middle of things.
+    pub fn wait_until_busy(child: &Child) {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(60) {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()));
+            let stat = stat.unwrap_or_default();
             let after_name = stat.rsplit(')').next().unwrap_or_default();
             let ticks = after_name.split_whitespace().skip(11).take(2);
-            if ticks.flat_map(str::parse::<u64>).sum::<u64>() > 50 {
+            if ticks.flat_map(str::parse::<u64>).sum::<u64>() > 15 {
                 return;
             }
-            thread::sleep(Duration::from_millis(10));
+            thread::sleep(Duration::from_millis(2));
         }
         panic!("the program does nothing");
+    }
+}
+
+mod interruption {
+    use rustix::process::{Signal, kill_process};
+
+    use super::running::{finish, pid, wait_until_busy};
+    use super::*;
+
+    /// Holes: nothing on disk, much to read.
+    fn much_to_read() -> Tree {
+        Tree::new()
+            .sparse("large1", 200 << 30, &[])
+            .sparse("large2", 200 << 30, &[])
+            .copies(["1", "2"], "same")
+    }
+
+    #[test]
+    fn ctrl_c_reports_what_is_known_as_incomplete() {
+        let tree = much_to_read();
+        for signal in [Signal::INT, Signal::TERM] {
+            let child = seekless(tree.root(), "find -f json .").spawn();
+            wait_until_busy(&child);
+            kill_process(pid(&child), signal).expect("it runs");
+            let run = finish(child).exits(130);
+            assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
+            let small = common::file_sets(["1 2"]);
+            assert!(run.file_sets().is_subset(&small), "{run}");
+        }
+    }
+
+    #[test]
+    fn an_interrupted_search_for_unique_files_calls_nothing_unique_that_was_not_compared() {
+        let tree = much_to_read();
+        let child = seekless(tree.root(), "find -f nul --unique .").spawn();
+        wait_until_busy(&child);
+        kill_process(pid(&child), Signal::INT).expect("it runs");
+        finish(child).exits(130).finds([]);
     }
 }
