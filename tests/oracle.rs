@@ -259,6 +259,20 @@ fn random_trees_give_the_sets_that_comparing_every_pair_gives() {
 }
 
 #[test]
+fn random_trees_give_the_same_sets_where_io_uring_is_forbidden() {
+    search((entries(), questions()), |(entries, question)| {
+        let tree = build(entries);
+        let arguments = question.arguments();
+        let run = seekless(tree.root(), &format!("{arguments} -f json"))
+            .without_io_uring()
+            .run();
+        let expected = question.answer(tree.root());
+        prop_assert_eq!(run.file_sets(), expected, "{}\n{}", arguments, run);
+        Ok(())
+    });
+}
+
+#[test]
 fn isolated_random_trees_give_the_sets_that_span_them() {
     let roots = subsequence(vec!["r0", "r1", "r2"], 2..=3).prop_shuffle();
     let questions = (roots, questions()).prop_map(|(roots, question)| Question {

@@ -105,6 +105,30 @@ impl Seekless {
         self
     }
 
+    /// Forbids io_uring, as containers do.
+    pub fn without_io_uring(mut self) -> Self {
+        let forbid = || {
+            let filter = forbid_io_uring();
+            let program = libc::sock_fprog {
+                len: filter.len() as u16,
+                filter: filter.as_ptr().cast_mut(),
+            };
+            // SAFETY: both calls take numbers and a program that outlives them.
+            let done = unsafe {
+                libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                    && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program) == 0
+            };
+            if done {
+                Ok(())
+            } else {
+                Err(std::io::Error::last_os_error())
+            }
+        };
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe { self.command.pre_exec(forbid) };
+        self
+    }
+
     /// Runs a function in the child before the program starts: system calls only.
     pub fn before(
         mut self,
@@ -147,6 +171,31 @@ impl Seekless {
         );
         run
     }
+}
+
+/// A seccomp filter that answers the three calls of io_uring with "not permitted".
+fn forbid_io_uring() -> [libc::sock_filter; 5] {
+    const FIRST: u32 = libc::SYS_io_uring_setup as u32;
+    const LAST: u32 = libc::SYS_io_uring_register as u32;
+    let step = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    [
+        // The call's number, which seccomp_data begins with.
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 2, FIRST),
+        step(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 1, 0, LAST),
+        step(
+            libc::BPF_RET | libc::BPF_K,
+            0,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
+        ),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
 }
 
 fn read_all(stream: Option<impl Read>) -> Vec<u8> {
