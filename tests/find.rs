@@ -543,6 +543,22 @@ mod links {
         assert_eq!(files, [2], "{run}");
     }
 
+    // Two links to the next level on each of forty: a million million ways to the last file.
+    #[test]
+    fn links_that_double_the_ways_at_each_level_end() {
+        let mut tree = Tree::new().copies(["x/1", "levels/40/2"], "same");
+        for level in 0..40 {
+            let next = format!("../{}", level + 1);
+            tree = tree
+                .symlink(format!("levels/{level}/left"), &next)
+                .symlink(format!("levels/{level}/right"), &next);
+        }
+        let tree = tree.symlink("x/down", "../levels/0");
+        let run = seekless(tree.root(), "find -f nul -L x").run();
+        let sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
+        assert_eq!(sizes, [2], "{run}");
+    }
+
     #[test]
     fn links_to_nowhere_are_harmless() {
         let tree = Tree::new()
