@@ -152,7 +152,7 @@ fn questions() -> impl Strategy<Value = Question> {
         |(roots, (over, under), min_size, max_size, flags, neutral)| {
             let (no_hidden, empty, hard_links, max_depth) = flags;
             // Limits between which nothing fits are refused.
-            let max_size = max_size.filter(|max| *max >= min_size.unwrap_or(1));
+            let max_size = max_size.filter(|max| *max >= min_size.unwrap_or(0).max(1));
             let empty = empty && min_size.is_none_or(|min| min == 0);
             Question {
                 roots: roots.into_iter().map(String::from).collect(),
