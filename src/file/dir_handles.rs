@@ -42,6 +42,12 @@ impl DirHandles {
         Ok(fd.as_fd())
     }
 
+    /// Keeps a folder that is open already, in place of what its slot held.
+    pub fn put(&mut self, dir: DirId, fd: OwnedFd) {
+        let slot = dir.0 as usize % self.slots.len();
+        self.slots[slot] = Some((dir, fd));
+    }
+
     /// Closes all of them, to make room for others.
     pub fn close_all(&mut self) {
         self.slots.fill_with(|| None);

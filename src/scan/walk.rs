@@ -142,7 +142,12 @@ impl<'a> Walker<'a> {
 
     fn visit(&mut self, folder: Folder) {
         match self.enter(&folder) {
-            Ok(Some((dir, fd))) => self.list(dir, &fd, &folder),
+            Ok(Some((dir, fd))) => {
+                self.list(dir, &fd, &folder);
+                // Its folders are next, most likely: from here each is one step away, from the
+                // root as many as it is deep.
+                self.handles.put(dir, fd);
+            }
             Ok(None) => {}
             Err(e) => self.unreadable(&folder, ProblemKind::UnreadableFolder, e),
         }
