@@ -97,6 +97,11 @@ impl<'a> Following<'a> {
                 self.file(&entry, above, number);
                 continue;
             }
+            if self.walk.max_depth == Some(entry.depth() as u32) {
+                // It is not listed on this way, but may be on another that is shorter.
+                self.left_out.filtered += 1;
+                continue;
+            }
             match self.folder(&entry, above, root.root_dev) {
                 Some(dir) => {
                     self.folders += 1;
