@@ -1,6 +1,5 @@
 //! How many bytes come free when files go.
 
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
@@ -8,11 +7,12 @@ use crate::file::{Catalog, DirTable, FileIndex};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that come free when all files of a set but the first are removed.
+/// Bytes on disk that surely come free when all files of a set but the first are removed.
 ///
-/// A file with a name that the scan did not find frees nothing. On file systems that can share
-/// extents (`may_share`), what the first file also refers to does not come free, and what several
-/// of the others share counts once.
+/// A file with a name that the scan did not find frees nothing. Nor does, on file systems that can
+/// share extents (`may_share`), an extent that something else refers to as well: the file that
+/// stays, a snapshot, any clone. (Clones of each other that all go would free theirs; nothing says
+/// that there is no further one.)
 pub fn reclaimable(
     catalog: &Catalog,
     dirs: &DirTable,
@@ -20,45 +20,23 @@ pub fn reclaimable(
     follow: bool,
     may_share: impl Fn(u16) -> bool,
 ) -> u64 {
-    let Some((&keeper, others)) = files.split_first() else {
-        return 0;
-    };
-    let mut taken: HashMap<(u16, u64), u64> = HashMap::new();
-    let volume = catalog.volume(keeper);
-    if may_share(volume) && !others.is_empty() {
-        for extent in extents(catalog, dirs, keeper, follow).unwrap_or_default() {
-            note(&mut taken, volume, &extent);
-        }
-    }
     let mut free = 0;
-    for &file in others {
+    for &file in files.iter().skip(1) {
         if u64::from(catalog.links(file)) > catalog.names(file).count() as u64 {
             continue;
         }
-        let volume = catalog.volume(file);
-        let allocated = catalog.allocated(file);
-        let shared: u64 = match may_share(volume) {
+        let shared: u64 = match may_share(catalog.volume(file)) {
             true => extents(catalog, dirs, file, follow)
                 .unwrap_or_default()
                 .iter()
-                .map(|extent| note(&mut taken, volume, extent))
+                .filter(|extent| extent.shared)
+                .map(|extent| extent.length)
                 .sum(),
             false => 0,
         };
-        free += allocated.saturating_sub(shared);
+        free += catalog.allocated(file).saturating_sub(shared);
     }
     free
-}
-
-/// Marks an extent as counted; returns the bytes of it that were counted before.
-fn note(taken: &mut HashMap<(u16, u64), u64>, volume: u16, extent: &Extent) -> u64 {
-    if !extent.shared {
-        return 0;
-    }
-    let before = taken.entry((volume, extent.physical)).or_insert(0);
-    let again = (*before).min(extent.length);
-    *before = (*before).max(extent.length);
-    again
 }
 
 fn extents(

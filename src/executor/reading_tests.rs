@@ -180,7 +180,11 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                 if matches!(way, Way::Broken) {
                     ring.break_down();
                 }
-                let shape = Shape { slots, slot_size };
+                let shape = Shape {
+                    slots,
+                    slot_size,
+                    direct: true,
+                };
                 many::run(reader, ring, shape, &tasks, &done);
             }
             None => one::run(reader, &tasks, &done),

@@ -125,7 +125,11 @@ impl<F: Fold> Scheduler<F> {
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
         let pool = |name, slots, slot_size| {
-            let shape = Shape { slots, slot_size };
+            let shape = Shape {
+                slots,
+                slot_size,
+                direct: true,
+            };
             Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
         };
         Self {
@@ -175,6 +179,8 @@ impl<F: Fold> Scheduler<F> {
         let shape = Shape {
             slots: limits.depth.max(2),
             slot_size: PIECE,
+            // Readahead serves a head well: past the cache the same reads took a tenth longer.
+            direct: false,
         };
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
         self.disks.push(Disk {

@@ -47,7 +47,7 @@ struct ExtraName {
 /// Names `1 << NAMES_SHIFT` files apart share one 64-bit base, so that each file needs 32 bits only.
 const NAMES_SHIFT: usize = 16;
 
-/// Columns: 52 bytes a file and its name's bytes.
+/// Columns: 54 bytes a file and its name's bytes.
 #[derive(Debug, Default)]
 pub struct Catalog {
     dirs: Vec<DirId>,
@@ -56,7 +56,7 @@ pub struct Catalog {
     mtimes: Vec<i64>,
     ctimes: Vec<i64>,
     blocks: Vec<u32>,
-    links: Vec<u16>,
+    links: Vec<u32>,
     volumes: Vec<u16>,
     name_ends: Vec<u32>,
     name_bases: Vec<u64>,
@@ -112,8 +112,7 @@ impl Catalog {
         self.ctimes.push(found.ctime_ns);
         self.blocks
             .push(u32::try_from(found.blocks).unwrap_or(u32::MAX));
-        self.links
-            .push(u16::try_from(found.links).unwrap_or(u16::MAX));
+        self.links.push(found.links);
         self.volumes.push(volume);
         index
     }
@@ -218,7 +217,7 @@ impl Catalog {
     }
 
     /// Names of the inode, inside and outside the roots.
-    pub fn links(&self, file: FileIndex) -> u16 {
+    pub fn links(&self, file: FileIndex) -> u32 {
         self.links[file.0 as usize]
     }
 
@@ -297,7 +296,7 @@ mod tests {
             assert_eq!(catalog.find((i % 3) as u16 + 1, ino, ino * 3), None);
             assert_eq!(catalog.dir(file), DirId(i / 7));
         }
-        assert_eq!(catalog.links(FileIndex(0)), u16::MAX);
+        assert_eq!(catalog.links(FileIndex(0)), 70_000);
     }
 
     #[test]
