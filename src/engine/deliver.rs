@@ -127,13 +127,19 @@ impl<'a> Deliverer<'a> {
                 return Ok(());
             }
         }
-        let may_share = |v: u16| matches!(volumes.volume(v).filesystem.as_str(), "btrfs" | "xfs");
+        let sharing = |number: u16| {
+            let shares = matches!(
+                volumes.volume(number).filesystem.as_str(),
+                "btrfs" | "xfs" | "bcachefs"
+            );
+            shares.then(|| volumes.lane(number))
+        };
         draft.reclaimable = reclaim::reclaimable(
             catalog,
             dirs,
             &draft.files,
             self.config.follow_links,
-            may_share,
+            sharing,
         );
         let redundant = draft.files.len() as u64 - 1;
         let size = catalog.size(draft.files[0]);

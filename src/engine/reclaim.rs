@@ -1,5 +1,6 @@
 //! How many bytes come free when files go.
 
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
@@ -7,34 +8,50 @@ use crate::file::{Catalog, DirTable, FileIndex};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that surely come free when all files of a set but the first are removed.
+/// Bytes on disk that come free when all files of a set but the first are removed.
 ///
-/// A file with a name that the scan did not find frees nothing. Nor does, on file systems that can
-/// share extents (`may_share`), an extent that something else refers to as well: the file that
-/// stays, a snapshot, any clone. (Clones of each other that all go would free theirs; nothing says
-/// that there is no further one.)
+/// A file with a name that the scan did not find frees nothing. On file systems that can share
+/// extents (`sharing` gives the number of such a file system, one for all its subvolumes), an
+/// extent that the first file refers to as well does not come free, nor does one that only one of
+/// the set has and yet is shared: something outside refers to it, a snapshot perhaps. One that
+/// several of the others share counts once.
 pub fn reclaimable(
     catalog: &Catalog,
     dirs: &DirTable,
     files: &[FileIndex],
     follow: bool,
-    may_share: impl Fn(u16) -> bool,
+    sharing: impl Fn(u16) -> Option<usize>,
 ) -> u64 {
+    let shared: Vec<Vec<(usize, Extent)>> = files
+        .iter()
+        .map(|&file| match sharing(catalog.volume(file)) {
+            Some(place) if files.len() > 1 => extents(catalog, dirs, file, follow)
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|extent| extent.shared)
+                .map(|extent| (place, extent))
+                .collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let mut users: HashMap<(usize, u64), u32> = HashMap::new();
+    for &(place, extent) in shared.iter().flatten() {
+        *users.entry((place, extent.physical)).or_default() += 1;
+    }
+    let mut taken: HashSet<(usize, u64)> = HashSet::new();
+    let of_keeper = shared.first().into_iter().flatten();
+    taken.extend(of_keeper.map(|&(place, extent)| (place, extent.physical)));
     let mut free = 0;
-    for &file in files.iter().skip(1) {
+    for (&file, shared) in files.iter().zip(&shared).skip(1) {
         if u64::from(catalog.links(file)) > catalog.names(file).count() as u64 {
             continue;
         }
-        let shared: u64 = match may_share(catalog.volume(file)) {
-            true => extents(catalog, dirs, file, follow)
-                .unwrap_or_default()
-                .iter()
-                .filter(|extent| extent.shared)
-                .map(|extent| extent.length)
-                .sum(),
-            false => 0,
-        };
-        free += catalog.allocated(file).saturating_sub(shared);
+        let stays = shared.iter().filter(|&&(place, extent)| {
+            let key = (place, extent.physical);
+            !taken.insert(key) || users.get(&key) == Some(&1)
+        });
+        let stays: u64 = stays.map(|(_, extent)| extent.length).sum();
+        free += catalog.allocated(file).saturating_sub(stays);
     }
     free
 }
