@@ -95,7 +95,7 @@ struct Disk<F: Fold> {
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
 const RANDOM_SLOT: usize = 32 << 10;
 
-/// Bytes in flight of a thread of the sequential pool: 8 pieces of 256 KiB kept a network SSD as
+/// Pieces in flight of a thread of the sequential pool: 8 of 256 KiB kept a network SSD as
 /// busy as 32 did.
 const SEQUENTIAL_SLOTS: usize = 8;
 
@@ -179,7 +179,7 @@ impl<F: Fold> Scheduler<F> {
         let shape = Shape {
             slots: limits.depth.max(2),
             slot_size: PIECE,
-            // Readahead serves a head well: past the cache the same reads took a tenth longer.
+            // Readahead serves a head well: 666 MB of photos took 8.0-8.9 s, past the cache 9.2 s.
             direct: false,
         };
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
