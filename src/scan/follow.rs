@@ -4,6 +4,7 @@
 //! One thread and a path for each entry: slower than [`super::walk`], and only for those who ask
 //! for links.
 
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct Following<'a> {
     /// Files reached through a link of their own: they come last, so that a file which is also
     /// reached by its real name is known by that.
     linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
+    /// The least depth at which each folder was met; roots are not in it.
+    depths: HashMap<DirId, usize>,
     folders: u64,
     left_out: LeftOut,
 }
@@ -39,6 +42,7 @@ impl<'a> Following<'a> {
             walk,
             outbox: Outbox::new(to),
             linked: Vec::new(),
+            depths: HashMap::new(),
             folders: 0,
             left_out: LeftOut::default(),
         }
@@ -57,7 +61,6 @@ impl<'a> Following<'a> {
     }
 
     fn root(&mut self, root: &Folder) {
-        let number = self.walk.dirs.read().root(root.dir);
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
         let mut walk = WalkDir::new(path).follow_links(true);
         if let Some(max) = self.walk.max_depth {
@@ -94,7 +97,7 @@ impl<'a> Following<'a> {
                 continue;
             }
             if !is_folder {
-                self.file(&entry, above, number);
+                self.file(&entry, above);
                 continue;
             }
             if self.walk.max_depth == Some(entry.depth() as u32) {
@@ -104,7 +107,6 @@ impl<'a> Following<'a> {
             }
             match self.folder(&entry, above, root.root_dev) {
                 Some(dir) => {
-                    self.folders += 1;
                     let rules = self.rules(entry.path(), rules);
                     stack.push((dir, rules));
                 }
@@ -129,7 +131,7 @@ impl<'a> Following<'a> {
         count(&mut self.left_out, verdict)
     }
 
-    /// Enters a folder; nothing if it was entered before, by whatever way.
+    /// Enters a folder; nothing if it was entered before, by whatever way that was as short.
     fn folder(&mut self, entry: &DirEntry, above: DirId, root_dev: u64) -> Option<DirId> {
         let path = CString::new(entry.path().as_os_str().as_bytes()).ok()?;
         let opened = open::folder_following(open::CWD, &path);
@@ -152,10 +154,26 @@ impl<'a> Following<'a> {
             }
         }
         let name = entry.file_name().as_bytes();
-        self.walk.dirs.write().add(above, name, here.dev, here.ino)
+        let depth = entry.depth();
+        let mut dirs = self.walk.dirs.write();
+        if let Some(dir) = dirs.add(above, name, here.dev, here.ino) {
+            self.folders += 1;
+            self.depths.insert(dir, depth);
+            return Some(dir);
+        }
+        // Where depth counts, a shorter way leads further down. What it finds a second time is
+        // known by then.
+        let dir = dirs.find(here.dev, here.ino)?;
+        let best = self.depths.get_mut(&dir)?;
+        let shorter = self.walk.max_depth.is_some() && depth < *best;
+        if shorter {
+            *best = depth;
+        }
+        shorter.then_some(dir)
     }
 
-    fn file(&mut self, entry: &DirEntry, above: DirId, root: u32) {
+    fn file(&mut self, entry: &DirEntry, above: DirId) {
+        let root = self.walk.dirs.read().root(above);
         if !entry.file_type().is_file() {
             self.left_out.special += 1;
             return;
