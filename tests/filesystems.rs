@@ -10,7 +10,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use common::oracle::Question;
-use common::volume::{MemoryLimit, Mounted, Volume, sh};
+use common::run::Seekless;
+use common::volume::{MemoryLimit, Mounted, SpinningDisk, Volume, sh};
 use common::{Run, Tree, noise, seekless};
 
 fn find(folder: &Path, arguments: &str) -> Run {
@@ -48,7 +49,7 @@ fn mixed(parent: &Path) -> Tree {
 
 /// Compares with the oracle under several options, with a cold and with a warm cache.
 #[track_caller]
-fn finds_what_comparing_every_pair_finds(parent: &Path) {
+fn compares_like_the_oracle(parent: &Path, prepare: impl Fn(Seekless) -> Seekless) {
     let tree = mixed(parent);
     rustix::fs::sync();
     for cold in [true, false] {
@@ -63,16 +64,17 @@ fn finds_what_comparing_every_pair_finds(parent: &Path) {
                 ..Question::default()
             };
             let arguments = question.arguments();
-            let run = seekless(tree.root(), &format!("{arguments} -f json"))
-                .run()
-                .exits(0);
-            assert_eq!(
-                run.file_sets(),
-                question.answer(tree.root()),
-                "{arguments}\n{run}"
-            );
+            let run = seekless(tree.root(), &format!("{arguments} -f json"));
+            let run = prepare(run).run().exits(0);
+            let expected = question.answer(tree.root());
+            assert_eq!(run.file_sets(), expected, "{arguments}\n{run}");
         }
     }
+}
+
+#[track_caller]
+fn finds_what_comparing_every_pair_finds(parent: &Path) {
+    compares_like_the_oracle(parent, |run| run);
 }
 
 mod kinds {
@@ -155,13 +157,15 @@ mod kinds {
 
     #[test]
     #[ignore = "needs root: mounts loop devices"]
-    fn sets_are_right_on_a_disk_that_says_it_spins() {
+    fn sets_are_right_on_a_spinning_disk() {
         let volume = Volume::on_loop("ext4", 200, "");
-        let device = fs::metadata(volume.path()).expect("metadata").dev();
-        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-        let flag = format!("/sys/dev/block/{major}:{minor}/queue/rotational");
-        fs::write(flag, "1").expect("the flag can be set");
-        finds_what_comparing_every_pair_finds(&volume.path());
+        let disk = SpinningDisk::under(&volume.path());
+        let explained = seekless(&volume.path(), "find --explain .")
+            .before(disk.show())
+            .run()
+            .exits(0);
+        assert!(explained.stdout_text().contains("class hdd"), "{explained}");
+        compares_like_the_oracle(&volume.path(), |run| run.before(disk.show()));
     }
 
     #[test]

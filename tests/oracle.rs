@@ -11,6 +11,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::oracle::{Identity, Question};
+use common::run::Seekless;
+use common::volume::{SpinningDisk, Volume};
 use common::{Run, Tree, noise, seekless};
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
@@ -70,8 +72,7 @@ fn entries() -> impl Strategy<Value = Vec<Entry>> {
     })
 }
 
-fn build(entries: &[Entry]) -> Tree {
-    let mut tree = Tree::new();
+fn build(mut tree: Tree, entries: &[Entry]) -> Tree {
     for folder in FOLDERS {
         tree = tree.folder(folder);
     }
@@ -172,9 +173,19 @@ fn questions() -> impl Strategy<Value = Question> {
 }
 
 fn check_names(entries: &[Entry], question: &Question) -> TestCaseResult {
-    let tree = build(entries);
+    check_names_in(Tree::new(), entries, question, |run| run)
+}
+
+/// Builds into an empty tree and runs the program prepared in some way.
+fn check_names_in(
+    empty: Tree,
+    entries: &[Entry],
+    question: &Question,
+    prepare: impl Fn(Seekless) -> Seekless,
+) -> TestCaseResult {
+    let tree = build(empty, entries);
     let arguments = question.arguments();
-    let run = seekless(tree.root(), &format!("{arguments} -f json")).run();
+    let run = prepare(seekless(tree.root(), &format!("{arguments} -f json"))).run();
     prop_assert_eq!(run.code(), 0, "{}\n{}", arguments, run);
     let expected = question.answer(tree.root());
     prop_assert_eq!(run.file_sets(), expected, "{}\n{}", arguments, run);
@@ -207,7 +218,7 @@ fn identities(run: &Run, folder: &Path) -> BTreeSet<BTreeSet<Identity>> {
 }
 
 fn check_identities(entries: &[Entry], question: &Question) -> TestCaseResult {
-    let tree = build(entries);
+    let tree = build(Tree::new(), entries);
     let arguments = question.arguments();
     let run = seekless(tree.root(), &format!("{arguments} -f json")).run();
     let expected: BTreeSet<_> = question
@@ -261,14 +272,18 @@ fn random_trees_give_the_sets_that_comparing_every_pair_gives() {
 #[test]
 fn random_trees_give_the_same_sets_where_io_uring_is_forbidden() {
     search((entries(), questions()), |(entries, question)| {
-        let tree = build(entries);
-        let arguments = question.arguments();
-        let run = seekless(tree.root(), &format!("{arguments} -f json"))
-            .without_io_uring()
-            .run();
-        let expected = question.answer(tree.root());
-        prop_assert_eq!(run.file_sets(), expected, "{}\n{}", arguments, run);
-        Ok(())
+        check_names_in(Tree::new(), entries, question, Seekless::without_io_uring)
+    });
+}
+
+#[test]
+#[ignore = "needs root: mounts a loop device"]
+fn random_trees_on_a_spinning_disk_give_the_same_sets() {
+    let volume = Volume::on_loop("ext4", 400, "");
+    let disk = SpinningDisk::under(&volume.path());
+    search((entries(), questions()), |(entries, question)| {
+        let empty = Tree::inside(&volume.path());
+        check_names_in(empty, entries, question, |run| run.before(disk.show()))
     });
 }
 

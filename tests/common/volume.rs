@@ -3,10 +3,13 @@
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 use tempfile::TempDir;
 
 /// Runs a program and insists that it succeeds.
@@ -113,6 +116,54 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// A picture of `/sys` in which the disk under a path spins.
+#[derive(Debug)]
+pub struct SpinningDisk {
+    sysfs: TempDir,
+}
+
+impl SpinningDisk {
+    /// Takes a captured SATA disk and gives it the device number that files below `path` have.
+    pub fn under(path: &Path) -> Self {
+        let prefix = "seekless-sysfs-";
+        let sysfs = tempfile::Builder::new().prefix(prefix).tempdir();
+        let disk = Self {
+            sysfs: sysfs.expect("a temporary folder can be made"),
+        };
+        let captured = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/sysfs/sata-partition/sys"
+        );
+        let sysfs = disk.sysfs.path();
+        sh(&format!("cp -a {captured}/. {}", sysfs.display()));
+        let device = fs::metadata(path).expect("metadata").dev();
+        let number = format!(
+            "{}:{}",
+            rustix::fs::major(device),
+            rustix::fs::minor(device)
+        );
+        let sda = fs::read_link(sysfs.join("dev/block/8:0")).expect("the captured disk");
+        let entry = sysfs.join("dev/block").join(&number);
+        symlink(sda, &entry).expect("a link");
+        fs::write(entry.join("dev"), format!("{number}\n")).expect("written");
+        disk
+    }
+
+    /// To be called in the child before it starts: shows it this picture instead of `/sys`.
+    pub fn show(&self) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {
+        let sysfs = self.sysfs.path().as_os_str().as_bytes();
+        let sysfs = CString::new(sysfs).expect("no NUL");
+        move || {
+            // SAFETY: a mount namespace of its own concerns paths only, no memory.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
+            let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+            mount_change(c"/", private)?;
+            mount_bind(sysfs.as_c_str(), c"/sys")?;
+            Ok(())
+        }
     }
 }
 
