@@ -543,6 +543,14 @@ mod links {
         assert_eq!(files, [2], "{run}");
     }
 
+    #[test]
+    fn a_link_and_its_target_as_roots_are_one_name_of_one_file() {
+        let tree = Tree::new().file("x/1", "once").symlink("link", "x/1");
+        for roots in ["link x", "x link", "link x/1", "x/1 link"] {
+            find(&tree, &format!("-L -H {roots}")).finds([]);
+        }
+    }
+
     // Two links to the next level on each of thirty: a thousand million ways to the last file.
     #[test]
     fn links_that_double_the_ways_at_each_level_end() {
@@ -1034,6 +1042,15 @@ mod output {
             .run()
             .exits(0);
         assert_eq!(run.sets().len(), 2, "{run}");
+    }
+
+    #[test]
+    fn what_v_tells_is_told_once_and_in_lines() {
+        let tree = Tree::new().copies(["1", "2"], "same");
+        let run = seekless(tree.root(), "find -v -f nul .").run().exits(0);
+        let told = run.stderr_text();
+        assert!(!told.contains("\\n"), "{run}");
+        assert_eq!(told.matches("class ").count(), 1, "{run}");
     }
 
     #[test]
