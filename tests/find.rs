@@ -544,6 +544,18 @@ mod links {
     }
 
     #[test]
+    fn a_folder_reached_too_deep_by_a_link_is_still_searched_from_where_it_is() {
+        // Through p/q/link the files lie on level 4, below o on level 3.
+        let tree = Tree::new()
+            .copies(["o/z/sub/1", "o/z/sub/2"], "same")
+            .symlink("p/q/link", "../../o/z");
+        for roots in ["p o", "o p"] {
+            let run = find(&tree, &format!("-L --max-depth 3 {roots}"));
+            assert_eq!(run.sets().len(), 1, "{roots}\n{run}");
+        }
+    }
+
+    #[test]
     fn a_link_and_its_target_as_roots_are_one_name_of_one_file() {
         let tree = Tree::new().file("x/1", "once").symlink("link", "x/1");
         for roots in ["link x", "x link", "link x/1", "x/1 link"] {
