@@ -10,8 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use rustix::io::Errno;
 
-use crate::sys::open;
-use crate::sys::ring::{ALIGNMENT, Ring};
+use crate::sys::ring::Ring;
 
 use super::behind::Behind;
 use super::fold::Fold;
@@ -26,9 +25,6 @@ pub struct Shape {
     pub slots: usize,
     /// Bytes of each.
     pub slot_size: usize,
-    /// Read files whose pages need not stay past the page cache: no copy, no pages to make and to
-    /// drop. There is no readahead then, so what is in flight must fill the device.
-    pub direct: bool,
 }
 
 /// Completions sent at a time while there is more to do.
@@ -62,24 +58,6 @@ pub fn run<F: Fold>(
     }
 }
 
-/// Bytes to ask for: past the page cache only whole blocks can be read.
-fn asked(len: usize, direct: bool) -> usize {
-    match direct {
-        true => len.next_multiple_of(ALIGNMENT),
-        false => len,
-    }
-}
-
-fn is_unsupported(error: &std::io::Error) -> bool {
-    let unsupported = [Errno::INVAL, Errno::OPNOTSUPP];
-    Errno::from_io_error(error).is_some_and(|e| unsupported.contains(&e))
-}
-
-/// Reads the rest of a file through the page cache.
-fn through_cache<F: Fold>(file: &mut File<F>) {
-    file.direct = !open::set_direct(&file.fd, false);
-}
-
 /// A file being read.
 struct File<F: Fold> {
     task: Task,
@@ -94,7 +72,6 @@ struct File<F: Fold> {
     digests: [Option<F::Digest>; SPANS],
     failure: Option<Failure>,
     drop_behind: bool,
-    direct: bool,
 }
 
 /// What a slot is reading.
@@ -105,8 +82,6 @@ struct Piece {
     offset: u64,
     len: usize,
     filled: usize,
-    /// Asked for past the page cache.
-    direct: bool,
 }
 
 struct Many<'a, F: Fold> {
@@ -211,10 +186,8 @@ impl<F: Fold> Many<'_, F> {
             return self.complete(&task, Outcome::Failed(failure));
         }
         let drop_behind = self.reader.drops_behind(&task, fd.as_fd());
-        let direct = drop_behind && self.is_aligned(&task) && open::set_direct(&fd, true);
         let Some(place) = self.files.iter().position(Option::is_none) else {
             // Cannot be: each file begun before holds a slot, and there was a free one.
-            open::set_direct(&fd, false);
             let outcome = self.reader.read_now(&task, fd.as_fd());
             return self.complete(&task, outcome);
         };
@@ -230,18 +203,9 @@ impl<F: Fold> Many<'_, F> {
             digests: [None; SPANS],
             failure: None,
             drop_behind,
-            direct,
         });
         self.current = Some(place);
         self.ask(place);
-    }
-
-    /// True if a task can be read past the page cache.
-    fn is_aligned(&self, task: &Task) -> bool {
-        let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
-        self.shape.direct
-            && self.shape.slot_size.is_multiple_of(ALIGNMENT)
-            && task.spans.iter().all(aligned)
     }
 
     /// Asks for a file's next piece.
@@ -258,15 +222,8 @@ impl<F: Fold> Many<'_, F> {
             offset: file.offset,
             len,
             filled: 0,
-            direct: file.direct,
         };
-        self.ring.read(
-            slot,
-            file.fd.as_fd(),
-            piece.offset,
-            0,
-            asked(len, file.direct),
-        );
+        self.ring.read(slot, file.fd.as_fd(), piece.offset, 0, len);
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
         file.offset += len as u64;
@@ -289,28 +246,14 @@ impl<F: Fold> Many<'_, F> {
             // Shorter than the scan said: cut off meanwhile.
             Ok(0) => Some(Failure::Changed),
             Ok(n) => {
-                // Past the cache more is asked for than wanted; what is beyond does not count.
-                piece.filled = (piece.filled + n).min(piece.len);
+                piece.filled += n;
                 if piece.filled < piece.len && file.failure.is_none() {
-                    if file.direct && !piece.filled.is_multiple_of(ALIGNMENT) {
-                        through_cache(file);
-                    }
                     let (at, left) = (piece.filled, piece.len - piece.filled);
                     let offset = piece.offset + at as u64;
-                    let left = asked(left, file.direct);
                     self.ring.read(slot, file.fd.as_fd(), offset, at, left);
                     return;
                 }
                 None
-            }
-            Err(e) if piece.direct && is_unsupported(&e) => {
-                // It can be opened past the cache, but not be read so, or not in this alignment.
-                through_cache(file);
-                piece.direct = false;
-                let (at, left) = (piece.filled, piece.len - piece.filled);
-                let offset = piece.offset + at as u64;
-                self.ring.read(slot, file.fd.as_fd(), offset, at, left);
-                return;
             }
             Err(e) => {
                 let error = Errno::from_io_error(&e).unwrap_or(Errno::IO);
@@ -372,7 +315,7 @@ impl<F: Fold> Many<'_, F> {
                 None => finished(&file.task, file.fd.as_fd(), file.digests, file.folded),
             };
             self.complete(&file.task, outcome);
-            if file.drop_behind && !file.direct {
+            if file.drop_behind {
                 self.behind.push(file.fd);
             }
         }
@@ -401,10 +344,7 @@ impl<F: Fold> Many<'_, F> {
         for file in std::mem::take(&mut self.files).into_iter().flatten() {
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
-                None => {
-                    open::set_direct(&file.fd, false);
-                    self.reader.read_now(&file.task, file.fd.as_fd())
-                }
+                None => self.reader.read_now(&file.task, file.fd.as_fd()),
             };
             self.complete(&file.task, outcome);
         }

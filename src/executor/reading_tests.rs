@@ -180,11 +180,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                 if matches!(way, Way::Broken) {
                     ring.break_down();
                 }
-                let shape = Shape {
-                    slots,
-                    slot_size,
-                    direct: true,
-                };
+                let shape = Shape { slots, slot_size };
                 many::run(reader, ring, shape, &tasks, &done);
             }
             None => one::run(reader, &tasks, &done),

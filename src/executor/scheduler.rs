@@ -125,11 +125,7 @@ impl<F: Fold> Scheduler<F> {
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
         let pool = |name, slots, slot_size| {
-            let shape = Shape {
-                slots,
-                slot_size,
-                direct: true,
-            };
+            let shape = Shape { slots, slot_size };
             Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
         };
         Self {
@@ -179,8 +175,6 @@ impl<F: Fold> Scheduler<F> {
         let shape = Shape {
             slots: limits.depth.max(2),
             slot_size: PIECE,
-            // Readahead serves a head well: 666 MB of photos took 8.0-8.9 s, past the cache 9.2 s.
-            direct: false,
         };
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
         self.disks.push(Disk {

@@ -66,13 +66,3 @@ pub fn file(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
     }
     openat(&at, name, flags, Mode::empty())
 }
-
-/// Makes reads of an open file go past the page cache (`O_DIRECT`), or through it again; false if
-/// the file system cannot.
-pub fn set_direct(fd: impl AsFd, direct: bool) -> bool {
-    let set = rustix::fs::fcntl_getfl(&fd).and_then(|mut flags| {
-        flags.set(OFlags::DIRECT, direct);
-        rustix::fs::fcntl_setfl(&fd, flags)
-    });
-    set.is_ok()
-}

@@ -18,15 +18,9 @@ pub struct Ring {
 }
 
 struct Slot {
-    /// Longer than asked for, so that it holds an aligned start.
-    memory: Box<[u8]>,
-    start: usize,
+    buffer: Box<[u8]>,
     busy: bool,
 }
-
-/// Alignment of buffers, offsets and lengths of reads past the page cache, bytes. Every block
-/// size in use divides it.
-pub const ALIGNMENT: usize = 4096;
 
 /// A finished read: its slot, and the bytes read or what went wrong.
 pub type Completion = (usize, io::Result<usize>);
@@ -50,13 +44,9 @@ impl Ring {
             .or_else(|_| IoUring::new(entries))
             .ok()?;
         let slots = (0..slots)
-            .map(|_| {
-                let memory = vec![0; buffer_size + ALIGNMENT].into_boxed_slice();
-                Slot {
-                    start: memory.as_ptr().align_offset(ALIGNMENT),
-                    memory,
-                    busy: false,
-                }
+            .map(|_| Slot {
+                buffer: vec![0; buffer_size].into_boxed_slice(),
+                busy: false,
             })
             .collect();
         Some(Self {
@@ -79,8 +69,7 @@ impl Ring {
     pub fn read(&mut self, slot: usize, fd: BorrowedFd<'_>, offset: u64, skip: usize, len: usize) {
         let target = &mut self.slots[slot];
         assert!(!target.busy, "slot {slot} is in flight");
-        let from = target.start + skip;
-        let span = &mut target.memory[from..from + len];
+        let span = &mut target.buffer[skip..skip + len];
         let entry = opcode::Read::new(
             types::Fd(fd.as_raw_fd()),
             span.as_mut_ptr(),
@@ -135,8 +124,7 @@ impl Ring {
     /// If the slot's read is in flight.
     pub fn bytes(&self, slot: usize, len: usize) -> &[u8] {
         assert!(!self.slots[slot].busy, "slot {slot} is in flight");
-        let slot = &self.slots[slot];
-        &slot.memory[slot.start..slot.start + len]
+        &self.slots[slot].buffer[..len]
     }
 }
 
