@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -213,7 +214,15 @@ impl<'a> Following<'a> {
         let mut rules = above;
         for name in self.walk.ignore_files {
             let path = folder.join(name);
-            if let Ok(contents) = std::fs::read(&path) {
+            let contents = match read_ignore_file(folder, name) {
+                Ok(contents) => Some(contents),
+                Err(rustix::io::Errno::NOENT) => None,
+                Err(e) => {
+                    self.problem(&path, ProblemKind::UnreadableFile, Some(e.into()));
+                    None
+                }
+            };
+            if let Some(contents) = contents {
                 let folder = folder.as_os_str().as_bytes();
                 let (pushed, bad) = IgnoreRules::push(rules.take(), folder, &contents);
                 rules = Some(pushed);
@@ -256,4 +265,13 @@ impl<'a> Following<'a> {
             cause,
         });
     }
+}
+
+/// Reads an ignore file by its folder's descriptor: never a link's target, never a pipe.
+fn read_ignore_file(folder: &Path, name: &str) -> rustix::io::Result<Vec<u8>> {
+    let invalid = |_| rustix::io::Errno::NOENT;
+    let folder = CString::new(folder.as_os_str().as_bytes()).map_err(invalid)?;
+    let name = CString::new(name).map_err(invalid)?;
+    let folder = open::folder_following(open::CWD, &folder)?;
+    super::ignore_file::read(folder.as_fd(), &name)
 }
