@@ -122,7 +122,7 @@ fn seeks(volume: &Volume) -> bool {
     volume.policy.order == Order::Physical
 }
 
-/// Threads that stand in for rings. Cold, 64 threads took 3.1 s for the prefixes of 250,000 files
+/// Threads that stand in for rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files
 /// that two rings with 64 reads in flight each took 2.7 s for, and 8 threads up to 3.9 s.
 const MOST_THREADS: usize = 64;
 

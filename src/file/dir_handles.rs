@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::{DirId, DirTable, SharedDirs};
+use super::{DirId, SharedDirs};
 
 /// A small cache of folder descriptors: slot = folder number modulo size.
 ///
@@ -22,20 +22,12 @@ impl DirHandles {
 
     /// The folder's descriptor, opened if need be.
     pub fn get(&mut self, dir: DirId, dirs: &SharedDirs) -> rustix::io::Result<BorrowedFd<'_>> {
-        self.get_with(dir, || dirs.read())
-    }
-
-    fn get_with<G: std::ops::Deref<Target = DirTable>>(
-        &mut self,
-        dir: DirId,
-        dirs: impl FnOnce() -> G,
-    ) -> rustix::io::Result<BorrowedFd<'_>> {
         let slot = dir.0 as usize % self.slots.len();
         let held = matches!(&self.slots[slot], Some((id, _)) if *id == dir);
         if !held {
             // Close first: with few descriptors left there may be no room for two.
             self.slots[slot] = None;
-            let fd = dirs().open(dir)?;
+            let fd = dirs.read().open(dir)?;
             self.slots[slot] = Some((dir, fd));
         }
         let (_, fd) = self.slots[slot].as_ref().expect("just filled");

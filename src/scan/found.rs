@@ -43,8 +43,8 @@ pub enum ScanMessage {
     },
 }
 
-/// Files that travel in one message: enough to make the channel's cost small against the 3 µs
-/// that a file takes, few enough that reading starts early.
+/// Files that travel in one message: enough to make the channel's cost small against the few
+/// microseconds that a file takes, few enough that reading starts early.
 const FILES: usize = 512;
 
 /// Fills batches and sends them.

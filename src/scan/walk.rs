@@ -1,8 +1,8 @@
 //! Walks folders in parallel, relative to their own descriptors.
 //!
 //! `getdents64` into a large buffer, then `statx` for regular files only, sorted by inode number
-//! first: the inode tables then are read in the order of the disk. Measured hot at 2.8 µs of CPU a
-//! file against 4-5 µs of walkers that make a path for each.
+//! first: the inode tables then are read in the order of the disk. A bare prototype of this took
+//! 2.8 µs of CPU a file, hot, and walkers that make a path for each 4-5 µs.
 //!
 //! There are as many walkers at work as cores, until one finds that it had to wait for the disk
 //! while listing a folder; each such folder lets one more join in, up to the policy's number.
