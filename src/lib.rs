@@ -6,7 +6,7 @@
 //! ```text
 //! 7 bin: main, cli
 //! 6 lib.rs
-//! 5 engine · report
+//! 5 engine · report · action
 //! 4 scan · executor · pipeline
 //! 3 device · hash
 //! 2 file
@@ -14,6 +14,7 @@
 //! 0 units · error · event
 //! ```
 
+pub mod action;
 pub mod device;
 pub mod engine;
 pub mod event;

@@ -1,0 +1,226 @@
+//! The words that planning and acting have in common.
+
+use std::fmt;
+use std::io;
+
+use crate::hash::ContentDigest;
+
+/// What is done to a victim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ActionKind {
+    /// Unlinks its name. Cannot be undone.
+    Remove,
+    /// Moves it into the trash of its file system (freedesktop.org).
+    Trash,
+    /// Puts a further name of the keeper in its place.
+    Hardlink,
+    /// Puts a symbolic link to the keeper in its place.
+    Symlink,
+    /// Lets it share the keeper's blocks.
+    Reflink,
+    /// Moves it to another folder.
+    Move,
+}
+
+/// A row of [`ACTIONS`](super::ACTIONS).
+#[derive(Clone, Copy, Debug)]
+pub struct Action {
+    /// Which one.
+    pub kind: ActionKind,
+    /// Its name in journals and messages.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// True if `undo` can take it back.
+    pub undoable: bool,
+}
+
+impl ActionKind {
+    /// The name in journals and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Remove => "remove",
+            Self::Trash => "trash",
+            Self::Hardlink => "hardlink",
+            Self::Symlink => "symlink",
+            Self::Reflink => "reflink",
+            Self::Move => "move",
+        }
+    }
+}
+
+/// What is known of a file from when it was found. What is `None` is not compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Length, bytes.
+    pub size: u64,
+    /// `st_dev` of its file system.
+    pub dev: Option<u64>,
+    /// Inode number.
+    pub ino: Option<u64>,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: Option<i64>,
+    /// Last change of the inode, nanoseconds since 1970.
+    pub ctime_ns: Option<i64>,
+    /// When the file was looked at (a report's `started`), nanoseconds since 1970: a time of the file
+    /// that is not known above must not be later.
+    pub not_after_ns: Option<i64>,
+}
+
+/// A file to act with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Absolute path. No folder on the way may be a symbolic link when the step is carried out: a
+    /// link that the user named is to be resolved once, by whoever plans.
+    pub path: Vec<u8>,
+    /// What it must still be.
+    pub expected: Expected,
+}
+
+/// One act on one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// What to do.
+    pub action: ActionKind,
+    /// The file that stays.
+    pub keeper: Target,
+    /// Others that stay as well, should the keeper not be fit any more; tried in this order.
+    pub alternates: Vec<Target>,
+    /// The file to act on.
+    pub victim: Target,
+    /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
+    /// path without its leading slash. Has no `..`.
+    pub below: Option<Vec<u8>>,
+    /// Digest of the content as reported. Says what was promised; is never relied on.
+    pub digest: Option<ContentDigest>,
+}
+
+/// How steps are carried out.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Does not compare bytes before acting.
+    pub trust_hash: bool,
+    /// `hardlink`: only where owner, mode, time of modification and extended attributes are equal.
+    pub same_metadata: bool,
+    /// `symlink`: the link holds an absolute path, not one relative to its folder.
+    pub absolute_links: bool,
+    /// `move`: the folder, an absolute path. Made if it is missing.
+    pub destination: Option<Vec<u8>>,
+    /// `trash`: the user's own (`$XDG_DATA_HOME/Trash`), an absolute path.
+    pub home_trash: Option<Vec<u8>>,
+}
+
+/// What became of a step.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was done.
+    Done(Done),
+    /// Nothing had to be done: it is a link to the keeper, or shares all its blocks, already.
+    Already,
+    /// It was not done because something is not as it must be. Nothing was changed.
+    Skipped(Skip),
+    /// The system refused. The file is as it was, or the message says where it is.
+    Failed(Failure),
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Bytes that came free on the disk: 0 where another name of the file remains, only what is not
+    /// shared where blocks are, and 0 for a move within a file system.
+    pub freed: u64,
+    /// Where the file is now (`move`, `trash`).
+    pub destination: Option<Vec<u8>>,
+    /// What the user should know: metadata that the link does not have, the trash that was used.
+    pub notes: Vec<String>,
+}
+
+/// Why a step was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Skip {
+    /// The victim is not what it was.
+    #[error("{0}; left alone")]
+    Victim(Unfit),
+    /// No file that was to be kept is what it was; this is why the first of them is not.
+    #[error("the file to be kept is no safe copy: {0}; left alone")]
+    Keeper(Unfit),
+    /// Keeper and victim are one file under two names.
+    #[error(
+        "is the kept file itself under another name; left alone, removing it would free nothing"
+    )]
+    SameFile,
+    /// They hold different bytes.
+    #[error("differs from the kept file at byte {0}; left alone")]
+    Differs(u64),
+    /// `hardlink` with `same_metadata`.
+    #[error("has another {} than the kept file; left alone", .0.join(", "))]
+    Metadata(Vec<&'static str>),
+}
+
+/// Why a file cannot be relied on.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// The path is not absolute, or has `..` in it.
+    #[error("not an absolute path without ..")]
+    BadPath,
+    /// Its name leads nowhere.
+    #[error("is gone")]
+    Gone,
+    /// A folder on the way is a symbolic link.
+    #[error("is reached through a symbolic link; give the folder's real path")]
+    ThroughLink,
+    /// It is no regular file any more.
+    #[error("is not a regular file any more")]
+    NotRegular,
+    /// It is not as reported.
+    #[error("has changed since it was compared ({0})")]
+    Changed(Change),
+    /// Somebody has it open for writing.
+    #[error("is open for writing in another program")]
+    OpenForWriting,
+    /// It may not be changed (`chattr +i`).
+    #[error("is immutable (chattr -i makes it changeable)")]
+    Immutable,
+    /// It may only be appended to (`chattr +a`).
+    #[error("can only be appended to (chattr -a makes it changeable)")]
+    AppendOnly,
+    /// It cannot be opened or read.
+    #[error("cannot be read: {0}")]
+    Unreadable(io::Error),
+}
+
+/// What about a file is not as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Device or inode number.
+    Identity,
+    /// Length.
+    Size,
+    /// Time of last modification.
+    ModificationTime,
+    /// Time of the inode's last change.
+    ChangeTime,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Identity => "another file has its name",
+            Self::Size => "its length",
+            Self::ModificationTime => "its modification time",
+            Self::ChangeTime => "its change time",
+        })
+    }
+}
+
+/// A refusal by the system, with a way out where there is one.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing}: {cause}{}", .hint.map(|hint| format!("; {hint}")).unwrap_or_default())]
+pub struct Failure {
+    /// What was being done, to follow "cannot".
+    pub doing: String,
+    /// What the system said.
+    pub cause: io::Error,
+    /// What the user can do.
+    pub hint: Option<&'static str>,
+}
