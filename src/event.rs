@@ -59,6 +59,8 @@ pub enum ProblemKind {
     LinkLoop,
     /// A symbolic link that leads nowhere (only with followed links).
     BrokenLink,
+    /// A saved profile that could not be used.
+    BadProfile,
     /// A member that failed the comparison byte by byte after its digest had matched.
     NotVerified,
 }
@@ -77,6 +79,7 @@ impl ProblemKind {
             Self::BadIgnoreFile => "not a pattern; passed over",
             Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
             Self::BrokenLink => "symbolic link leads nowhere",
+            Self::BadProfile => "this saved profile is not used",
             Self::NotVerified => "differs byte for byte; left out",
         }
     }

@@ -41,8 +41,9 @@ pub fn find(args: FindArgs) -> Exit {
 
 fn explain(run: &Run) -> Exit {
     let mut stdout = io::stdout().lock();
-    for text in engine::explain(&run.config) {
-        match writeln!(stdout, "{text}") {
+    let texts = engine::explain(&run.config);
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        match writeln!(stdout, "{}", sanitize::message(line)) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
             Err(error) => {

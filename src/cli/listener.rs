@@ -51,8 +51,8 @@ struct Tally {
 impl Tally {
     fn note(&self, kind: ProblemKind) {
         match kind {
-            // A link in a circle or to nowhere is worth a line, but no file was missed.
-            ProblemKind::LinkLoop | ProblemKind::BrokenLink => return,
+            // Worth a line, but no file was missed.
+            ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
             ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
                 self.bad_roots.fetch_add(1, Ordering::Relaxed);
             }
@@ -91,6 +91,6 @@ mod tests {
         assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
         assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[MissingRoot, UnsuitableRoot], 2), Exit::Nothing);
-        assert_eq!(after(&[LinkLoop, BrokenLink], 1), Exit::Done);
+        assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
     }
 }

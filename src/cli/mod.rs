@@ -4,6 +4,7 @@ mod args;
 mod color;
 mod command_word;
 mod completions;
+mod config_folder;
 mod draw;
 mod exit;
 mod find;

@@ -44,7 +44,7 @@ pub struct Run {
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
     let replication = replication(&args)?;
     let filter = filter_spec(&args, around)?.build()?;
-    let overrides = overrides(&args)?;
+    let overrides = overrides(&args, around)?;
     let roots = roots(&args, around)?;
     if args.isolate && roots.len() == 1 {
         return contradiction(
@@ -157,13 +157,14 @@ fn filter_spec(args: &FindArgs, around: &Surroundings<'_>) -> Result<FilterSpec,
     })
 }
 
-fn overrides(args: &FindArgs) -> Result<Overrides, WrongUse> {
+fn overrides(args: &FindArgs, around: &Surroundings<'_>) -> Result<Overrides, WrongUse> {
     if args.depth_random == Some(0) {
         return contradiction("--depth-random 0 would never read: use 1 or more");
     }
     let overrides = Overrides {
         rows: args.threads.clone(),
         depth_random: args.depth_random,
+        profiles: around.profiles.clone(),
     };
     overrides.check(&SystemRoot::default())?;
     Ok(overrides)
@@ -206,6 +207,7 @@ mod tests {
             stdin: &mut &*stdin,
             command: vec!["seekless".into(), line.into()],
             folder: "/home/me".into(),
+            profiles: None,
             now: "2024-05-10T12:00:00Z[UTC]".parse().expect("a time"),
             stdout: terminal,
             stderr: terminal,

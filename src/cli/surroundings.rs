@@ -7,10 +7,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use jiff::Zoned;
+use seekless::device::Profiles;
 use seekless::engine::{Config, Replication};
 use seekless::report::{Header, Options};
 
 use super::color::Terminal;
+use super::config_folder;
 
 /// What the program finds around it; a parameter, so that decisions can be tested.
 pub struct Surroundings<'a> {
@@ -20,6 +22,8 @@ pub struct Surroundings<'a> {
     pub command: Vec<OsString>,
     /// The current folder.
     pub folder: PathBuf,
+    /// What was measured on the user's disks.
+    pub profiles: Option<Profiles>,
     /// The present, in the user's time zone.
     pub now: Zoned,
     /// What stdout leads to.
@@ -36,6 +40,7 @@ impl<'a> Surroundings<'a> {
             command: env::args_os().collect(),
             // Without a current folder (it was removed) relative paths lead nowhere, and say so.
             folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            profiles: config_folder::profiles(),
             now: Zoned::now(),
             stdout: Terminal::of(io::stdout().is_terminal()),
             stderr: Terminal::of(io::stderr().is_terminal()),

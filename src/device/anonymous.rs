@@ -7,22 +7,39 @@ use std::path::PathBuf;
 use super::mountinfo::Mount;
 use super::sysfs::{BlockDevice, Sysfs};
 
-/// The members of a btrfs, and how its data are spread over them (`single`, `raid1`, …).
+/// A btrfs as sysfs shows it.
+#[derive(Debug, Default)]
+pub(super) struct Btrfs {
+    /// The name of its folder.
+    pub uuid: Option<String>,
+    /// Its devices.
+    pub members: Vec<BlockDevice>,
+    /// How its data are spread over them: `single`, `raid1`, ….
+    pub profile: Option<String>,
+}
+
+/// Finds the btrfs that is mounted here.
 ///
 /// The mount names one member; `/sys/fs/btrfs/UUID/devices` lists them all. A mount from
 /// `/dev/root` names none: then the only open btrfs, if there is just one, must be it.
-pub(super) fn btrfs_members(sysfs: &Sysfs, mount: &Mount) -> (Vec<BlockDevice>, Option<String>) {
+pub(super) fn btrfs(sysfs: &Sysfs, mount: &Mount) -> Btrfs {
     let named = sysfs.by_path(&mount.source.to_string_lossy());
     let mut open = sysfs.open_filesystems("btrfs");
     if let Some(named) = &named {
         open.retain(|folder| sysfs.devices_in(&folder.join("devices")).contains(named));
     }
     match open.as_slice() {
-        [folder] => (
-            sysfs.devices_in(&folder.join("devices")),
-            data_profile(folder.join("allocation/data")),
-        ),
-        _ => (named.into_iter().collect(), None),
+        [folder] => Btrfs {
+            uuid: folder
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned()),
+            members: sysfs.devices_in(&folder.join("devices")),
+            profile: data_profile(folder.join("allocation/data")),
+        },
+        _ => Btrfs {
+            members: named.into_iter().collect(),
+            ..Btrfs::default()
+        },
     }
 }
 

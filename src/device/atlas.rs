@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
 use super::filesystem::Kind;
+use super::identity;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
 use super::overrides::{Override, Overrides, Selector, meant};
 use super::policy::{ExecutorKind, Policy};
+use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
@@ -26,6 +28,7 @@ pub struct VolumeId(pub u16);
 #[derive(Debug)]
 pub struct Atlas {
     mountinfo: PathBuf,
+    is_live: bool,
     sysfs: Sysfs,
     cores: usize,
     overrides: Overrides,
@@ -35,6 +38,7 @@ pub struct Atlas {
     volumes: Vec<Volume>,
     by_st_dev: HashMap<u64, VolumeId>,
     by_mount: HashMap<DeviceNumber, VolumeId>,
+    complaints: Vec<ProfileError>,
 }
 
 impl Atlas {
@@ -48,6 +52,7 @@ impl Atlas {
         Self {
             devices: overrides.rows.iter().map(device).collect(),
             mountinfo: system.mountinfo,
+            is_live: system.is_live,
             sysfs,
             cores,
             overrides,
@@ -55,6 +60,7 @@ impl Atlas {
             volumes: Vec::new(),
             by_st_dev: HashMap::new(),
             by_mount: HashMap::new(),
+            complaints: Vec::new(),
         }
     }
 
@@ -105,6 +111,11 @@ impl Atlas {
         .map(|(row, _)| row)
     }
 
+    /// The saved profiles that could not be used, each told once.
+    pub fn take_complaints(&mut self) -> Vec<ProfileError> {
+        std::mem::take(&mut self.complaints)
+    }
+
     /// The mount that has this device number, or if files of the mount above the path may carry
     /// numbers that no mount has, that one. The table is read again if a number is not in it:
     /// crossing an automount point makes a new mount.
@@ -127,7 +138,13 @@ impl Atlas {
         let Ok(index) = u16::try_from(self.volumes.len()) else {
             return VolumeId(u16::MAX);
         };
-        let volume = self.look_up(home, mount);
+        let mut volume = self.look_up(home, mount);
+        if self.is_live && volume.uuid.is_none() {
+            let (place, st_dev) = (&volume.mount_point, volume.st_dev);
+            volume.uuid = identity::uuid_of_mounted(place, &volume.filesystem, st_dev);
+        }
+        self.follow_profile(&mut volume);
+        self.obey(&mut volume);
         self.volumes.push(volume);
         self.by_mount.insert(home, VolumeId(index));
         VolumeId(index)
@@ -154,6 +171,7 @@ impl Atlas {
             leaves,
             arrays,
             notes,
+            uuid,
             ..
         } = survey;
         let facts = Facts {
@@ -162,11 +180,12 @@ impl Atlas {
             arrays: &arrays,
         };
         let rule = Rule::first_match(&facts);
-        let mut volume = Volume {
+        Volume {
             st_dev: home.st_dev(),
             mount_point,
             policy: Policy::of(rule.class, &facts, self.cores),
             filesystem,
+            uuid,
             stack,
             leaves,
             arrays,
@@ -174,19 +193,40 @@ impl Atlas {
             class: rule.class,
             rule: rule.name,
             why: rule.why.to_owned(),
+            profile: None,
             told: Vec::new(),
-        };
-        self.obey(&mut volume);
-        volume
+        }
     }
 
-    /// Applies what the user said about this volume, if anything.
-    fn obey(&self, volume: &mut Volume) {
+    /// Applies what was measured earlier, unless the user says how many threads there are to be:
+    /// numbers of two sources do not belong together.
+    fn follow_profile(&mut self, volume: &mut Volume) {
+        let Some(profiles) = &self.overrides.profiles else {
+            return;
+        };
+        match profiles.load_for(volume) {
+            Ok(Some(profile)) if self.row_for(volume).is_none() => {
+                volume.policy = volume.policy.with_pools(&profile.pools, self.cores);
+                volume.profile = Some(profile);
+            }
+            Ok(_) => {}
+            Err(error) => self.complaints.push(error),
+        }
+    }
+
+    /// The row of `--threads` that counts for this volume.
+    fn row_for(&self, volume: &Volume) -> Option<&Override> {
         let rows = || self.overrides.rows.iter().zip(&self.devices).rev();
         let on_device = rows().find(|(_, device)| lies_on(volume, device.as_deref()));
         let of_class = || rows().find(|(row, _)| row.selector == Selector::Class(volume.class));
         let default = || rows().find(|(row, _)| row.selector == Selector::Default);
-        if let Some((row, _)) = on_device.or_else(of_class).or_else(default) {
+        let row = on_device.or_else(of_class).or_else(default);
+        row.map(|(row, _)| row)
+    }
+
+    /// Applies what the user said about this volume, if anything.
+    fn obey(&self, volume: &mut Volume) {
+        if let Some(row) = self.row_for(volume) {
             volume.policy = volume.policy.with_threads(row.random, row.sequential);
             volume.told.push(format!("--threads {row}"));
         }

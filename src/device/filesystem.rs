@@ -137,12 +137,6 @@ impl Kind {
     }
 }
 
-/// Tells whether a file system holds the kernel's own pseudo files, which are no user's data:
-/// reading them may block, may have effects, and finds "duplicates" without end.
-pub fn is_pseudo(fs_type: &str) -> bool {
-    Kind::of(fs_type) == Kind::Pseudo
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,10 +164,10 @@ mod tests {
     #[test]
     fn pseudo_file_systems_hold_no_users_files() {
         for fs_type in ["proc", "sysfs", "cgroup2", "debugfs", "tracefs", "devpts"] {
-            assert!(is_pseudo(fs_type), "{fs_type}");
+            assert_eq!(Kind::of(fs_type), Kind::Pseudo, "{fs_type}");
         }
         for fs_type in ["tmpfs", "ext4", "overlay", "autofs", "squashfs", ""] {
-            assert!(!is_pseudo(fs_type), "{fs_type}");
+            assert_ne!(Kind::of(fs_type), Kind::Pseudo, "{fs_type}");
         }
     }
 

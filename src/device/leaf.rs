@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use super::sysfs::{BlockDevice, Sysfs};
+use crate::units::Bytes;
+
+/// Sizes in sysfs are in these, whatever the disk's own sectors are.
+const SECTOR: u64 = 512;
 
 /// The lowest thing under a volume that can be seen. Executors are keyed by its name: two
 /// partitions of one disk have one leaf.
@@ -16,8 +20,14 @@ pub struct Leaf {
     pub rotational: Option<bool>,
     /// The disk's own description of itself.
     pub model: Option<String>,
+    /// The serial number that it gives itself; not every maker's is unique.
+    pub serial: Option<String>,
+    /// The name that is unique in the world: NAA, EUI-64, NVMe UUID.
+    pub wwid: Option<String>,
     /// The bus that it hangs on.
     pub transport: Option<&'static str>,
+    /// How large it is.
+    pub size: Option<Bytes>,
     /// True if the disk is made up by a hypervisor or served over a network: its flag is then its
     /// driver's default and says nothing about metal.
     pub is_virtual: bool,
@@ -25,6 +35,8 @@ pub struct Leaf {
     pub scheduler: Option<String>,
     /// Kibibytes that the kernel reads ahead.
     pub readahead_kib: Option<u64>,
+    /// Requests that the scheduler may hold for it.
+    pub requests: Option<u64>,
 }
 
 /// The sorts of leaves.
@@ -70,10 +82,14 @@ impl Leaf {
             kind,
             rotational: None,
             model: None,
+            serial: None,
+            wwid: None,
             transport: None,
+            size: None,
             is_virtual: false,
             scheduler: None,
             readahead_kib: None,
+            requests: None,
         }
     }
 
@@ -96,13 +112,17 @@ impl Leaf {
             is_virtual: transport.is_some_and(|bus| VIRTUAL_BUSES.contains(&bus))
                 || model.as_ref().is_some_and(made_by_hypervisor),
             model,
+            serial: serial(device),
+            wwid: wwid(device),
             transport,
+            size: device
+                .number("size")
+                .map(|n| Bytes(n.saturating_mul(SECTOR))),
             scheduler: device
                 .attribute("queue/scheduler")
                 .map(|list| chosen(&list)),
-            readahead_kib: device
-                .attribute("queue/read_ahead_kb")
-                .and_then(|text| text.parse().ok()),
+            readahead_kib: device.number("queue/read_ahead_kb"),
+            requests: device.number("queue/nr_requests"),
             name: device.name.clone(),
         }
     }
@@ -110,6 +130,22 @@ impl Leaf {
     /// True if the flag says that it rotates and there is no reason to doubt it.
     pub fn is_spindle(&self) -> bool {
         self.rotational == Some(true) && !self.is_virtual
+    }
+
+    /// A name that stays the same when the disk is plugged in elsewhere; none if it gives itself
+    /// no name, or is not a disk.
+    pub fn identity(&self) -> Option<String> {
+        match self.kind {
+            LeafKind::Memory => None,
+            LeafKind::Server | LeafKind::Program => Some(self.name.clone()),
+            // A pool has a name; anything else that cannot be seen could be any disk.
+            LeafKind::Unseen => Some(self.name.clone()).filter(|name| name.starts_with("zfs:")),
+            LeafKind::Disk => self.wwid.clone().or_else(|| {
+                let serial = self.serial.as_ref()?;
+                let maker = self.model.as_deref().or(self.transport);
+                Some(maker.map_or(serial.clone(), |maker| format!("{maker} {serial}")))
+            }),
+        }
     }
 
     /// True if another machine serves its blocks.
@@ -131,6 +167,28 @@ fn model(device: &BlockDevice) -> Option<String> {
         (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
         (vendor, model) => model.or(vendor),
     }
+}
+
+/// The serial number, where the driver has it: virtio, NVMe and MMC, or SCSI's page 80.
+fn serial(device: &BlockDevice) -> Option<String> {
+    let text = |name| device.attribute(name);
+    text("serial")
+        .or_else(|| text("device/serial"))
+        .or_else(|| {
+            // Four bytes of header, then text.
+            let page = device.bytes("device/vpd_pg80")?;
+            let serial = String::from_utf8_lossy(page.get(4..)?);
+            let serial = serial.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+            (!serial.is_empty()).then(|| serial.to_owned())
+        })
+}
+
+/// NVMe has it on the namespace, SCSI on the device; T10 names are padded with spaces.
+fn wwid(device: &BlockDevice) -> Option<String> {
+    let wwid = device
+        .attribute("wwid")
+        .or_else(|| device.attribute("device/wwid"))?;
+    Some(wwid.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Compressed or plain memory that plays a disk.

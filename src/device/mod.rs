@@ -10,11 +10,13 @@ mod anonymous;
 mod atlas;
 mod class;
 mod filesystem;
+mod identity;
 mod leaf;
 mod mountinfo;
 mod number;
 mod overrides;
 mod policy;
+mod profile;
 mod rules;
 mod sysfs;
 mod topology;
@@ -24,10 +26,12 @@ use std::path::PathBuf;
 
 pub use atlas::{Atlas, VolumeId};
 pub use class::Class;
-pub use filesystem::{Kind, is_pseudo};
+pub use filesystem::Kind;
+pub use identity::Identity;
 pub use leaf::{Leaf, LeafKind};
 pub use overrides::{BadOverride, Override, Overrides, Selector};
 pub use policy::{ExecutorKind, Order, Policy};
+pub use profile::{Cost, Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};
 pub use topology::Array;
 pub use volume::Volume;
@@ -39,6 +43,9 @@ pub struct SystemRoot {
     pub sysfs: PathBuf,
     /// The list of mounts, as in `/proc/self/mountinfo`.
     pub mountinfo: PathBuf,
+    /// True if the mounts are this system's, so that a file system that the user named may be
+    /// asked for its UUID; false for captured systems.
+    pub is_live: bool,
 }
 
 impl Default for SystemRoot {
@@ -46,6 +53,7 @@ impl Default for SystemRoot {
         Self {
             sysfs: PathBuf::from("/sys"),
             mountinfo: PathBuf::from("/proc/self/mountinfo"),
+            is_live: true,
         }
     }
 }

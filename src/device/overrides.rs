@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::SystemRoot;
 use super::class::Class;
+use super::profile::Profiles;
 use super::sysfs::{BlockDevice, Sysfs};
 
 /// More threads than anybody could want for one device.
@@ -18,6 +19,8 @@ pub struct Overrides {
     pub rows: Vec<Override>,
     /// Scattered reads that each thread keeps in flight, on every volume that has a queue.
     pub depth_random: Option<usize>,
+    /// What was measured earlier; it counts less than the rows above.
+    pub profiles: Option<Profiles>,
 }
 
 /// One `--threads` value.

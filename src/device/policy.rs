@@ -1,7 +1,10 @@
 //! From a class to pool sizes. Each number has a reason; a guess says so.
 
+use serde::{Deserialize, Serialize};
+
 use super::class::Class;
 use super::leaf::Leaf;
+use super::profile::Pools;
 use super::rules::Facts;
 
 /// How a volume is read.
@@ -35,7 +38,8 @@ pub enum ExecutorKind {
 }
 
 /// In which order reads are issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Order {
     /// As they come.
     Arrival,
@@ -130,6 +134,23 @@ impl Policy {
             self.sequential_depth = 1;
         }
         self.metadata_threads = random.min(METADATA_THREADS);
+        self
+    }
+
+    /// The policy with what was measured. One thread for scattered reads in physical order is
+    /// the one thread of the disk, which also reads the whole files.
+    pub(super) fn with_pools(mut self, pools: &Pools, cores: usize) -> Self {
+        self.random_threads = pools.random_threads;
+        self.depth = pools.depth;
+        self.order = pools.order;
+        self.sequential_threads = pools.sequential_streams.min(cores.max(1));
+        self.executor = ExecutorKind::Pools;
+        if pools.order == Order::Physical && pools.random_threads == 1 {
+            self.executor = ExecutorKind::OneThreadPerDisk;
+            self.sequential_threads = 1;
+        }
+        self.sequential_depth = pools.sequential_streams.div_ceil(self.sequential_threads);
+        self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
     }
 

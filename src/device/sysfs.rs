@@ -140,12 +140,23 @@ impl BlockDevice {
 
     /// The text of one attribute without the white space around it; none if missing or empty.
     pub fn attribute(&self, name: &str) -> Option<String> {
-        let file = File::open(self.folder.join(name)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(ATTRIBUTE_BYTES).read_to_end(&mut bytes).ok()?;
+        let bytes = self.bytes(name)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// The bytes of one attribute.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let file = File::open(self.folder.join(name)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(ATTRIBUTE_BYTES).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// One attribute that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.attribute(name)?.parse().ok()
     }
 
     /// The disk that this is a partition of.

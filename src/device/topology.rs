@@ -50,6 +50,8 @@ pub(super) struct Survey {
     pub arrays: Vec<Array>,
     /// What else is worth telling of the layers.
     pub notes: Vec<String>,
+    /// UUID of the file system, where sysfs has it.
+    pub uuid: Option<String>,
     mounts: Vec<DeviceNumber>,
     nested: usize,
 }
@@ -127,7 +129,12 @@ impl Surveyor<'_> {
     }
 
     fn btrfs(self, survey: &mut Survey, mount: &Mount) {
-        let (members, profile) = anonymous::btrfs_members(self.sysfs, mount);
+        let anonymous::Btrfs {
+            uuid,
+            members,
+            profile,
+        } = anonymous::btrfs(self.sysfs, mount);
+        survey.uuid = survey.uuid.take().or(uuid);
         if members.is_empty() {
             let source = mount.source.to_string_lossy();
             survey.end(named_by(LeafKind::Unseen, mount, &source));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::class::Class;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{ExecutorKind, Order, Policy};
+use super::profile::Profile;
 use super::topology::Array;
 
 /// One file system as far as it was met.
@@ -17,6 +18,8 @@ pub struct Volume {
     pub mount_point: PathBuf,
     /// Type of the file system, as in `ext4`; `unknown` if no mount could be found.
     pub filesystem: String,
+    /// UUID of the file system, if it is known.
+    pub uuid: Option<String>,
     /// Names of the block devices under it, from top to bottom: `dm-1`, `dm-0`, `sda2`, `sda`.
     pub stack: Vec<String>,
     /// Where its bytes come from in the end; at least one.
@@ -33,6 +36,8 @@ pub struct Volume {
     pub policy: Policy,
     /// Why it has this class.
     pub why: String,
+    /// What was measured on its disks earlier, if the policy follows that.
+    pub profile: Option<Profile>,
     /// The options by which the user changed the policy.
     pub told: Vec<String>,
 }
@@ -41,6 +46,12 @@ impl Volume {
     /// The disks whose head must move to read from it; a run keeps each busy with one thing at a time.
     pub fn spindles(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.iter().filter(|leaf| leaf.is_spindle())
+    }
+
+    /// True if its policy is what a measurement or the user says, which nothing seen on the way
+    /// should change.
+    pub fn is_settled(&self) -> bool {
+        self.profile.is_some() || !self.told.is_empty()
     }
 
     /// Says in a few lines what it is and how it will be read, and why.
@@ -58,6 +69,7 @@ impl Volume {
             self.class, self.rule, self.why
         ));
         lines.push(self.policy.describe());
+        lines.extend(self.profile.iter().map(Profile::describe));
         if !self.told.is_empty() {
             lines.push(format!("as told by {}", self.told.join(" and ")));
         }

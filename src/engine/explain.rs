@@ -24,6 +24,8 @@ pub fn explain(config: &Config) -> Vec<String> {
     }
     let unused = atlas.unused_overrides();
     texts.extend(unused.map(|row| format!("--threads {row}: no root lies on this device")));
+    let complaints = atlas.take_complaints();
+    texts.extend(complaints.iter().map(ToString::to_string));
     texts
 }
 

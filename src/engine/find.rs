@@ -281,6 +281,9 @@ impl Run<'_> {
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);
             }
+            self.volumes
+                .complaints()
+                .for_each(|problem| self.observer.problem(problem));
             let volume = self.volumes.volume(number);
             self.names = self
                 .volumes

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::device::{Atlas, Order, Volume, VolumeId};
+use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::ring;
 
@@ -88,6 +89,18 @@ impl Volumes {
         all.sort_unstable_by_key(|&(_, &place)| place);
         all.into_iter()
             .map(|(&id, &place)| (self.atlas.get(id), place))
+    }
+
+    /// The saved profiles that could not be used, each told once.
+    pub fn complaints(&mut self) -> impl Iterator<Item = Problem> + use<> {
+        self.atlas.take_complaints().into_iter().map(|error| {
+            let (path, cause) = error.into_parts();
+            Problem {
+                path,
+                kind: ProblemKind::BadProfile,
+                cause: Some(cause),
+            }
+        })
     }
 
     /// Walkers that suit a volume.

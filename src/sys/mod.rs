@@ -6,6 +6,7 @@ pub mod cachestat;
 pub mod dirent;
 pub mod fadvise;
 pub mod fiemap;
+pub mod fsuuid;
 pub mod open;
 pub mod pread;
 pub mod ring;

@@ -25,6 +25,8 @@ pub fn seekless(folder: &Path, arguments: &str) -> Seekless {
     command
         .args(arguments.split_whitespace())
         .current_dir(folder)
+        // What was measured on this machine is no matter of tests.
+        .env("XDG_CONFIG_HOME", "/nonexistent")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())

@@ -1,0 +1,126 @@
+//! What a volume is known by, wherever it is plugged in or mounted.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::filesystem::Kind;
+use super::leaf::{Leaf, LeafKind};
+use super::topology::Array;
+use super::volume::Volume;
+use crate::sys::fsuuid;
+
+/// The disks under a volume by their own names, and how they are joined.
+///
+/// Two volumes on the same disks have the same identity, unless different arrays join them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Identity(Vec<String>);
+
+impl Identity {
+    /// The identity of a volume; none if it is memory, or if a disk gives itself no name and the
+    /// file system on it has no UUID that is known.
+    pub fn of(volume: &Volume) -> Option<Self> {
+        Self::of_disks(&volume.leaves, &volume.arrays).or_else(|| {
+            let is_disks = volume.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
+            let uuid = volume.uuid.as_ref().filter(|_| is_disks)?;
+            Some(Self(vec![format!("uuid {uuid}")]))
+        })
+    }
+
+    fn of_disks(leaves: &[Leaf], arrays: &[Array]) -> Option<Self> {
+        let disks: Option<Vec<_>> = leaves.iter().map(Leaf::identity).collect();
+        let mut disks = disks.filter(|disks| !disks.is_empty())?;
+        disks.sort();
+        let mut parts: Vec<_> = arrays.iter().map(|array| array.level.clone()).collect();
+        parts.append(&mut disks);
+        Some(Self(parts))
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+/// The UUID of the file system that is mounted here and has this `st_dev`.
+///
+/// Only asked of file systems on disks: opening a network's or a program's may wait for ever.
+pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> Option<String> {
+    if Kind::of(filesystem) != Kind::Disk || filesystem.starts_with("fuse") {
+        return None;
+    }
+    let is_meant = fs::metadata(mount_point).is_ok_and(|found| found.dev() == st_dev);
+    let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
+    fsuuid::of(&folder).map(hyphenated)
+}
+
+fn hyphenated(uuid: [u8; 16]) -> String {
+    let mut text = String::with_capacity(36);
+    for (place, byte) in uuid.iter().enumerate() {
+        if matches!(place, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(wwid: Option<&str>, serial: Option<&str>) -> Leaf {
+        Leaf {
+            wwid: wwid.map(str::to_owned),
+            serial: serial.map(str::to_owned),
+            model: Some("DISK 1".to_owned()),
+            ..Leaf::named(LeafKind::Disk, "sda")
+        }
+    }
+
+    #[test]
+    fn disks_are_known_by_their_own_names_only() {
+        let memory = Leaf::named(LeafKind::Memory, "memory");
+        for (leaves, expected) in [
+            (vec![disk(Some("naa.5"), Some("S1"))], Some("naa.5")),
+            (vec![disk(None, Some("S1"))], Some("DISK 1 S1")),
+            (vec![disk(None, None)], None),
+            (vec![disk(Some("naa.5"), None), disk(None, None)], None),
+            (
+                vec![disk(Some("naa.5"), None), disk(Some("naa.4"), None)],
+                Some("naa.4, naa.5"),
+            ),
+            (vec![Leaf::named(LeafKind::Server, "//nas")], Some("//nas")),
+            (vec![memory], None),
+            (vec![], None),
+        ] {
+            let identity = Identity::of_disks(&leaves, &[]).map(|identity| identity.to_string());
+            assert_eq!(identity.as_deref(), expected, "{leaves:?}");
+        }
+    }
+
+    #[test]
+    fn two_arrays_of_the_same_disks_are_two() {
+        let array = |level: &str| Array {
+            name: "md0".to_owned(),
+            level: level.to_owned(),
+            chunk: None,
+            members: Vec::new(),
+        };
+        let leaves = [disk(Some("naa.5"), None)];
+        let of = |level| Identity::of_disks(&leaves, &[array(level)]);
+        assert_ne!(of("raid0"), of("raid1"));
+        assert_eq!(of("raid0"), of("raid0"));
+    }
+
+    #[test]
+    fn a_uuid_is_written_as_everywhere() {
+        let bytes: [u8; 16] = std::array::from_fn(|place| place as u8 * 0x11);
+        assert_eq!(hyphenated(bytes), "00112233-4455-6677-8899-aabbccddeeff");
+    }
+}
