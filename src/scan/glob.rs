@@ -14,13 +14,13 @@ use super::filter_spec::BadPattern;
 
 /// Globs of which a text must match one as a whole.
 #[derive(Clone, Debug)]
-pub(super) struct Globs {
+pub(crate) struct Globs {
     set: RegexSet,
 }
 
 impl Globs {
     /// Compiles the globs; `None` if there are none.
-    pub(super) fn new(globs: &[String], ignore_case: bool) -> Result<Option<Self>, BadPattern> {
+    pub(crate) fn new(globs: &[String], ignore_case: bool) -> Result<Option<Self>, BadPattern> {
         if globs.is_empty() {
             return Ok(None);
         }
@@ -37,7 +37,7 @@ impl Globs {
     }
 
     /// True if one of the globs matches the text as a whole.
-    pub(super) fn matches(&self, text: &[u8]) -> bool {
+    pub(crate) fn matches(&self, text: &[u8]) -> bool {
         self.set.is_match(&String::from_utf8_lossy(text))
     }
 }

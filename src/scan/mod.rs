@@ -16,6 +16,8 @@ mod walk;
 pub use filter_spec::{BadPattern, FilterSpec};
 pub(crate) use follow::Following;
 pub(crate) use found::{FoundBatch, Outbox, ScanMessage};
+pub(crate) use glob::Globs;
 pub use kind::{Kind, UnknownKind};
+pub(crate) use path_globs::PathGlobs;
 pub(crate) use roots::Roots;
 pub(crate) use walk::{Walk, path_of};

@@ -13,7 +13,7 @@ use super::glob::{self, Globs};
 /// (`cache/*.tmp`) may start at any folder of that path. An anchored one (`/srv/x`, `./x`,
 /// `../x`) is compared with the path from `/`, so that it works however the root was written.
 #[derive(Clone, Debug)]
-pub(super) struct PathGlobs {
+pub(crate) struct PathGlobs {
     floating: Option<Globs>,
     anchored: Option<Globs>,
     working_folder: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct PathGlobs {
 
 impl PathGlobs {
     /// Compiles the patterns; `None` if there are none.
-    pub(super) fn new(
+    pub(crate) fn new(
         patterns: &[String],
         ignore_case: bool,
         working_folder: &Path,
@@ -55,7 +55,7 @@ impl PathGlobs {
     }
 
     /// True if one of the globs matches the path.
-    pub(super) fn matches(&self, path: &[u8]) -> bool {
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
         let path = without_dot(path);
         let matches = |globs: &Option<Globs>, path: &[u8]| {
             globs.as_ref().is_some_and(|globs| globs.matches(path))

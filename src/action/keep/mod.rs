@@ -1,0 +1,257 @@
+//! Which files of a set stay: rules in the order in which they were given.
+//!
+//! A rule gives each file a score; the lowest is best. The first rule decides; those that it leaves
+//! equal are looked at by the next one; what no rule can tell apart stays in the order in which it
+//! was listed. A rule is one row of [`RULES`].
+
+use regex::Regex;
+
+use super::places::Below;
+use crate::scan::Globs;
+
+mod best_name;
+mod rules;
+
+pub use rules::RULES;
+
+/// What a rule may look at.
+#[derive(Clone, Debug)]
+pub struct Traits<'a> {
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last access, nanoseconds since 1970.
+    pub atime_ns: i64,
+    /// Names of the inode in all, inside and outside the given paths.
+    pub links: u64,
+    /// Its names in the set; never empty.
+    pub names: Vec<Named<'a>>,
+}
+
+/// One name of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The real absolute path.
+    pub path: &'a [u8],
+    /// The name as it was listed.
+    pub listed: &'a [u8],
+    /// Which of the given paths it was found below, from 0.
+    pub root: Option<u32>,
+}
+
+impl<'a> Named<'a> {
+    /// The part behind the last slash.
+    fn bare(&self) -> &'a [u8] {
+        match self.path.iter().rposition(|&byte| byte == b'/') {
+            Some(slash) => &self.path[slash + 1..],
+            None => self.path,
+        }
+    }
+}
+
+/// A row of [`RULES`].
+pub struct KeepRule {
+    /// What the user types.
+    pub name: &'static str,
+    /// What follows the name, if something must.
+    pub argument: Option<&'static str>,
+    /// Which file it prefers, in a few words.
+    pub about: &'static str,
+    /// Makes the rule. The argument is empty where none is taken.
+    make: fn(&str) -> Result<Score, BadRule>,
+}
+
+/// Gives a score; the lowest is best.
+type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
+
+/// Says why a text is no rule.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRule {
+    /// No rule has this name.
+    #[error("{text:?} is no rule: use {}", names())]
+    Unknown {
+        /// The text.
+        text: String,
+    },
+    /// The rule wants something more.
+    #[error("{name} wants {argument}: write --keep '{name} {argument}'")]
+    NoArgument {
+        /// The rule.
+        name: &'static str,
+        /// What is missing.
+        argument: &'static str,
+    },
+    /// The rule takes nothing more.
+    #[error("{name} takes nothing more, and {rest:?} follows")]
+    Argument {
+        /// The rule.
+        name: &'static str,
+        /// What follows it.
+        rest: String,
+    },
+    /// What follows is not what the rule wants.
+    #[error("{name}: {reason}")]
+    Wrong {
+        /// The rule.
+        name: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+fn names() -> String {
+    let name = |rule: &KeepRule| match rule.argument {
+        Some(argument) => format!("'{} {argument}'", rule.name),
+        None => rule.name.to_owned(),
+    };
+    RULES.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Rules ready to use, in order.
+#[derive(Default)]
+pub struct Rules {
+    rules: Vec<(String, Score)>,
+}
+
+impl std::fmt::Debug for Rules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.rules.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+/// A file that was chosen to stay, and why it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its place among those to choose from.
+    pub index: usize,
+    /// The rules that could not tell the best apart, and the one that could.
+    pub why: String,
+}
+
+impl Rules {
+    /// Reads rules as they are typed: `newest`, `under DIR`, `newest,shortest-path`.
+    pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadRule> {
+        let mut rules = Vec::new();
+        for text in texts {
+            let text = text.as_ref().trim();
+            for part in parts(text) {
+                rules.push((part.to_owned(), parse_one(part)?));
+            }
+        }
+        Ok(Self { rules })
+    }
+
+    /// Chooses up to so many of the files, the best first.
+    pub fn choose(&self, files: &[Traits<'_>], count: usize) -> Vec<Chosen> {
+        let scores: Vec<Vec<i128>> = files
+            .iter()
+            .map(|file| self.rules.iter().map(|(_, score)| score(file)).collect())
+            .collect();
+        let mut order: Vec<usize> = (0..files.len()).collect();
+        // Stable: what is equal stays as listed.
+        order.sort_by(|&a, &b| scores[a].cmp(&scores[b]));
+        let chosen = (0..count.min(order.len())).map(|nth| Chosen {
+            index: order[nth],
+            why: self.why(&scores, &order[nth..]),
+        });
+        chosen.collect()
+    }
+
+    /// Tells why the first of these was preferred to the others.
+    fn why(&self, scores: &[Vec<i128>], order: &[usize]) -> String {
+        let Some((&best, others)) = order.split_first() else {
+            return String::new();
+        };
+        let mut rivals = others.to_vec();
+        let mut tied = Vec::new();
+        for (at, (name, _)) in self.rules.iter().enumerate() {
+            if rivals.is_empty() {
+                break;
+            }
+            let before = rivals.len();
+            rivals.retain(|&other| scores[other][at] == scores[best][at]);
+            match rivals.len() {
+                0 => return told(&tied, name),
+                left if left == before => tied.push(format!("{name}: {} equal", left + 1)),
+                left => tied.push(format!("{name}: {} of {} equal", left + 1, before + 1)),
+            }
+        }
+        match others.is_empty() {
+            true => "the only one left".to_owned(),
+            false => told(&tied, "listed first"),
+        }
+    }
+}
+
+fn told(tied: &[String], last: &str) -> String {
+    match tied {
+        [] => last.to_owned(),
+        tied => format!("{}; {last}", tied.join("; ")),
+    }
+}
+
+/// Rules without arguments may be joined by commas; an argument may hold commas of its own.
+fn parts(text: &str) -> Vec<&str> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let bare = |part: &&str| RULES.iter().any(|r| r.name == *part && r.argument.is_none());
+    match parts.iter().all(bare) {
+        true => parts,
+        false => vec![text],
+    }
+}
+
+fn parse_one(text: &str) -> Result<Score, BadRule> {
+    let (name, rest) = text
+        .split_once([' ', '=', ':'])
+        .map_or((text, ""), |(name, rest)| (name, rest.trim()));
+    let rule = RULES.iter().find(|rule| rule.name == name);
+    let rule = rule.ok_or_else(|| BadRule::Unknown {
+        text: text.to_owned(),
+    })?;
+    match rule.argument {
+        Some(argument) if rest.is_empty() => Err(BadRule::NoArgument {
+            name: rule.name,
+            argument,
+        }),
+        None if !rest.is_empty() => Err(BadRule::Argument {
+            name: rule.name,
+            rest: rest.to_owned(),
+        }),
+        _ => (rule.make)(rest),
+    }
+}
+
+/// Compiles a folder for `under` and `not-under`.
+fn folder(name: &'static str, text: &str) -> Result<Below, BadRule> {
+    Below::folder(text.as_ref()).map_err(|e| BadRule::Wrong {
+        name,
+        reason: e.to_string(),
+    })
+}
+
+/// Compiles the glob of `name`.
+fn glob(name: &'static str, text: &str) -> Result<Globs, BadRule> {
+    let wrong = |reason: String| BadRule::Wrong { name, reason };
+    if text.contains('/') {
+        return Err(wrong(format!(
+            "{text:?} has a slash, and a name never has one: use 'under DIR' or 'regex REGEX'"
+        )));
+    }
+    let globs = Globs::new(&[text.to_owned()], false).map_err(|e| wrong(e.to_string()))?;
+    globs.ok_or_else(|| wrong("no pattern".to_owned()))
+}
+
+/// Compiles the expression of `regex`.
+fn regex(name: &'static str, text: &str) -> Result<Regex, BadRule> {
+    Regex::new(text).map_err(|e| BadRule::Wrong {
+        name,
+        reason: format!(
+            "{text:?} is not a regular expression: {}",
+            e.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ")
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::*;
+
+struct File {
+    mtime_ns: i64,
+    links: u64,
+    names: &'static [&'static str],
+}
+
+fn chosen(rules: &[&str], files: &[File], count: usize) -> Vec<(usize, String)> {
+    let traits: Vec<Traits<'_>> = files
+        .iter()
+        .map(|file| Traits {
+            mtime_ns: file.mtime_ns,
+            atime_ns: file.mtime_ns,
+            links: file.links,
+            names: file
+                .names
+                .iter()
+                .map(|name| Named {
+                    path: name.as_bytes(),
+                    listed: name.as_bytes(),
+                    root: Some(u32::from(!name.starts_with("/a"))),
+                })
+                .collect(),
+        })
+        .collect();
+    let rules = Rules::parse(rules).expect("good rules");
+    let chosen = rules.choose(&traits, count).into_iter();
+    chosen.map(|c| (c.index, c.why)).collect()
+}
+
+fn file(mtime_ns: i64, names: &'static [&'static str]) -> File {
+    File {
+        mtime_ns,
+        links: names.len() as u64,
+        names,
+    }
+}
+
+#[test]
+fn each_rule_prefers_what_it_says() {
+    let files = [
+        file(10, &["/b/deep/down/Copy of x.jpg"]),
+        file(30, &["/a/x (1).jpg", "/a/y"]),
+        file(20, &["/b/x.jpg"]),
+    ];
+    for (rule, index) in [
+        ("newest", 1),
+        ("oldest", 0),
+        ("shortest-path", 1),
+        ("longest-path", 0),
+        ("shallowest", 1),
+        ("deepest", 0),
+        ("most-recently-accessed", 1),
+        ("first-root", 1),
+        ("under /b/deep", 0),
+        ("under=/a", 1),
+        ("not-under /b", 1),
+        ("not-under:/a", 0),
+        ("name x.jpg", 2),
+        ("name Copy*", 0),
+        ("regex /down/", 0),
+        ("largest-link-count", 1),
+        ("best-name", 1),
+    ] {
+        assert_eq!(chosen(&[rule], &files, 1)[0].0, index, "{rule}");
+    }
+    assert_eq!(RULES.len(), 14, "a new rule wants a line above");
+}
+
+#[test]
+fn ties_go_to_the_next_rule_and_are_told() {
+    let files = [
+        file(10, &["/a/long-name"]),
+        file(20, &["/b/longer-name"]),
+        file(20, &["/b/short"]),
+        file(20, &["/b/other"]),
+    ];
+    assert_eq!(
+        chosen(&["newest,shortest-path"], &files, 1),
+        [(
+            2,
+            "newest: 3 of 4 equal; shortest-path: 2 of 3 equal; listed first".to_owned()
+        )]
+    );
+    assert_eq!(
+        chosen(&["newest", "name o*"], &files, 1),
+        [(3, "newest: 3 of 4 equal; name o*".to_owned())]
+    );
+    assert_eq!(chosen(&["oldest"], &files, 1), [(0, "oldest".to_owned())]);
+    assert_eq!(chosen(&[], &files, 1), [(0, "listed first".to_owned())]);
+}
+
+#[test]
+fn several_can_stay() {
+    let files = [file(1, &["/a"]), file(3, &["/b"]), file(2, &["/c"])];
+    let stay = chosen(&["newest"], &files, 2);
+    assert_eq!(
+        stay,
+        [(1, "newest".to_owned()), (2, "newest".to_owned())]
+    );
+    assert_eq!(chosen(&["newest"], &files, 9).len(), 3);
+    assert_eq!(chosen(&["newest"], &files, 3)[2].1, "the only one left");
+}
+
+#[test]
+fn an_argument_may_hold_commas() {
+    let files = [file(1, &["/a/x,y"]), file(2, &["/a/z"])];
+    assert_eq!(chosen(&["name x,y"], &files, 1)[0].0, 0);
+}
+
+#[test]
+fn what_is_no_rule_is_explained() {
+    let mut said = String::new();
+    for text in ["newst", "", "under", "newest 3", "name [", "regex (", "newest,under /a"] {
+        let error = Rules::parse(&[text]).expect_err(text);
+        assert_eq!(error.to_string().lines().count(), 1);
+        said.push_str(&format!("{text:?}\n    {error}\n"));
+    }
+    insta::assert_snapshot!(said);
+}

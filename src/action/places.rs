@@ -1,0 +1,215 @@
+//! Folders and patterns that decide what may be touched.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::scan::{BadPattern, PathGlobs};
+
+/// A folder and everything below it, by its real path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Below {
+    /// Without a slash at its end; empty for `/`.
+    folder: Vec<u8>,
+}
+
+/// Says why a place cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BadPlace {
+    /// It is not there; a typing error must not unprotect anything.
+    #[error("cannot find {}: {cause}", .path.display())]
+    Missing {
+        /// The place as given.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// It is a pattern with a mistake.
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+    /// A pattern can only be written in UTF-8.
+    #[error("{} is not there, and no pattern, as it is not UTF-8", .0.display())]
+    NotText(PathBuf),
+}
+
+impl Below {
+    /// Looks the folder up; a leading `~/` is the home folder, as quotes keep shells from saying so.
+    pub fn folder(path: &Path) -> Result<Self, BadPlace> {
+        let real = real(path).map_err(|cause| BadPlace::Missing {
+            path: path.to_owned(),
+            cause,
+        })?;
+        Ok(Self::from_real(&real))
+    }
+
+    /// Takes a path that is real already.
+    pub fn from_real(path: &Path) -> Self {
+        let bytes = path.as_os_str().as_bytes();
+        Self {
+            folder: bytes.strip_suffix(b"/").unwrap_or(bytes).to_vec(),
+        }
+    }
+
+    /// True for the folder itself and everything below it.
+    pub fn holds(&self, path: &[u8]) -> bool {
+        let rest = path.strip_prefix(&self.folder[..]);
+        rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+}
+
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let found = path.canonicalize();
+    if found.is_err()
+        && let Ok(rest) = path.strip_prefix("~")
+        && let Some(home) = std::env::home_dir()
+    {
+        return home.join(rest).canonicalize();
+    }
+    found
+}
+
+/// Something that is never touched: a folder or file, or what matches a pattern.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A folder or a file that is there.
+    Below(Below),
+    /// A pattern for a path or for any folder above it.
+    Glob(PathGlobs),
+}
+
+impl Place {
+    /// Takes what is there for a folder or file, and anything else that can be one for a pattern.
+    pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
+        let missing = match Below::folder(Path::new(text)) {
+            Ok(below) => return Ok(Self::Below(below)),
+            Err(missing) => missing,
+        };
+        if !text.as_bytes().iter().any(|byte| b"*?[{".contains(byte)) {
+            return Err(missing);
+        }
+        let pattern = text
+            .to_str()
+            .ok_or_else(|| BadPlace::NotText(text.into()))?;
+        let pattern = pattern.trim_end_matches('/').to_owned();
+        let globs = PathGlobs::new(&[pattern], false, working_folder)?;
+        globs.map(Self::Glob).ok_or(missing)
+    }
+
+    fn holds(&self, path: &[u8], listed: &[u8]) -> bool {
+        match self {
+            Self::Below(below) => below.holds(path),
+            Self::Glob(globs) => {
+                let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
+                any(path) || any(listed)
+            }
+        }
+    }
+}
+
+/// The path, its folder, that one's folder, and so on.
+fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(Some(path), |path| {
+        let slash = path.iter().rposition(|&byte| byte == b'/')?;
+        (slash > 0).then(|| &path[..slash])
+    })
+}
+
+/// Why a name must not be touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Hold {
+    /// It lies in a reference folder.
+    Reference,
+    /// It is protected.
+    Protected,
+    /// It lies outside the only folders in which something may be done.
+    Outside,
+}
+
+impl Hold {
+    /// The reason, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Protected => "protected",
+            Self::Outside => "not below --only-under",
+        }
+    }
+}
+
+/// Where something may be done.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// Folders whose files are kept, and preferred.
+    pub reference: Vec<Below>,
+    /// What is never touched.
+    pub protected: Vec<Place>,
+    /// If there are any: nothing outside them is touched.
+    pub only_under: Vec<Below>,
+}
+
+impl Bounds {
+    /// Tells why a name must not be touched; `None` if it may.
+    ///
+    /// `path` is the real path, `listed` the name as somebody wrote it.
+    pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Hold> {
+        let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
+        if inside(&self.reference) {
+            Some(Hold::Reference)
+        } else if self.protected.iter().any(|place| place.holds(path, listed)) {
+            Some(Hold::Protected)
+        } else if !self.only_under.is_empty() && !inside(&self.only_under) {
+            Some(Hold::Outside)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str) -> Place {
+        Place::parse(OsStr::new(text), Path::new("/home/me")).expect("a place")
+    }
+
+    #[test]
+    fn a_folder_holds_what_is_below_it_and_no_neighbour() {
+        let below = Below::from_real(Path::new("/a/b"));
+        for (path, expected) in [
+            ("/a/b", true),
+            ("/a/b/c", true),
+            ("/a/bc", false),
+            ("/a", false),
+        ] {
+            assert_eq!(below.holds(path.as_bytes()), expected, "{path}");
+        }
+        assert!(Below::from_real(Path::new("/")).holds(b"/x"));
+    }
+
+    #[test]
+    fn a_pattern_protects_folders_as_a_whole() {
+        for (pattern, path, expected) in [
+            ("*.raw", "/x/y.raw", true),
+            ("*.raw", "/x/y.jpg", false),
+            ("originals*", "/x/originals-2/deep/y.jpg", true),
+            ("/x/o*", "/x/originals/y.jpg", true),
+            ("/x/o*", "/z/x/originals/y.jpg", false),
+            ("./o*/", "/home/me/originals/y.jpg", true),
+        ] {
+            let held = place(pattern).holds(path.as_bytes(), b"elsewhere");
+            assert_eq!(held, expected, "{pattern} {path}");
+        }
+        assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg"));
+    }
+
+    #[test]
+    fn a_place_that_is_not_there_is_refused() {
+        let parse = |text: &str| Place::parse(OsStr::new(text), Path::new("/"));
+        let said = parse("/no/such/folder").expect_err("missing").to_string();
+        assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
+        assert!(parse("[").is_err());
+        assert!(matches!(parse("/"), Ok(Place::Below(_))));
+    }
+}
