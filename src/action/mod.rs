@@ -4,6 +4,9 @@
 //! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when they are
 //! carried out. `docs/safety.md` says what is promised.
 
+pub mod keep;
+pub mod places;
+pub mod plan;
 mod step;
 
 pub use step::{

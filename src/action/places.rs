@@ -71,7 +71,10 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 
 /// Something that is never touched: a folder or file, or what matches a pattern.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub struct Place(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
     /// A folder or a file that is there.
     Below(Below),
     /// A pattern for a path or for any folder above it.
@@ -82,7 +85,7 @@ impl Place {
     /// Takes what is there for a folder or file, and anything else that can be one for a pattern.
     pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
         let missing = match Below::folder(Path::new(text)) {
-            Ok(below) => return Ok(Self::Below(below)),
+            Ok(below) => return Ok(Self(Kind::Below(below))),
             Err(missing) => missing,
         };
         if !text.as_bytes().iter().any(|byte| b"*?[{".contains(byte)) {
@@ -93,13 +96,13 @@ impl Place {
             .ok_or_else(|| BadPlace::NotText(text.into()))?;
         let pattern = pattern.trim_end_matches('/').to_owned();
         let globs = PathGlobs::new(&[pattern], false, working_folder)?;
-        globs.map(Self::Glob).ok_or(missing)
+        globs.map(|globs| Self(Kind::Glob(globs))).ok_or(missing)
     }
 
     fn holds(&self, path: &[u8], listed: &[u8]) -> bool {
-        match self {
-            Self::Below(below) => below.holds(path),
-            Self::Glob(globs) => {
+        match &self.0 {
+            Kind::Below(below) => below.holds(path),
+            Kind::Glob(globs) => {
                 let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
                 any(path) || any(listed)
             }
@@ -210,6 +213,6 @@ mod tests {
         let said = parse("/no/such/folder").expect_err("missing").to_string();
         assert!(said.starts_with("cannot find /no/such/folder: "), "{said}");
         assert!(parse("[").is_err());
-        assert!(matches!(parse("/"), Ok(Place::Below(_))));
+        assert!(matches!(parse("/"), Ok(Place(Kind::Below(_)))));
     }
 }

@@ -17,6 +17,8 @@ pub struct Stat {
     pub ino: u64,
     /// Length, bytes.
     pub size: u64,
+    /// Last access, nanoseconds since 1970.
+    pub atime_ns: i64,
     /// Last modification, nanoseconds since 1970.
     pub mtime_ns: i64,
     /// Last change of the inode, nanoseconds since 1970.
@@ -35,6 +37,7 @@ const WANTED: StatxFlags = StatxFlags::from_bits_retain(
         | StatxFlags::INO.bits()
         | StatxFlags::SIZE.bits()
         | StatxFlags::BLOCKS.bits()
+        | StatxFlags::ATIME.bits()
         | StatxFlags::MTIME.bits()
         | StatxFlags::CTIME.bits(),
 );
@@ -62,6 +65,7 @@ impl From<Statx> for Stat {
             dev: rustix::fs::makedev(s.stx_dev_major, s.stx_dev_minor),
             ino: s.stx_ino,
             size: s.stx_size,
+            atime_ns: nanoseconds(s.stx_atime),
             mtime_ns: nanoseconds(s.stx_mtime),
             ctime_ns: nanoseconds(s.stx_ctime),
             links: s.stx_nlink,

@@ -29,3 +29,15 @@ const PSEUDO: &[u64] = &[
 pub fn is_pseudo(folder: impl AsFd) -> bool {
     rustix::fs::fstatfs(folder).is_ok_and(|s| PSEUDO.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
+
+/// File systems whose files may share extents, as FIEMAP tells.
+const SHARING: &[u64] = &[
+    0x9123_683e, // btrfs
+    0x5846_5342, // xfs
+    0xca45_1a4e, // bcachefs
+];
+
+/// True if files there may share extents; false where the kernel does not say.
+pub fn shares_extents(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|s| SHARING.contains(&(s.f_type as u64 & 0xffff_ffff)))
+}

@@ -78,7 +78,11 @@ fn without_number_in_parentheses(stem: &str) -> Option<&str> {
 fn without_word_after(stem: &str) -> Option<&str> {
     let numbered = stem.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = stem.len() - numbered.len();
-    let bare = if (1..=3).contains(&digits) { numbered } else { stem };
+    let bare = if (1..=3).contains(&digits) {
+        numbered
+    } else {
+        stem
+    };
     let bare = bare.trim_end_matches(JOINTS);
     let rest = AFTER.iter().find_map(|word| bare.strip_suffix(word))?;
     let before = rest.trim_end_matches(JOINTS);

@@ -194,7 +194,11 @@ fn told(tied: &[String], last: &str) -> String {
 /// Rules without arguments may be joined by commas; an argument may hold commas of its own.
 fn parts(text: &str) -> Vec<&str> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    let bare = |part: &&str| RULES.iter().any(|r| r.name == *part && r.argument.is_none());
+    let bare = |part: &&str| {
+        RULES
+            .iter()
+            .any(|r| r.name == *part && r.argument.is_none())
+    };
     match parts.iter().all(bare) {
         true => parts,
         false => vec![text],
@@ -248,7 +252,11 @@ fn regex(name: &'static str, text: &str) -> Result<Regex, BadRule> {
         name,
         reason: format!(
             "{text:?} is not a regular expression: {}",
-            e.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ")
+            e.to_string()
+                .lines()
+                .last()
+                .unwrap_or_default()
+                .trim_start_matches("error: ")
         ),
     })
 }

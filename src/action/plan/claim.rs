@@ -1,0 +1,106 @@
+//! What somebody says about files: a report, or a run that just ended.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::hash::ContentDigest;
+use crate::pipeline::DuplicateSet;
+
+/// A set of files that are said to have the same content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Length of each, bytes.
+    pub size: u64,
+    /// Digest of the content, if one is given.
+    pub digest: Option<ContentDigest>,
+    /// The files, in the order in which they are listed.
+    pub files: Vec<ClaimedFile>,
+}
+
+/// One file of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedFile {
+    /// Its names as listed.
+    pub names: Vec<Vec<u8>>,
+    /// What is said of it, if anything is.
+    pub facts: Option<ClaimedFacts>,
+}
+
+/// What a file was when it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClaimedFacts {
+    /// `st_dev`.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+}
+
+impl From<&DuplicateSet> for Claim {
+    fn from(set: &DuplicateSet) -> Self {
+        let files = set.members.iter().map(|member| ClaimedFile {
+            names: member.names.clone(),
+            facts: Some(ClaimedFacts {
+                dev: member.dev,
+                ino: member.ino,
+                mtime_ns: member.mtime_ns,
+            }),
+        });
+        Self {
+            size: set.size,
+            digest: set.digest,
+            files: files.collect(),
+        }
+    }
+}
+
+/// What holds for all claims of one source.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// Where relative names start; without it they are not understood.
+    pub folder: Option<PathBuf>,
+    /// When the files were looked at, nanoseconds since 1970.
+    pub not_after_ns: Option<i64>,
+    /// Copies below one of the given paths do not count as duplicates of each other.
+    pub isolate: bool,
+    roots: Option<HashMap<PathBuf, u32>>,
+}
+
+impl Origin {
+    /// Says where the files were looked for: nothing outside takes part. Relative paths start in
+    /// `folder`; what is not there (any more) holds nothing.
+    pub fn with_roots<'a>(mut self, roots: impl IntoIterator<Item = &'a Path>) -> Self {
+        let base = self.folder.clone().unwrap_or_default();
+        let mut real = HashMap::new();
+        for (index, root) in (0..).zip(roots) {
+            if let Ok(root) = base.join(root).canonicalize() {
+                real.entry(root).or_insert(index);
+            }
+        }
+        self.roots = Some(real);
+        self
+    }
+
+    /// The number of the first given path that holds this real path.
+    pub(super) fn root_of(&self, path: &[u8]) -> Inside {
+        let Some(roots) = &self.roots else {
+            return Inside::Unsaid;
+        };
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let number = path.ancestors().filter_map(|path| roots.get(path)).min();
+        number.map_or(Inside::No, |&number| Inside::Root(number))
+    }
+}
+
+/// Whether a path is one that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// It is below this given path.
+    Root(u32),
+    /// It is below none.
+    No,
+    /// It is not known which paths were given.
+    Unsaid,
+}

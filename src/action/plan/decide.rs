@@ -1,0 +1,150 @@
+//! Decides which files of a set stay.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::set::{Fate, Left, SetPlan};
+use crate::action::ActionKind;
+use crate::action::keep::Rules;
+use crate::action::places::Hold;
+
+/// What decisions go by.
+#[derive(Debug)]
+pub struct Policy {
+    /// What is done to those that do not stay.
+    pub action: ActionKind,
+    /// Which file stays.
+    pub rules: Rules,
+    /// How many stay at least; not 0.
+    pub keep: usize,
+    /// Copies below one given path do not count as duplicates of each other.
+    pub isolate: bool,
+}
+
+/// What is wanted for one set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// What the rules say.
+    ByRule,
+    /// These files stay.
+    Keep(Vec<usize>),
+    /// All files stay.
+    KeepAll,
+    /// Nothing is decided yet.
+    Undecided,
+}
+
+impl Policy {
+    /// Gives each file of the set its fate. What frees how much is [estimated](super::estimate)
+    /// afterwards.
+    pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        match choice {
+            Choice::KeepAll => set.files.iter_mut().for_each(|file| {
+                file.fate = Fate::Keep("chosen".to_owned());
+            }),
+            Choice::Undecided => set.files.iter_mut().for_each(|file| {
+                file.fate = Fate::Leave(Left::NotAsked);
+            }),
+            Choice::ByRule => self.by_group(set, None),
+            Choice::Keep(chosen) => self.by_group(set, Some(chosen)),
+        }
+    }
+
+    fn by_group(&self, set: &mut SetPlan, chosen: Option<&[usize]>) {
+        let all: Vec<usize> = (0..set.files.len()).collect();
+        let groups: Vec<Vec<usize>> = match self.action {
+            // A link cannot leave its file system, so one file stays on each.
+            ActionKind::Hardlink => {
+                let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+                for index in all {
+                    groups.entry(set.files[index].dev).or_default().push(index);
+                }
+                groups.into_values().collect()
+            }
+            _ => vec![all],
+        };
+        let single = groups.len() == 1;
+        for group in groups {
+            if group.len() == 1 && !single {
+                set.files[group[0]].fate = Fate::Leave(Left::OtherFileSystem);
+            } else {
+                self.group(set, &group, chosen);
+            }
+        }
+    }
+
+    /// Decides about files of which each can stand for each other. At least one stays, whatever
+    /// rules, bounds and users say.
+    fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&[usize]>) {
+        let (held, free): (Vec<usize>, Vec<usize>) = group
+            .iter()
+            .partition(|&&index| set.files[index].hold().is_some());
+        let mut stay: Vec<(usize, String)> = Vec::new();
+        for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
+            let with = held.iter().copied();
+            let with: Vec<usize> = with
+                .filter(|&index| set.files[index].hold() == Some(hold))
+                .collect();
+            let ordered = self.best(set, &with, with.len());
+            stay.extend(
+                ordered
+                    .into_iter()
+                    .map(|(i, _)| (i, hold.words().to_owned())),
+            );
+        }
+        let asked = chosen.map(|chosen| {
+            let asked = free.iter().copied().filter(|index| chosen.contains(index));
+            asked.collect::<Vec<usize>>()
+        });
+        match asked {
+            Some(asked) if !asked.is_empty() || !stay.is_empty() => {
+                let ordered = self.best(set, &asked, asked.len());
+                stay.extend(ordered.into_iter().map(|(i, _)| (i, "chosen".to_owned())));
+            }
+            _ => {
+                let wanted = self.keep.max(1).saturating_sub(stay.len());
+                stay.extend(self.best(set, &free, wanted));
+            }
+        }
+        if self.isolate && chosen.is_none() {
+            let more = beside(set, &free, &stay);
+            stay.extend(more);
+        }
+        let Some(&(keeper, _)) = stay.first() else {
+            return;
+        };
+        for &index in &free {
+            set.files[index].fate = Fate::Act { keeper, frees: 0 };
+        }
+        for (index, why) in stay {
+            set.files[index].fate = Fate::Keep(why);
+        }
+    }
+
+    /// The best of these files, each with the reason.
+    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, String)> {
+        let traits: Vec<_> = among
+            .iter()
+            .map(|&index| set.files[index].traits())
+            .collect();
+        let chosen = self.rules.choose(&traits, count).into_iter();
+        chosen.map(|best| (among[best.index], best.why)).collect()
+    }
+}
+
+/// Files below the same given path as one that stays.
+fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, String)]) -> Vec<(usize, String)> {
+    let roots_of = |index: usize| set.files[index].names.iter().filter_map(|name| name.root);
+    let kept: BTreeSet<u32> = stay
+        .iter()
+        .flat_map(|&(index, _)| roots_of(index))
+        .collect();
+    let stays = |index: &usize| stay.iter().any(|(other, _)| other == index);
+    let beside = free.iter().copied().filter(|index| !stays(index));
+    beside
+        .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
+        .map(|index| (index, "below the same given path (--isolate)".to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::action::plan::set::{PlannedFile, PlannedName};
+
+fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
+    PlannedName {
+        path: path.into(),
+        listed: path.into(),
+        root: Some(root),
+        hold,
+    }
+}
+
+fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
+    PlannedFile {
+        dev,
+        ino,
+        mtime_ns: ino as i64,
+        ctime_ns: 0,
+        atime_ns: 0,
+        links: names.len() as u64,
+        allocated: 4096,
+        names,
+        fate: Fate::Leave(Left::NotAsked),
+    }
+}
+
+fn set(files: Vec<PlannedFile>) -> SetPlan {
+    SetPlan {
+        size: 1,
+        digest: None,
+        files,
+        left: Vec::new(),
+    }
+}
+
+fn policy(action: ActionKind, rules: &[&str]) -> Policy {
+    Policy {
+        action,
+        rules: Rules::parse(rules).expect("good rules"),
+        keep: 1,
+        isolate: false,
+    }
+}
+
+/// What becomes of each file: `k` stays, `-` is left, a digit names the keeper.
+fn fates(policy: &Policy, files: Vec<PlannedFile>, choice: &Choice) -> String {
+    let mut set = set(files);
+    policy.decide(&mut set, choice);
+    let fate = |file: &PlannedFile| match file.fate {
+        Fate::Keep(_) => "k".to_owned(),
+        Fate::Leave(_) => "-".to_owned(),
+        Fate::Act { keeper, .. } => keeper.to_string(),
+    };
+    set.files.iter().map(fate).collect()
+}
+
+fn simple(paths: &[(&str, Option<Hold>)]) -> Vec<PlannedFile> {
+    let file = |(ino, (path, hold)): (u64, &(&str, Option<Hold>))| {
+        let root = u32::from(path.starts_with("/b"));
+        file(1, ino, vec![name(path, root, *hold)])
+    };
+    (0..).zip(paths).map(file).collect()
+}
+
+#[test]
+fn the_rule_decides_and_one_stays() {
+    let files = simple(&[("/a", None), ("/b", None), ("/c", None)]);
+    let remove = policy(ActionKind::Remove, &["newest"]);
+    assert_eq!(fates(&remove, files.clone(), &Choice::ByRule), "22k");
+    let listed = policy(ActionKind::Remove, &[]);
+    assert_eq!(fates(&listed, files, &Choice::ByRule), "k00");
+}
+
+#[test]
+fn what_is_held_counts_as_kept_and_references_come_first() {
+    let remove = policy(ActionKind::Remove, &["newest"]);
+    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "k00");
+    let files = simple(&[
+        ("/a", Some(Hold::Protected)),
+        ("/b", Some(Hold::Reference)),
+        ("/c", None),
+    ]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "kk1");
+    let two = Policy { keep: 2, ..remove };
+    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+    assert_eq!(fates(&two, files, &Choice::ByRule), "k0k");
+}
+
+#[test]
+fn a_file_with_one_name_held_stays_whole() {
+    let names = vec![name("/a", 0, None), name("/p/a", 0, Some(Hold::Protected))];
+    let files = vec![file(1, 1, vec![name("/b", 1, None)]), file(1, 2, names)];
+    let remove = policy(ActionKind::Remove, &[]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "1k");
+}
+
+#[test]
+fn hard_links_stay_on_their_file_system() {
+    let on = |dev, ino| file(dev, ino, vec![name("/x", 0, None)]);
+    let files = vec![on(1, 1), on(2, 2), on(2, 3), on(3, 4)];
+    let link = policy(ActionKind::Hardlink, &[]);
+    assert_eq!(fates(&link, files.clone(), &Choice::ByRule), "-k1-");
+    let remove = policy(ActionKind::Remove, &[]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "k000");
+}
+
+#[test]
+fn isolated_copies_beside_the_kept_file_stay() {
+    let files = simple(&[
+        ("/a/1", None),
+        ("/a/2", None),
+        ("/b/1", None),
+        ("/b/2", None),
+    ]);
+    let isolate = Policy {
+        isolate: true,
+        ..policy(ActionKind::Remove, &[])
+    };
+    assert_eq!(fates(&isolate, files, &Choice::ByRule), "kk00");
+}
+
+#[test]
+fn the_user_can_keep_others_but_not_none() {
+    let remove = policy(ActionKind::Remove, &[]);
+    let files = || simple(&[("/a", None), ("/b", None), ("/c", None)]);
+    for (choice, expected) in [
+        (Choice::Keep(vec![1, 2]), "1kk"),
+        (Choice::Keep(vec![]), "k00"),
+        (Choice::Keep(vec![9]), "k00"),
+        (Choice::KeepAll, "kkk"),
+        (Choice::Undecided, "---"),
+    ] {
+        assert_eq!(fates(&remove, files(), &choice), expected, "{choice:?}");
+    }
+    let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None)]);
+    assert_eq!(fates(&remove, files, &Choice::Keep(vec![1])), "kk");
+}
+
+fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
+    let hold = prop_oneof![
+        4 => Just(None),
+        1 => Just(Some(Hold::Protected)),
+        1 => Just(Some(Hold::Reference)),
+        1 => Just(Some(Hold::Outside)),
+    ];
+    let names = prop::collection::vec(("/[ab]/[a-c]{1,3}", 0_u32..3, hold), 1..3);
+    (1_u64..3, names).prop_map(move |(dev, names)| {
+        let names = names
+            .into_iter()
+            .map(|(path, root, hold)| name(&path, root, hold));
+        file(dev, ino, names.collect())
+    })
+}
+
+fn any_files() -> impl Strategy<Value = Vec<PlannedFile>> {
+    (0_u64..6).prop_flat_map(|count| (0..count).map(any_file).collect::<Vec<_>>())
+}
+
+proptest! {
+    /// Whatever rules, bounds and users say: who goes has a keeper that stays.
+    #[test]
+    fn nobody_goes_without_a_keeper(
+        files in any_files(),
+        action in prop::sample::select(vec![ActionKind::Remove, ActionKind::Hardlink, ActionKind::Reflink]),
+        rule in prop::sample::select(vec!["newest", "best-name", "shortest-path,oldest", "name a*"]),
+        keep in 0_usize..4,
+        isolate: bool,
+        choice in prop_oneof![
+            Just(Choice::ByRule),
+            Just(Choice::KeepAll),
+            prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
+        ],
+    ) {
+        let policy = Policy { keep, isolate, ..policy(action, &[rule]) };
+        let mut set = set(files);
+        policy.decide(&mut set, &choice);
+        for file in &set.files {
+            let Fate::Act { keeper, .. } = file.fate else { continue };
+            let keeper = &set.files[keeper];
+            prop_assert!(matches!(keeper.fate, Fate::Keep(_)));
+            prop_assert!(file.hold().is_none());
+            prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
+            prop_assert!(action != ActionKind::Hardlink || keeper.dev == file.dev);
+        }
+        let acted = set.files.iter().any(|file| matches!(file.fate, Fate::Act { .. }));
+        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();
+        prop_assert!(!acted || kept >= 1);
+        prop_assert!(!acted || choice != Choice::ByRule || kept >= keep);
+    }
+}

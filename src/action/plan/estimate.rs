@@ -1,0 +1,76 @@
+//! How many bytes come free when a plan is carried out.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+
+use super::set::{Fate, PlannedFile, SetPlan};
+use crate::action::ActionKind;
+use crate::sys::fiemap::{self, Extent};
+use crate::sys::open::{self, CWD, Manner};
+use crate::sys::statfs;
+
+/// Estimates for the files of a set that are acted on.
+///
+/// Counted are allocated blocks. A file of which a name remains frees nothing. Of extents that
+/// several files share, what a file that stays refers to does not come free; what only files of
+/// this set share that go counts once; and what only one of them has although it is shared does not
+/// come free, since something else refers to it. `destination` is the file system that files are moved to.
+pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>) {
+    let shared = match set
+        .files
+        .iter()
+        .any(|file| matches!(file.fate, Fate::Act { .. }))
+    {
+        true => set.files.iter().map(shared_extents).collect(),
+        false => Vec::new(),
+    };
+    let mut users: HashMap<u64, u32> = HashMap::new();
+    let mut taken: HashSet<u64> = HashSet::new();
+    for (file, extents) in set.files.iter().zip::<&Vec<Vec<Extent>>>(&shared) {
+        for extent in extents {
+            *users.entry(extent.physical).or_default() += 1;
+            if !matches!(file.fate, Fate::Act { .. }) {
+                taken.insert(extent.physical);
+            }
+        }
+    }
+    for (file, extents) in set.files.iter_mut().zip(&shared) {
+        let elsewhere = file.names_elsewhere() > 0;
+        let Fate::Act { frees, .. } = &mut file.fate else {
+            continue;
+        };
+        let stays_there = match action {
+            // Into the trash of the same file system.
+            ActionKind::Trash => true,
+            ActionKind::Move => destination == Some(file.dev) || elsewhere,
+            // The file itself gives its blocks back, whatever names it has.
+            ActionKind::Reflink => false,
+            ActionKind::Remove | ActionKind::Hardlink | ActionKind::Symlink => elsewhere,
+        };
+        if stays_there {
+            continue;
+        }
+        let kept = extents.iter().filter(|extent| {
+            !taken.insert(extent.physical) || users.get(&extent.physical) == Some(&1)
+        });
+        let kept: u64 = kept.map(|extent| extent.length).sum();
+        *frees = file.allocated.saturating_sub(kept);
+    }
+}
+
+/// The extents that the file shares with others, where the file system tells.
+fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let extents = || {
+        let name = CString::new(file.names.first()?.path.as_slice()).ok()?;
+        let fd = open::file(CWD, &name, manner).ok()?;
+        statfs::shares_extents(&fd).then_some(())?;
+        fiemap::extents(&fd)
+    };
+    let mut extents = extents().unwrap_or_default();
+    extents.retain(|extent| extent.shared);
+    extents
+}

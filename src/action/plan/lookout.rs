@@ -1,0 +1,209 @@
+//! Looks at what is really there under the names of a claim.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CString, OsStr};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::claim::{Claim, ClaimedFile, Inside, Origin};
+use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
+use crate::action::places::Bounds;
+use crate::sys::open::CWD;
+use crate::sys::stat::{self, Stat};
+
+/// Folders whose real path is remembered; a guess, since sets jump between folders.
+const FOLDERS: usize = 1 << 16;
+
+/// Looks at names, one set after the other.
+#[derive(Debug, Default)]
+pub struct Lookout {
+    /// What holds for all claims.
+    pub origin: Origin,
+    /// Where something may be done.
+    pub bounds: Bounds,
+    /// Bytes will not be compared: nothing about a file may have changed since it was listed.
+    pub strict: bool,
+    /// A name's folder as listed, and its real path.
+    folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
+    /// Files of earlier sets: 8 bytes each, whatever their names. Two files with one hash are
+    /// taken for one, and the second is left alone.
+    seen: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Lookout {
+    /// Starts with nothing seen.
+    pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
+        Self {
+            origin,
+            bounds,
+            strict,
+            ..Self::default()
+        }
+    }
+
+    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    pub fn look(&mut self, claim: &Claim) -> SetPlan {
+        let mut set = SetPlan {
+            size: claim.size,
+            digest: claim.digest.map(|digest| digest.to_string()),
+            files: Vec::new(),
+            left: Vec::new(),
+        };
+        // A file's place among those found.
+        let mut places: HashMap<(u64, u64), usize> = HashMap::new();
+        let mut paths: HashSet<Vec<u8>> = HashSet::new();
+        for file in &claim.files {
+            for listed in &file.names {
+                let mut path = self.absolute(listed);
+                let looked = self.real(&path).and_then(|real| {
+                    path.clone_from(&real);
+                    self.look_at(&real, claim, file)
+                });
+                match looked {
+                    Err(why) => set.left.push(LeftName { path, why }),
+                    // Listed twice, or reached in two ways.
+                    Ok(_) if !paths.insert(path.clone()) => {}
+                    Ok((stat, root)) => {
+                        let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
+                            set.files.push(planned(&stat));
+                            set.files.len() - 1
+                        });
+                        set.files[place].names.push(PlannedName {
+                            hold: self.bounds.hold(&path, listed),
+                            path,
+                            listed: listed.clone(),
+                            root,
+                        });
+                    }
+                }
+            }
+        }
+        self.take_out_repeated(&mut set);
+        set
+    }
+
+    /// A file of an earlier set may be what others rely on by now, or be gone.
+    fn take_out_repeated(&mut self, set: &mut SetPlan) {
+        let (seen, hasher, left) = (&mut self.seen, &self.hasher, &mut set.left);
+        set.files.retain(|file| {
+            let is_new = seen.insert(hasher.hash_one((file.dev, file.ino)));
+            if !is_new {
+                left.extend(file.names.iter().map(|name| LeftName {
+                    path: name.path.clone(),
+                    why: Left::Repeated,
+                }));
+            }
+            is_new
+        });
+    }
+
+    /// Puts the folder in front where relative names start.
+    fn absolute(&self, listed: &[u8]) -> Vec<u8> {
+        match &self.origin.folder {
+            Some(folder) => folder
+                .join(OsStr::from_bytes(listed))
+                .into_os_string()
+                .into_vec(),
+            None => listed.to_vec(),
+        }
+    }
+
+    /// Resolves the folder of a path: no link and no `..` is left in it. The last part stays.
+    fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Left> {
+        if path.first() != Some(&b'/') {
+            return Err(Left::NoFolder);
+        }
+        let slash = path.iter().rposition(|&byte| byte == b'/').unwrap_or(0);
+        let (folder, name) = (&path[..=slash], &path[slash + 1..]);
+        if matches!(name, b"" | b"." | b"..") {
+            return Err(Left::NotRegular);
+        }
+        if let Some(known) = self.folders.get(folder) {
+            return known
+                .as_ref()
+                .map(|real| join(real, name))
+                .map_err(Left::clone);
+        }
+        let real = match Path::new(OsStr::from_bytes(folder)).canonicalize() {
+            Ok(real) => Ok(real.into_os_string().into_vec()),
+            Err(error) => Err(refused(&error)),
+        };
+        if self.folders.len() >= FOLDERS {
+            self.folders.clear();
+        }
+        let whole = real
+            .as_ref()
+            .map(|real| join(real, name))
+            .map_err(Left::clone);
+        self.folders.insert(folder.to_vec(), real);
+        whole
+    }
+
+    fn look_at(
+        &self,
+        path: &[u8],
+        claim: &Claim,
+        file: &ClaimedFile,
+    ) -> Result<(Stat, Option<u32>), Left> {
+        let root = match self.origin.root_of(path) {
+            Inside::Root(number) => Some(number),
+            Inside::Unsaid => None,
+            Inside::No => return Err(Left::OutsideRoots),
+        };
+        let name = CString::new(path).map_err(|_| Left::NotRegular)?;
+        let stat = stat::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
+        match stat.kind {
+            FileType::RegularFile => {}
+            FileType::Symlink => return Err(Left::Link),
+            _ => return Err(Left::NotRegular),
+        }
+        if stat.size != claim.size {
+            return Err(Left::Size);
+        }
+        let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
+        let as_said = match file.facts {
+            Some(facts) => {
+                (facts.dev, facts.ino, facts.mtime_ns) == (stat.dev, stat.ino, stat.mtime_ns)
+            }
+            None => not_later(stat.mtime_ns),
+        };
+        // A change time after the report is no fault by itself: a step of a run that was cut short
+        // may have linked the file.
+        match as_said && (!self.strict || not_later(stat.ctime_ns)) {
+            true => Ok((stat, root)),
+            false => Err(Left::Changed),
+        }
+    }
+}
+
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if folder.ends_with(b"/") { b"" } else { b"/" };
+    [folder, slash, name].concat()
+}
+
+fn refused(error: &io::Error) -> Left {
+    match Errno::from_io_error(error) {
+        Some(Errno::NOENT | Errno::NOTDIR) => Left::Gone,
+        _ => Left::Refused(error.to_string()),
+    }
+}
+
+fn planned(stat: &Stat) -> PlannedFile {
+    PlannedFile {
+        dev: stat.dev,
+        ino: stat.ino,
+        mtime_ns: stat.mtime_ns,
+        ctime_ns: stat.ctime_ns,
+        atime_ns: stat.atime_ns,
+        links: stat.links.into(),
+        allocated: stat.blocks.saturating_mul(512),
+        names: Vec::new(),
+        fate: Fate::Leave(Left::NotAsked),
+    }
+}

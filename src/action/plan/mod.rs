@@ -1,0 +1,353 @@
+//! From what is said about files to the steps that are safe to take.
+//!
+//! ```text
+//! Claim ─ Lookout: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
+//! ```
+//!
+//! Nothing that a claim says is believed. Every name is looked up, its folder's links and `..` are
+//! resolved, names of one file are put together, and a file takes part in one set only. A set goes
+//! through on its own, so that memory holds one set and 8 bytes for each file.
+
+mod claim;
+mod decide;
+mod estimate;
+mod lookout;
+mod set;
+mod sidecars;
+mod spool;
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::{ActionKind, Expected, Step, Target};
+use crate::hash::ContentDigest;
+use lookout::Lookout;
+use sidecars::Companions;
+use spool::Spool;
+
+pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
+pub use decide::{Choice, Policy};
+pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
+pub use sidecars::Parted;
+
+/// What becomes of files that belong together by their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sidecars {
+    /// They go each by its own set; what is torn apart is named.
+    #[default]
+    Tell,
+    /// They go together or not at all.
+    KeepTogether,
+    /// They are not looked for.
+    Ignore,
+}
+
+/// How a plan is made.
+#[derive(Debug)]
+pub struct Settings {
+    /// Who stays.
+    pub policy: Policy,
+    /// Where something may be done.
+    pub bounds: super::places::Bounds,
+    /// What becomes of companions.
+    pub sidecars: Sidecars,
+    /// Bytes will not be compared: nothing about a file may have changed since it was listed.
+    pub strict: bool,
+    /// `st_dev` of the file system that files are moved to.
+    pub destination: Option<u64>,
+}
+
+/// Takes sets, one after the other.
+#[derive(Debug)]
+pub struct Planner {
+    settings: Settings,
+    lookout: Lookout,
+    spool: Spool,
+}
+
+impl Planner {
+    /// Starts with nothing planned.
+    pub fn new(mut settings: Settings, origin: Origin) -> Self {
+        settings.policy.isolate |= origin.isolate;
+        let bounds = std::mem::take(&mut settings.bounds);
+        Self {
+            lookout: Lookout::new(origin, bounds, settings.strict),
+            settings,
+            spool: Spool::new(),
+        }
+    }
+
+    /// Says where the sets come from, once that is known; before the first set.
+    pub fn from_origin(&mut self, origin: Origin) {
+        self.settings.policy.isolate |= origin.isolate;
+        self.lookout.origin = origin;
+    }
+
+    /// Plans for one set.
+    pub fn add(&mut self, claim: &Claim) -> io::Result<()> {
+        let mut set = self.lookout.look(claim);
+        if set.files.len() < 2 && set.left.is_empty() {
+            return Ok(());
+        }
+        self.settings.decide(&mut set, &Choice::ByRule);
+        self.spool.push(&set)
+    }
+
+    /// Ends the plan.
+    pub fn finish(self) -> io::Result<Plan> {
+        Plan {
+            settings: self.settings,
+            spool: self.spool,
+            companions: Companions::default(),
+            parted: Vec::new(),
+            totals: Totals::default(),
+        }
+        .summed_up()
+    }
+}
+
+impl Settings {
+    /// Gives each file of a set its fate.
+    fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        self.policy.decide(set, choice);
+        estimate::estimate(set, self.policy.action, self.destination);
+    }
+}
+
+/// What a plan comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sets in which something is done.
+    pub sets: u64,
+    /// Steps: names that are acted on.
+    pub steps: u64,
+    /// Bytes of the files of these steps, at their full length.
+    pub bytes: u64,
+    /// Bytes that come free on the disk.
+    pub frees: u64,
+    /// Names of the files that stay.
+    pub kept: u64,
+    /// Steps that free nothing, because a further name of the file stays somewhere.
+    pub free_nothing: u64,
+    /// Names left alone, by reason.
+    pub left: BTreeMap<Left, u64>,
+}
+
+impl Totals {
+    /// Adds a set.
+    fn add(&mut self, set: &SetPlan, action: ActionKind) {
+        let mut acts = false;
+        for file in &set.files {
+            let names = file.names.len() as u64;
+            match &file.fate {
+                Fate::Keep(_) => self.kept += names,
+                Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
+                Fate::Act { frees, .. } => {
+                    acts = true;
+                    let steps = acted_names(file, action).len() as u64;
+                    self.steps += steps;
+                    self.bytes += set.size;
+                    self.frees += frees;
+                    if *frees == 0 && file.names_elsewhere() > 0 {
+                        self.free_nothing += steps;
+                    }
+                }
+            }
+        }
+        for name in &set.left {
+            *self.left.entry(name.why.clone()).or_default() += 1;
+        }
+        self.sets += u64::from(acts);
+    }
+
+    /// True if something was not as it was said to be.
+    pub fn has_problems(&self) -> bool {
+        self.left.keys().any(Left::is_problem)
+    }
+}
+
+/// Companions that are named one by one; beyond these they are counted.
+const PARTED_NAMED: usize = 1000;
+
+/// A plan, ready to be shown, written down or carried out.
+#[derive(Debug)]
+pub struct Plan {
+    settings: Settings,
+    spool: Spool,
+    companions: Companions,
+    parted: Vec<Parted>,
+    totals: Totals,
+}
+
+impl Plan {
+    /// What is done.
+    pub fn action(&self) -> ActionKind {
+        self.settings.policy.action
+    }
+
+    /// What it comes to.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Companions that would be torn apart, or that are kept together and so stay; a thousand of
+    /// them at most.
+    pub fn parted(&self) -> &[Parted] {
+        &self.parted
+    }
+
+    /// True if companions stay together.
+    pub fn keeps_together(&self) -> bool {
+        self.settings.sidecars == Sidecars::KeepTogether
+    }
+
+    /// All sets, in the order in which they came; stops at the first error, which is the caller's or
+    /// the temporary file's.
+    pub fn each_set<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(&SetPlan) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (settings, companions) = (&self.settings, &self.companions);
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            if companions.apply(&mut set) {
+                estimate::estimate(&mut set, settings.policy.action, settings.destination);
+            }
+            each(&set)?;
+        }
+        Ok(())
+    }
+
+    /// Decides anew: asks for each set in which something would be done.
+    pub fn reconsider<E: From<io::Error>>(
+        mut self,
+        mut ask: impl FnMut(&SetPlan) -> Result<Choice, E>,
+    ) -> Result<Self, E> {
+        let mut decided = Spool::new();
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            if set.acts() {
+                let choice = ask(&set)?;
+                self.settings.decide(&mut set, &choice);
+            }
+            decided.push(&set)?;
+        }
+        self.spool = decided;
+        Ok(self.summed_up()?)
+    }
+
+    /// Looks for companions, then adds everything up.
+    fn summed_up(mut self) -> io::Result<Self> {
+        self.companions = Companions::default();
+        self.parted.clear();
+        if self.settings.sidecars != Sidecars::Ignore {
+            self.look_for_companions()?;
+        }
+        let action = self.action();
+        let mut totals = Totals::default();
+        self.each_set(|set| {
+            totals.add(set, action);
+            io::Result::Ok(())
+        })?;
+        self.totals = totals;
+        Ok(self)
+    }
+
+    fn look_for_companions(&mut self) -> io::Result<()> {
+        for set in self.spool.sets()? {
+            self.companions.note(&set?);
+        }
+        if self.companions.is_empty() {
+            return Ok(());
+        }
+        for set in self.spool.sets()? {
+            for parted in self.companions.parted(&set?) {
+                if self.settings.sidecars == Sidecars::KeepTogether {
+                    self.companions.hold(&parted);
+                }
+                if self.parted.len() < PARTED_NAMED {
+                    self.parted.push(parted);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps of a set.
+    pub fn steps(&self, set: &SetPlan) -> Vec<Step> {
+        steps(set, self.action())
+    }
+}
+
+impl SetPlan {
+    /// True if something is done in this set.
+    pub fn acts(&self) -> bool {
+        let mut files = self.files.iter();
+        files.any(|file| matches!(file.fate, Fate::Act { .. }))
+    }
+}
+
+/// Names of a file that are acted on: one is enough where its blocks are what counts.
+fn acted_names(file: &PlannedFile, action: ActionKind) -> &[PlannedName] {
+    match action {
+        ActionKind::Reflink => file.names.get(..1).unwrap_or_default(),
+        _ => &file.names,
+    }
+}
+
+/// Keepers to fall back on; one more than the first is seldom needed.
+const ALTERNATES: usize = 3;
+
+/// The steps of a set: keeper and victim are two files, and every keeper is one that stays.
+pub fn steps(set: &SetPlan, action: ActionKind) -> Vec<Step> {
+    let digest = set.digest.as_deref().and_then(ContentDigest::from_hex);
+    // Linking a file changes its change time.
+    let keeper_is_touched = matches!(action, ActionKind::Hardlink | ActionKind::Reflink);
+    let keeper = |file: &PlannedFile| target(file, set.size, 0, !keeper_is_touched);
+    let mut steps = Vec::new();
+    for file in &set.files {
+        let Fate::Act { keeper: place, .. } = file.fate else {
+            continue;
+        };
+        let stays = |file: &&PlannedFile| matches!(file.fate, Fate::Keep(_));
+        let Some(first) = set.files.get(place).filter(stays) else {
+            continue;
+        };
+        let others = set.files.iter().enumerate();
+        let alternates = others
+            .filter(|&(index, other)| index != place && stays(&other))
+            .filter(|(_, other)| action != ActionKind::Hardlink || other.dev == file.dev);
+        let alternates = alternates.filter_map(|(_, other)| keeper(other));
+        let alternates: Vec<Target> = alternates.take(ALTERNATES).collect();
+        for (nth, _) in acted_names(file, action).iter().enumerate() {
+            // So does taking away one of its names.
+            let Some((first, victim)) = keeper(first).zip(target(file, set.size, nth, nth == 0))
+            else {
+                continue;
+            };
+            steps.push(Step {
+                action,
+                keeper: first,
+                alternates: alternates.clone(),
+                victim,
+                below: None,
+                digest,
+            });
+        }
+    }
+    steps
+}
+
+fn target(file: &PlannedFile, size: u64, name: usize, ctime: bool) -> Option<Target> {
+    Some(Target {
+        path: file.names.get(name)?.path.clone(),
+        expected: Expected {
+            size,
+            dev: Some(file.dev),
+            ino: Some(file.ino),
+            mtime_ns: Some(file.mtime_ns),
+            ctime_ns: ctime.then_some(file.ctime_ns),
+            not_after_ns: None,
+        },
+    })
+}

@@ -1,0 +1,188 @@
+//! One set as it is planned: which files stay, which are acted on, what is left alone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::keep::{Named, Traits};
+use crate::action::places::Hold;
+
+/// What is to become of the files of one set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetPlan {
+    /// Length of each file, bytes.
+    pub size: u64,
+    /// Digest of the content, hexadecimal, if one was given.
+    pub digest: Option<String>,
+    /// The files that were found as they should be, in the order in which they were listed.
+    pub files: Vec<PlannedFile>,
+    /// Names that were not.
+    pub left: Vec<LeftName>,
+}
+
+/// One file (one inode) and what is to become of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedFile {
+    /// `st_dev` of its file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Last change of the inode, nanoseconds since 1970.
+    pub ctime_ns: i64,
+    /// Last access, nanoseconds since 1970.
+    pub atime_ns: i64,
+    /// Names of the inode in all.
+    pub links: u64,
+    /// Bytes allocated on disk.
+    pub allocated: u64,
+    /// Its names in this set; never empty.
+    pub names: Vec<PlannedName>,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// One name of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedName {
+    /// The real absolute path: no folder in it is a symbolic link.
+    #[serde(with = "bytes")]
+    pub path: Vec<u8>,
+    /// The name as it was listed.
+    #[serde(with = "bytes")]
+    pub listed: Vec<u8>,
+    /// Which of the given paths it lies below, from 0, if that is known.
+    pub root: Option<u32>,
+    /// Why it must not be touched.
+    pub hold: Option<Hold>,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fate {
+    /// It stays, for this reason.
+    Keep(String),
+    /// It is acted on.
+    Act {
+        /// Place of the file that stays for it.
+        keeper: usize,
+        /// Bytes that come free on the disk.
+        frees: u64,
+    },
+    /// It is neither relied on nor touched.
+    Leave(Left),
+}
+
+/// A name that takes no part.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftName {
+    /// The name, absolute where that could be found out.
+    #[serde(with = "bytes")]
+    pub path: Vec<u8>,
+    /// Why.
+    pub why: Left,
+}
+
+/// Why a name is left alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Left {
+    /// It leads nowhere.
+    Gone,
+    /// It is a relative name, and nothing says where it starts.
+    NoFolder,
+    /// It is a symbolic link.
+    Link,
+    /// It is a folder, a device or the like.
+    NotRegular,
+    /// The file has another length.
+    Size,
+    /// The file has changed since it was listed, or another one has its name.
+    Changed,
+    /// It lies outside the paths that were looked at.
+    OutsideRoots,
+    /// The file was in an earlier set already.
+    Repeated,
+    /// The system did not let it be looked at.
+    Refused(String),
+    /// No file that stays is on its file system.
+    OtherFileSystem,
+    /// The file's companion stays.
+    Companion,
+    /// The user did not decide about the set.
+    NotAsked,
+}
+
+impl Left {
+    /// True if something is not as it was said to be, which the exit status tells.
+    pub fn is_problem(&self) -> bool {
+        !matches!(
+            self,
+            Self::OtherFileSystem | Self::Companion | Self::NotAsked
+        )
+    }
+
+    /// The reason, in a few words.
+    pub fn words(&self) -> String {
+        let words = match self {
+            Self::Gone => "is not there any more",
+            Self::NoFolder => "is relative, and the report does not say to which folder",
+            Self::Link => "is a symbolic link",
+            Self::NotRegular => "is not a regular file",
+            Self::Size => "has another length than the report says",
+            Self::Changed => "has changed since the report",
+            Self::OutsideRoots => "lies outside the paths that were searched",
+            Self::Repeated => "is in another set already",
+            Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
+            Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
+            Self::Companion => "stays, since its companion does",
+            Self::NotAsked => "was not decided on",
+        };
+        words.to_owned()
+    }
+}
+
+impl PlannedFile {
+    /// What rules look at.
+    pub fn traits(&self) -> Traits<'_> {
+        Traits {
+            mtime_ns: self.mtime_ns,
+            atime_ns: self.atime_ns,
+            links: self.links,
+            names: self
+                .names
+                .iter()
+                .map(|name| Named {
+                    path: &name.path,
+                    listed: &name.listed,
+                    root: name.root,
+                })
+                .collect(),
+        }
+    }
+
+    /// Why the file must stay; a file stays as a whole if one of its names does.
+    pub fn hold(&self) -> Option<Hold> {
+        let holds = self.names.iter().filter_map(|name| name.hold);
+        holds.min_by_key(|hold| *hold as u8)
+    }
+
+    /// Names of the file that are not in this set.
+    pub fn names_elsewhere(&self) -> u64 {
+        self.links.saturating_sub(self.names.len() as u64)
+    }
+}
+
+/// Bytes as text, a character for each: compact where they are ASCII, and never lossy.
+mod bytes {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
+        let text: String = bytes.iter().map(|&byte| char::from(byte)).collect();
+        out.serialize_str(&text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let byte = |c| u8::try_from(u32::from(c)).map_err(serde::de::Error::custom);
+        text.chars().map(byte).collect()
+    }
+}

@@ -1,0 +1,235 @@
+//! Files that belong together by their names: a photo and what programs put beside it.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::hash::{BuildHasher, RandomState};
+
+use rustix::fs::FileType;
+
+use super::set::{Fate, Left, SetPlan};
+use crate::sys::open::CWD;
+use crate::sys::stat;
+
+/// What a file is to its companions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Settings, edits, a small picture.
+    Sidecar,
+    /// What the sensor saw.
+    Raw,
+    /// A picture that anybody can open.
+    Still,
+    /// A film, or the moving part of a live photo.
+    Film,
+}
+
+/// Extensions in lower case. A new one is one row.
+const EXTENSIONS: &[(&str, Role)] = &[
+    ("xmp", Role::Sidecar),
+    ("aae", Role::Sidecar),
+    ("thm", Role::Sidecar),
+    ("jpg", Role::Still),
+    ("jpeg", Role::Still),
+    ("heic", Role::Still),
+    ("heif", Role::Still),
+    ("arw", Role::Raw),
+    ("cr2", Role::Raw),
+    ("cr3", Role::Raw),
+    ("crw", Role::Raw),
+    ("dng", Role::Raw),
+    ("nef", Role::Raw),
+    ("nrw", Role::Raw),
+    ("orf", Role::Raw),
+    ("pef", Role::Raw),
+    ("raf", Role::Raw),
+    ("raw", Role::Raw),
+    ("rw2", Role::Raw),
+    ("srw", Role::Raw),
+    ("x3f", Role::Raw),
+    ("mov", Role::Film),
+    ("mp4", Role::Film),
+    ("avi", Role::Film),
+];
+
+/// What a path says about a file's companions.
+#[derive(Debug, PartialEq, Eq)]
+struct Part<'a> {
+    /// Path without extensions: what companions have in common.
+    stem: &'a [u8],
+    role: Role,
+}
+
+impl<'a> Part<'a> {
+    fn of(path: &'a [u8]) -> Option<Self> {
+        let (stem, role) = without_extension(path)?;
+        // IMG_1.CR2.xmp belongs to IMG_1.CR2 as IMG_1.xmp does.
+        let stem = match (role, without_extension(stem)) {
+            (Role::Sidecar, Some((stem, _))) => stem,
+            _ => stem,
+        };
+        Some(Self { stem, role })
+    }
+}
+
+fn without_extension(path: &[u8]) -> Option<(&[u8], Role)> {
+    let dot = path.iter().rposition(|&byte| byte == b'.')?;
+    let (stem, extension) = (&path[..dot], &path[dot + 1..]);
+    if stem.last().is_none_or(|&byte| byte == b'/') {
+        return None;
+    }
+    let known = EXTENSIONS
+        .iter()
+        .find(|(name, _)| extension.eq_ignore_ascii_case(name.as_bytes()))?;
+    Some((stem, known.1))
+}
+
+/// A companion that stays where the file beside it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parted {
+    /// The file that goes.
+    pub goes: Vec<u8>,
+    /// Its companion, which stays.
+    pub stays: Vec<u8>,
+}
+
+/// The names that go, and the units that must not be torn apart.
+#[derive(Debug, Default)]
+pub struct Companions {
+    /// Names that go and may have companions: 8 bytes each. A clash of hashes hides a companion or
+    /// keeps a file; it loses nothing.
+    going: HashSet<u64>,
+    /// Stems of units of which a part stays.
+    held: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Companions {
+    /// Takes note of the names that go in a set.
+    pub fn note(&mut self, set: &SetPlan) {
+        for path in going(set) {
+            if Part::of(path).is_some() {
+                self.going.insert(self.key(path));
+            }
+        }
+    }
+
+    /// Without the case of letters: where the file system ignores it, a file answers to both.
+    fn key(&self, path: &[u8]) -> u64 {
+        self.hasher.hash_one(path.to_ascii_lowercase())
+    }
+
+    /// True if no name that goes can have a companion.
+    pub fn is_empty(&self) -> bool {
+        self.going.is_empty()
+    }
+
+    /// Finds what would be torn apart in a set, once all sets were [noted](Self::note).
+    pub fn parted(&self, set: &SetPlan) -> Vec<Parted> {
+        let mut parted = Vec::new();
+        for path in going(set) {
+            let Some(part) = Part::of(path) else { continue };
+            for stays in companions(path, &part) {
+                if !self.going.contains(&self.key(&stays)) {
+                    parted.push(Parted {
+                        goes: path.to_vec(),
+                        stays,
+                    });
+                }
+            }
+        }
+        parted
+    }
+
+    /// Makes sure that a unit stays as a whole.
+    pub fn hold(&mut self, parted: &Parted) {
+        if let Some(part) = Part::of(&parted.goes) {
+            self.held.insert(self.key(part.stem));
+        }
+    }
+
+    /// Takes what is held out of a set; tells whether something was.
+    pub fn apply(&self, set: &mut SetPlan) -> bool {
+        let mut any = false;
+        for file in &mut set.files {
+            let is_held = |path: &[u8]| {
+                Part::of(path).is_some_and(|part| self.held.contains(&self.key(part.stem)))
+            };
+            if matches!(file.fate, Fate::Act { .. })
+                && file.names.iter().any(|name| is_held(&name.path))
+            {
+                file.fate = Fate::Leave(Left::Companion);
+                any = true;
+            }
+        }
+        any
+    }
+}
+
+/// The names that a set's plan acts on.
+fn going(set: &SetPlan) -> impl Iterator<Item = &[u8]> {
+    let files = set.files.iter();
+    files
+        .filter(|file| matches!(file.fate, Fate::Act { .. }))
+        .flat_map(|file| file.names.iter().map(|name| &name.path[..]))
+}
+
+/// The companions of a file that are there. They are asked for by name: listing a folder of a
+/// hundred thousand photos for each of them would take longer.
+fn companions(path: &[u8], part: &Part<'_>) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for &(extension, role) in EXTENSIONS {
+        if role == part.role {
+            continue;
+        }
+        let stems: &[&[u8]] = match role {
+            Role::Sidecar => &[part.stem, path],
+            _ => &[part.stem],
+        };
+        for stem in stems {
+            let spelled = [extension.to_owned(), extension.to_uppercase()];
+            let mut paths = spelled.map(|end| [stem, &b"."[..], end.as_bytes()].concat());
+            found.extend(
+                paths
+                    .iter_mut()
+                    .find(|path| is_file(path))
+                    .map(std::mem::take),
+            );
+        }
+    }
+    found
+}
+
+fn is_file(path: &[u8]) -> bool {
+    let Ok(name) = CString::new(path) else {
+        return false;
+    };
+    stat::entry(CWD, &name).is_ok_and(|stat| stat.kind == FileType::RegularFile)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stem(path: &str) -> Option<(&str, Role)> {
+        let part = Part::of(path.as_bytes())?;
+        Some((str::from_utf8(part.stem).expect("UTF-8"), part.role))
+    }
+
+    #[test]
+    fn names_tell_what_belongs_together() {
+        for (path, expected) in [
+            ("/p/IMG_1.JPG", Some(("/p/IMG_1", Role::Still))),
+            ("/p/IMG_1.xmp", Some(("/p/IMG_1", Role::Sidecar))),
+            ("/p/IMG_1.CR2.xmp", Some(("/p/IMG_1", Role::Sidecar))),
+            ("/p/IMG_1.CR2", Some(("/p/IMG_1", Role::Raw))),
+            ("/p/IMG_1.MOV", Some(("/p/IMG_1", Role::Film))),
+            ("/p/IMG_1.v2.jpg", Some(("/p/IMG_1.v2", Role::Still))),
+            ("/p/notes.txt", None),
+            ("/p/.jpg", None),
+            ("/p.jpg/x", None),
+            ("/p/jpg", None),
+        ] {
+            assert_eq!(stem(path), expected, "{path}");
+        }
+    }
+}
