@@ -129,9 +129,15 @@ mod tests {
             &["seekless", "--", "a", "b"],
         ] {
             let args = parse(line).expect("a good line");
-            assert_eq!(args.roots, ["a", "b"], "{line:?}");
+            assert_eq!(args.search.roots, ["a", "b"], "{line:?}");
         }
-        assert!(parse(&["seekless"]).expect("a good line").roots.is_empty());
+        assert!(
+            parse(&["seekless"])
+                .expect("a good line")
+                .search
+                .roots
+                .is_empty()
+        );
     }
 
     #[test]
@@ -146,7 +152,7 @@ mod tests {
             (&["seekless", "find", "--", "-x"], "-x"),
         ] {
             let args = parse(line).expect("a good line");
-            assert_eq!(args.roots, [root], "{line:?}");
+            assert_eq!(args.search.roots, [root], "{line:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::find_args::ColorChoice;
+use super::talk_args::ColorChoice;
 
 /// What decides on colours besides the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

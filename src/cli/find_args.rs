@@ -1,155 +1,18 @@
 //! What may be typed after `seekless find`, raw. What it means is decided in `resolve`.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Args, ValueEnum};
-use seekless::device::Override;
 use seekless::report::{self, FORMATS, Format};
-use seekless::scan::Kind;
-use seekless::units::Bytes;
+
+use super::search_args::SearchArgs;
+use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
-    /// Folders and files to look at [default: the current folder]
-    ///
-    /// A file that can be reached through several of them, or that is named twice, counts once.
-    #[arg(value_name = "PATH", help_heading = "Where to look")]
-    pub roots: Vec<OsString>,
-
-    /// Read further paths from standard input, one a line
-    #[arg(long, help_heading = "Where to look")]
-    pub stdin: bool,
-
-    /// The paths on standard input end in NUL (implies --stdin)
-    ///
-    /// As 'find -print0' and 'fd -0' print them: the only way in for names with line breaks.
-    #[arg(short = '0', long, help_heading = "Where to look")]
-    pub null: bool,
-
-    /// Go at most N folders deep
-    ///
-    /// 1 looks at what lies directly in the given folders, 0 only at files given by name.
-    #[arg(short = 'd', long, value_name = "N", help_heading = "Where to look")]
-    pub max_depth: Option<u32>,
-
-    /// Stay on the file systems that the given paths are on
-    #[arg(short = 'x', long, help_heading = "Where to look")]
-    pub one_file_system: bool,
-
-    /// Follow symbolic links
-    ///
-    /// Each file counts once, however many links lead to it; links in a circle are noticed.
-    /// Without this option links are neither followed nor compared.
-    #[arg(short = 'L', long, help_heading = "Where to look")]
-    pub follow_links: bool,
-
-    /// Leave out what files of this name list, in the syntax of .gitignore
-    ///
-    /// No such file is obeyed unless it is named here: a stray .gitignore in a backup would hide
-    /// files in silence. May be repeated; later names win.
-    #[arg(long, value_name = "NAME", help_heading = "Where to look")]
-    pub ignore_file: Vec<String>,
-
-    /// Leave out files smaller than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
-    pub min_size: Option<Bytes>,
-
-    /// Leave out files larger than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
-    pub max_size: Option<Bytes>,
-
-    /// Only files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
-    ///
-    /// With several, one must match. Options of different kinds (--name, --path, --regex, --type)
-    /// must all agree.
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
-    pub name: Vec<String>,
-
-    /// Only files whose whole path matches: '2024/**', '/srv/*/in/*'
-    ///
-    /// '*' stays within one folder's name, '**' does not. A pattern that starts with '/', './' or
-    /// '../' is meant from there; any other may start at any folder of the path.
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
-    pub path: Vec<String>,
-
-    /// Leave out files and whole folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
-    ///
-    /// Without a slash inside, the bare name is compared; with one, the path as for --path. A slash
-    /// at the end means folders only.
-    #[arg(
-        short = 'E',
-        long,
-        value_name = "GLOB",
-        help_heading = "Which files take part"
-    )]
-    pub exclude: Vec<String>,
-
-    /// Only files in whose path this regular expression is found
-    ///
-    /// Anywhere in the path, as it is printed; use ^ and $ to tie it to its ends.
-    #[arg(long, value_name = "REGEX", help_heading = "Which files take part")]
-    pub regex: Vec<String>,
-
-    /// All these patterns ignore the case of letters
-    #[arg(short = 'i', long, help_heading = "Which files take part")]
-    pub ignore_case: bool,
-
-    /// Only files of this type, told by their extension
-    #[arg(
-        long = "type",
-        value_name = "TYPE",
-        value_delimiter = ',',
-        value_parser = kinds(),
-        help_heading = "Which files take part"
-    )]
-    pub kinds: Vec<Kind>,
-
-    /// Only files modified since then: 3d, '2 weeks', 2024-05-01, or a file's time
-    ///
-    /// A span of time counts back from now. A date means its midnight here; a full timestamp
-    /// (2024-05-01T12:00:00Z) is exact. Anything else names a file: newer than that one.
-    #[arg(long, value_name = "WHEN", help_heading = "Which files take part")]
-    pub newer: Option<OsString>,
-
-    /// Only files modified before then, written as for --newer
-    #[arg(long, value_name = "WHEN", help_heading = "Which files take part")]
-    pub older: Option<OsString>,
-
-    /// Leave out files and folders whose name starts with a dot
-    ///
-    /// They take part by default: the duplicates in a backup are as often as not in such folders.
-    /// A folder that is given by name is always looked at.
-    #[arg(
-        long,
-        overrides_with = "hidden",
-        help_heading = "Which files take part"
-    )]
-    pub no_hidden: bool,
-
-    /// Let hidden files take part after all (the default; undoes --no-hidden)
-    #[arg(
-        long,
-        overrides_with = "no_hidden",
-        help_heading = "Which files take part"
-    )]
-    pub hidden: bool,
-
-    /// Let empty files take part
-    #[arg(long, help_heading = "Which files take part")]
-    pub empty: bool,
-
-    /// Count the names of one file (hard links) as duplicates of each other
-    ///
-    /// By default they are one file with several names, and are shown as such: removing one of
-    /// them frees nothing.
-    #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
-    pub hard_links: bool,
-
-    /// Count all copies below one given path as one: only what is in two of them is a duplicate
-    #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]
-    pub isolate: bool,
+    #[command(flatten)]
+    pub search: SearchArgs,
 
     /// Report content of which there are more than N copies [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
@@ -162,13 +25,6 @@ pub struct FindArgs {
     /// Report what there is only once: the same as --rf-under 2
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
-
-    /// Compare the members of each set byte by byte in the end
-    ///
-    /// 256 bits of BLAKE3 do not collide by accident or on purpose; this is for those who want to
-    /// see it, and reads every duplicate once more.
-    #[arg(long, help_heading = "What counts as a duplicate")]
-    pub verify: bool,
 
     /// How the result is written
     #[arg(
@@ -185,64 +41,12 @@ pub struct FindArgs {
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Colour the result
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHEN",
-        default_value_t = ColorChoice::Auto,
-        help_heading = "Output"
-    )]
-    pub color: ColorChoice,
-
-    /// Draw no progress
-    #[arg(long, help_heading = "Output")]
-    pub no_progress: bool,
-
-    /// Print neither progress nor summary; problems are named all the same
-    #[arg(short = 'q', long, help_heading = "Output")]
-    pub quiet: bool,
-
-    /// Tell how things are decided; twice and thrice for more
-    #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
-    pub verbose: u8,
-
-    /// Threads for a kind of device or for one: 8, ssd:64,4, hdd:1,1, dev:/dev/sdb:1,1
-    ///
-    /// The first number is for scattered reads (metadata, the heads of files), the second for
-    /// whole files. May be repeated; one device counts more than a kind, a kind more than default.
-    #[arg(
-        long,
-        value_name = "[DEVICE:]N[,N]",
-        help_heading = "How disks are read"
-    )]
-    pub threads: Vec<Override>,
-
-    /// Scattered reads that each thread keeps in flight
-    #[arg(long, value_name = "N", help_heading = "How disks are read")]
-    pub depth_random: Option<usize>,
-
-    /// Leave what was read in the page cache
-    ///
-    /// By default pages that were not there before are let go, so that a scan of a whole disk does
-    /// not push out what the machine was working with.
-    #[arg(long, help_heading = "How disks are read")]
-    pub keep_cache: bool,
+    #[command(flatten)]
+    pub talk: TalkArgs,
 
     /// Print how each path would be read, on which device and why, and read nothing
     #[arg(long, help_heading = "How disks are read")]
     pub explain: bool,
-}
-
-/// When the result is coloured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Even in a file or a pipe
-    Always,
-    /// Not at all
-    Never,
 }
 
 fn formats() -> impl TypedValueParser<Value = &'static Format> {
@@ -250,9 +54,4 @@ fn formats() -> impl TypedValueParser<Value = &'static Format> {
         .iter()
         .map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new(names).try_map(|name| report::format(&name).ok_or("no such format"))
-}
-
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let names = Kind::ALL.map(Kind::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
 }

@@ -16,11 +16,14 @@ mod moment;
 mod outlet;
 mod progress_text;
 mod resolve;
+mod resolve_search;
 mod root_list;
 mod run;
 mod sanitize;
+mod search_args;
 mod summary;
 mod surroundings;
+mod talk_args;
 mod voice;
 mod wrong_use;
 

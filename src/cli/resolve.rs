@@ -1,17 +1,13 @@
 //! From what was typed to what will be done, once.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
-use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, Replication, Root};
+use seekless::engine::{Config, Replication};
 use seekless::report::{Format, Header, Style};
-use seekless::scan::FilterSpec;
 
 use super::color::Terminal;
 use super::find_args::FindArgs;
-use super::moment::Moment;
-use super::root_list::{self, Ending};
+use super::resolve_search::search;
 use super::surroundings::Surroundings;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -42,30 +38,7 @@ pub struct Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
-    let replication = replication(&args)?;
-    let filter = filter_spec(&args, around)?.build()?;
-    let overrides = overrides(&args, around)?;
-    let roots = roots(&args, around)?;
-    if args.isolate && roots.len() == 1 {
-        return contradiction(
-            "--isolate compares given paths with each other, and there is only one: give two or more",
-        );
-    }
-    let config = Config {
-        roots,
-        filter,
-        max_depth: args.max_depth,
-        one_file_system: args.one_file_system,
-        follow_links: args.follow_links,
-        hard_links: args.hard_links,
-        isolate: args.isolate,
-        replication,
-        ignore_files: args.ignore_file,
-        verify: args.verify,
-        keep_cache: args.keep_cache,
-        overrides,
-        sysfs: SystemRoot::default().sysfs,
-    };
+    let config = search(&args.search, replication(&args)?, around)?;
     // A coloured file is for nobody, unless it was asked for.
     let sink = Terminal {
         is_terminal: around.stdout.is_terminal && args.output.is_none(),
@@ -76,17 +49,14 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
         config,
         format: args.format,
         style: Style {
-            color: sink.wants_color(args.color),
+            color: sink.wants_color(args.talk.color),
         },
         output: args.output,
         explain: args.explain,
-        progress: !args.no_progress
-            && !args.quiet
-            && around.stderr.is_terminal
-            && !around.stderr.is_dumb,
-        summary: !args.quiet,
-        verbose: args.verbose,
-        colored_log: around.stderr.wants_color(args.color),
+        progress: args.talk.draws(around.stderr),
+        summary: !args.talk.quiet,
+        verbose: args.talk.verbose,
+        colored_log: around.stderr.wants_color(args.talk.color),
     })
 }
 
@@ -103,89 +73,6 @@ fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {
             contradiction("--rf-over, --rf-under and --unique exclude each other: use one of them")
         }
     }
-}
-
-fn filter_spec(args: &FindArgs, around: &Surroundings<'_>) -> Result<FilterSpec, WrongUse> {
-    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
-        && min > max
-    {
-        return contradiction(format!(
-            "no file is at least {min} and at most {max} long: exchange --min-size and --max-size"
-        ));
-    }
-    if args.max_size.is_some_and(|size| size.0 == 0) && !args.empty {
-        return contradiction(
-            "--max-size 0 leaves only empty files, which are left out: add --empty",
-        );
-    }
-    if args.empty
-        && let Some(min) = args.min_size.filter(|size| size.0 > 0)
-    {
-        return contradiction(format!(
-            "--empty asks for empty files and --min-size {min} leaves them out: drop one of them",
-        ));
-    }
-    let moment = |option, text: &Option<OsString>| {
-        let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.now))
-            .transpose()
-            .map_err(|cause| WrongUse::Moment { option, cause })
-    };
-    let newer_ns = moment("newer", &args.newer)?.map(Moment::newer_ns);
-    let older_ns = moment("older", &args.older)?.map(Moment::older_ns);
-    if let (Some(since), Some(until)) = (newer_ns, older_ns)
-        && since >= until
-    {
-        return contradiction(
-            "no file is newer than --newer and older than --older: exchange them",
-        );
-    }
-    Ok(FilterSpec {
-        names: args.name.clone(),
-        paths: args.path.clone(),
-        excludes: args.exclude.clone(),
-        regexes: args.regex.clone(),
-        ignore_case: args.ignore_case,
-        kinds: args.kinds.clone(),
-        skip_hidden: args.no_hidden,
-        keep_empty: args.empty,
-        min_size: args.min_size,
-        max_size: args.max_size,
-        newer_ns,
-        older_ns,
-        working_folder: around.folder.clone(),
-    })
-}
-
-fn overrides(args: &FindArgs, around: &Surroundings<'_>) -> Result<Overrides, WrongUse> {
-    if args.depth_random == Some(0) {
-        return contradiction("--depth-random 0 would never read: use 1 or more");
-    }
-    let overrides = Overrides {
-        rows: args.threads.clone(),
-        depth_random: args.depth_random,
-        profiles: around.profiles.clone(),
-    };
-    overrides.check(&SystemRoot::default())?;
-    Ok(overrides)
-}
-
-fn roots(args: &FindArgs, around: &mut Surroundings<'_>) -> Result<Vec<Root>, WrongUse> {
-    let listed = args.stdin || args.null;
-    let mut paths = args.roots.clone();
-    if paths.iter().any(|path| path.is_empty()) {
-        return contradiction(
-            "one of the given paths is empty (an unset variable?): use . for the current folder",
-        );
-    }
-    if listed {
-        let ending = if args.null { Ending::Nul } else { Ending::Line };
-        paths.extend(root_list::read(&mut *around.stdin, ending)?);
-    } else if paths.is_empty() {
-        paths.push(OsString::from("."));
-    }
-    let roots = paths.into_iter().map(|path| Root { path: path.into() });
-    Ok(roots.collect())
 }
 
 #[cfg(test)]

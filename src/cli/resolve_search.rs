@@ -1,0 +1,127 @@
+//! From what was typed about the search to what will be searched.
+
+use std::ffi::OsString;
+
+use seekless::device::{Overrides, SystemRoot};
+use seekless::engine::{Config, Replication, Root};
+use seekless::scan::FilterSpec;
+
+use super::moment::Moment;
+use super::root_list::{self, Ending};
+use super::search_args::SearchArgs;
+use super::surroundings::Surroundings;
+use super::wrong_use::{WrongUse, contradiction};
+
+/// Decides what is searched.
+pub fn search(
+    args: &SearchArgs,
+    replication: Replication,
+    around: &mut Surroundings<'_>,
+) -> Result<Config, WrongUse> {
+    let filter = filter_spec(args, around)?.build()?;
+    let overrides = overrides(args, around)?;
+    let roots = roots(args, around)?;
+    if args.isolate && roots.len() == 1 {
+        return contradiction(
+            "--isolate compares given paths with each other, and there is only one: give two or more",
+        );
+    }
+    Ok(Config {
+        roots,
+        filter,
+        max_depth: args.max_depth,
+        one_file_system: args.one_file_system,
+        follow_links: args.follow_links,
+        hard_links: args.hard_links,
+        isolate: args.isolate,
+        replication,
+        ignore_files: args.ignore_file.clone(),
+        verify: args.verify,
+        keep_cache: args.keep_cache,
+        overrides,
+        sysfs: SystemRoot::default().sysfs,
+    })
+}
+
+fn filter_spec(args: &SearchArgs, around: &Surroundings<'_>) -> Result<FilterSpec, WrongUse> {
+    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
+        && min > max
+    {
+        return contradiction(format!(
+            "no file is at least {min} and at most {max} long: exchange --min-size and --max-size"
+        ));
+    }
+    if args.max_size.is_some_and(|size| size.0 == 0) && !args.empty {
+        return contradiction(
+            "--max-size 0 leaves only empty files, which are left out: add --empty",
+        );
+    }
+    if args.empty
+        && let Some(min) = args.min_size.filter(|size| size.0 > 0)
+    {
+        return contradiction(format!(
+            "--empty asks for empty files and --min-size {min} leaves them out: drop one of them",
+        ));
+    }
+    let moment = |option, text: &Option<OsString>| {
+        let text = text.as_deref();
+        text.map(|text| Moment::parse(text, &around.now))
+            .transpose()
+            .map_err(|cause| WrongUse::Moment { option, cause })
+    };
+    let newer_ns = moment("newer", &args.newer)?.map(Moment::newer_ns);
+    let older_ns = moment("older", &args.older)?.map(Moment::older_ns);
+    if let (Some(since), Some(until)) = (newer_ns, older_ns)
+        && since >= until
+    {
+        return contradiction(
+            "no file is newer than --newer and older than --older: exchange them",
+        );
+    }
+    Ok(FilterSpec {
+        names: args.name.clone(),
+        paths: args.path.clone(),
+        excludes: args.exclude.clone(),
+        regexes: args.regex.clone(),
+        ignore_case: args.ignore_case,
+        kinds: args.kinds.clone(),
+        skip_hidden: args.no_hidden,
+        keep_empty: args.empty,
+        min_size: args.min_size,
+        max_size: args.max_size,
+        newer_ns,
+        older_ns,
+        working_folder: around.folder.clone(),
+    })
+}
+
+fn overrides(args: &SearchArgs, around: &Surroundings<'_>) -> Result<Overrides, WrongUse> {
+    if args.depth_random == Some(0) {
+        return contradiction("--depth-random 0 would never read: use 1 or more");
+    }
+    let overrides = Overrides {
+        rows: args.threads.clone(),
+        depth_random: args.depth_random,
+        profiles: around.profiles.clone(),
+    };
+    overrides.check(&SystemRoot::default())?;
+    Ok(overrides)
+}
+
+fn roots(args: &SearchArgs, around: &mut Surroundings<'_>) -> Result<Vec<Root>, WrongUse> {
+    let listed = args.stdin || args.null;
+    let mut paths = args.roots.clone();
+    if paths.iter().any(|path| path.is_empty()) {
+        return contradiction(
+            "one of the given paths is empty (an unset variable?): use . for the current folder",
+        );
+    }
+    if listed {
+        let ending = if args.null { Ending::Nul } else { Ending::Line };
+        paths.extend(root_list::read(&mut *around.stdin, ending)?);
+    } else if paths.is_empty() {
+        paths.push(OsString::from("."));
+    }
+    let roots = paths.into_iter().map(|path| Root { path: path.into() });
+    Ok(roots.collect())
+}

@@ -1,0 +1,48 @@
+//! What may be typed to say how much is told.
+
+use clap::{ArgAction, Args, ValueEnum};
+
+use super::color::Terminal;
+
+#[derive(Args, Clone, Debug)]
+pub struct TalkArgs {
+    /// Colour the result
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = ColorChoice::Auto,
+        help_heading = "Output"
+    )]
+    pub color: ColorChoice,
+
+    /// Draw no progress
+    #[arg(long, help_heading = "Output")]
+    pub no_progress: bool,
+
+    /// Print neither progress nor summary; problems are named all the same
+    #[arg(short = 'q', long, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Tell how things are decided; twice and thrice for more
+    #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
+    pub verbose: u8,
+}
+
+/// When the result is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Even in a file or a pipe
+    Always,
+    /// Not at all
+    Never,
+}
+
+impl TalkArgs {
+    /// True if progress is drawn on this terminal.
+    pub fn draws(&self, stderr: Terminal) -> bool {
+        !self.no_progress && !self.quiet && stderr.is_terminal && !stderr.is_dumb
+    }
+}
