@@ -3,14 +3,16 @@
 //! Each folder of `tests/fixtures/sysfs` is a system: `sys/` as the kernel would lay it out (only
 //! what is read) and its `mountinfo`. Every mount in it is looked up; what comes out is a snapshot.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    Atlas, BadOverride, Class, ExecutorKind, Measured, Order, Overrides, Pools, Profile, Profiles,
-    RULES, SystemRoot, Volume,
+    ADVICE, Atlas, BadOverride, Class, ExecutorKind, Measured, Order, Overrides, Pools, Profile,
+    Profiles, RULES, SystemRoot, Volume,
 };
+use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
 const CORES: usize = 4;
 
@@ -89,6 +91,145 @@ fn every_captured_system_is_understood() {
         }
     }
     insta::assert_snapshot!(text);
+}
+
+/// All that is mounted in a fixture, as `seekless devices --all` lists it.
+fn listed(case: &str) -> Vec<Volume> {
+    let mut atlas = Atlas::new(system(case), Overrides::default(), CORES);
+    let ids = atlas.mounted().expect("a mountinfo");
+    ids.into_iter().map(|id| atlas.get(id).clone()).collect()
+}
+
+#[test]
+fn the_table_shows_every_captured_system() {
+    let mut text = Vec::new();
+    for case in cases() {
+        text.extend(format!("=== {case}\n").bytes());
+        let volumes = listed(&case);
+        let volumes: Vec<_> = volumes.iter().collect();
+        write_table(&mut text, &volumes).expect("written");
+    }
+    insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+}
+
+#[test]
+fn the_document_holds_what_the_table_shows() {
+    let mut text = String::new();
+    for case in [
+        "settings-that-hurt",
+        "md-raid1-write-mostly",
+        "btrfs-three-hdds",
+        "usb-disk-says-solid",
+        "automounts",
+    ] {
+        let volumes = listed(case);
+        let volumes: Vec<_> = volumes.iter().collect();
+        let mut document = Vec::new();
+        write_json(&mut document, &volumes).expect("written");
+        let document: serde_json::Value = serde_json::from_slice(&document).expect("JSON");
+        assert_eq!(document["schema"], DEVICES_SCHEMA);
+        let mut document = document;
+        document["version"] = "0.0.0".into();
+        let _ = writeln!(text, "=== {case}\n{document:#}");
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn every_warning_is_given_somewhere_and_explained() {
+    let given: BTreeSet<_> = cases()
+        .iter()
+        .flat_map(|case| listed(case))
+        .flat_map(|volume| volume.advice())
+        .map(|advice| {
+            assert!(advice.command.starts_with("echo "), "{advice:?}");
+            advice.name
+        })
+        .collect();
+    let rows: BTreeSet<_> = ADVICE.iter().map(|row| row.name).collect();
+    assert_eq!(given, rows);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/devices.md");
+    let page = fs::read_to_string(page).expect("docs/devices.md");
+    for name in rows {
+        assert!(
+            page.contains(&format!("| `{name}` |")),
+            "docs/devices.md does not explain the warning {name}"
+        );
+    }
+}
+
+#[test]
+fn a_disk_as_it_should_be_gives_no_warning() {
+    for case in [
+        "sata-partition",
+        "sata-ssd",
+        "nvme-partition",
+        "md-raid0-three-hdds",
+        "memory",
+        "nfs",
+        "zfs",
+    ] {
+        for volume in listed(case) {
+            assert_eq!(volume.advice(), [], "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_lies_under_another_mount_is_not_listed() {
+    let places: Vec<_> = listed("automounts")
+        .iter()
+        .map(|volume| (volume.filesystem.clone(), volume.mount_point.clone()))
+        .filter(|(_, place)| place.starts_with("/mnt/nas"))
+        .collect();
+    assert_eq!(places, [("nfs4".to_owned(), PathBuf::from("/mnt/nas"))]);
+}
+
+#[test]
+fn a_device_stands_for_what_is_mounted_from_it_or_for_itself() {
+    let mut atlas = Atlas::new(system("sata-partition"), Overrides::default(), CORES);
+    let home = atlas.device(rustix::fs::makedev(8, 3));
+    assert_eq!(atlas.get(home).mount_point, Path::new("/home"));
+    let disk = atlas.device(rustix::fs::makedev(8, 0));
+    assert_eq!(atlas.get(disk).stack, ["sda"]);
+    assert_eq!(atlas.get(disk).class, Class::Rotational);
+}
+
+#[test]
+fn a_spare_and_a_write_mostly_member_are_not_read_from() {
+    let leaves = |case| {
+        let names = last(case, &[]).leaves.into_iter().map(|leaf| leaf.name);
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(leaves("md-raid1-write-mostly"), ["nvme0n1"]);
+    assert_eq!(
+        leaves("md-raid6-spare-and-failed"),
+        ["sda", "sdb", "sdc", "sdd"]
+    );
+}
+
+/// One file at a time keeps all heads of a stripe busy; of a mirror each copy may serve another.
+#[test]
+fn arrays_serve_as_many_whole_files_as_they_have_copies() {
+    for (case, sweeps, depth) in [
+        ("sata-partition", 1, 8),
+        ("md-raid0-three-hdds", 1, 24),
+        ("md-raid5-partition", 1, 24),
+        ("md-raid6-spare-and-failed", 1, 32),
+        ("md-raid1-two-hdds", 2, 16),
+        ("md-raid10-near", 2, 32),
+        ("md-raid10-far", 1, 32),
+        ("btrfs-two-disks", 1, 16),
+        ("lvm-raid1", 1, 16),
+    ] {
+        let policy = last(case, &[]).policy;
+        assert_eq!(policy.executor, ExecutorKind::OneThreadPerDisk, "{case}");
+        assert_eq!(
+            (policy.sequential_depth, policy.depth),
+            (sweeps, depth),
+            "{case}"
+        );
+    }
 }
 
 #[test]

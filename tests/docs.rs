@@ -90,18 +90,20 @@ fn every_crate_has_its_reason_and_no_other_is_named() {
     assert_eq!(first_cells(&read("docs/dependencies.md")), crates);
 }
 
-/// The options that `seekless find --help` explains.
+/// The options that the help of each command explains.
 fn options() -> BTreeSet<String> {
-    let help = Command::new(env!("CARGO_BIN_EXE_seekless"))
-        .args(["find", "--help"])
-        .output()
-        .expect("seekless runs");
-    let help = String::from_utf8(help.stdout).expect("help is text");
     let option = Regex::new("(?m)^ +(?:(-[A-Za-z0-9]), )?(--[a-z][a-z-]*)").expect("a pattern");
     let mut options = BTreeSet::new();
-    for found in option.captures_iter(&help) {
-        let names = [found.get(1), found.get(2)].into_iter().flatten();
-        options.extend(names.map(|name| name.as_str().to_owned()));
+    for command in ["find", "devices", "man", "completions"] {
+        let help = Command::new(env!("CARGO_BIN_EXE_seekless"))
+            .args([command, "--help"])
+            .output()
+            .expect("seekless runs");
+        let help = String::from_utf8(help.stdout).expect("help is text");
+        for found in option.captures_iter(&help) {
+            let names = [found.get(1), found.get(2)].into_iter().flatten();
+            options.extend(names.map(|name| name.as_str().to_owned()));
+        }
     }
     options
 }

@@ -1,5 +1,6 @@
 //! What may be typed: the commands. What `find` takes is in `find_args`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -40,6 +41,16 @@ pub enum Command {
     )]
     Find(Box<FindArgs>),
 
+    /// Show the disks under each file system, how each would be read, and why.
+    ///
+    /// One row for each disk under each file system; then, for each file system, the layers on the
+    /// way, the class and the rule that chose it, how seekless will read it, and warnings: flags
+    /// that look wrong and settings that make it slower, each with the command that changes it
+    /// (until the next start; try it, then measure). Nothing is read or changed, and only what
+    /// you name is touched: no automount wakes, no dead server is waited for.
+    #[command(after_long_help = DEVICES_EXAMPLES)]
+    Devices(DevicesArgs),
+
     /// Print a script that completes options in a shell.
     ///
     /// For bash: seekless completions bash > ~/.local/share/bash-completion/completions/seekless
@@ -49,6 +60,23 @@ pub enum Command {
     ///
     /// To read it at once: seekless man | man -l -
     Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Folders, files or block devices [default: every file system on a disk or a network]
+    ///
+    /// A block device (/dev/sdb) stands for what is mounted from it, or for itself if nothing is.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<OsString>,
+
+    /// Print one JSON document for programs; docs/devices.md says what its keys promise
+    #[arg(long)]
+    pub json: bool,
+
+    /// Show also what is in memory, the kernel's own file systems and automount points
+    #[arg(short, long, conflicts_with = "paths")]
+    pub all: bool,
 }
 
 #[derive(Debug, Args)]
@@ -64,6 +92,19 @@ pub struct ManArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
+
+const DEVICES_EXAMPLES: &str = "\
+Examples:
+  seekless devices                              every disk that is mounted
+  seekless devices ~/Pictures /mnt/backup       what these two lie on
+  seekless devices /dev/sdb                     what is mounted from this disk
+  seekless devices --json | jq '.volumes[].warnings[]'
+                                                only what could be improved
+
+Exit status:
+  0    done, warnings or not
+  1    done, but one of the paths could not be looked at; stderr names it
+  2    wrong use, or nothing could be looked at";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,6 +5,7 @@ mod color;
 mod command_word;
 mod completions;
 mod config_folder;
+mod devices;
 mod draw;
 mod exit;
 mod find;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         None => find::find(cli.find),
         Some(Command::Find(args)) => find::find(*args),
+        Some(Command::Devices(args)) => devices::show(&args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),
     };

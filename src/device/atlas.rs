@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
@@ -15,7 +16,7 @@ use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
-use super::volume::Volume;
+use super::volume::{Readahead, Volume};
 
 /// Names a volume of one [`Atlas`].
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
@@ -78,10 +79,47 @@ impl Atlas {
         let home = mount.as_ref().map_or(number, |mount| mount.device);
         let id = match self.by_mount.get(&home) {
             Some(&known) => known,
-            None => self.add(home, mount),
+            None => self.add(home, mount, self.is_live),
         };
         self.by_st_dev.insert(st_dev, id);
         id
+    }
+
+    /// All file systems that are mounted where they can be seen, each once, in the order in which
+    /// they were mounted.
+    ///
+    /// None of them is touched, so no automount wakes and no dead server is waited for.
+    ///
+    /// # Errors
+    /// If the list of mounts cannot be read.
+    pub fn mounted(&mut self) -> io::Result<Vec<VolumeId>> {
+        self.mounts = MountTable::read(&self.mountinfo)?;
+        let seen: Vec<_> = self.mounts.visible().cloned().collect();
+        let mut ids = Vec::new();
+        for mount in seen {
+            let home = mount.device;
+            let id = match self.by_mount.get(&home) {
+                Some(&known) => known,
+                None => self.add(home, Some(mount), false),
+            };
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        Ok(ids)
+    }
+
+    /// The device with this number (`st_rdev`), or what is mounted from it. No mount is touched.
+    pub fn device(&mut self, st_rdev: u64) -> VolumeId {
+        let home = DeviceNumber::of(st_rdev);
+        match self.by_mount.get(&home) {
+            Some(&known) => known,
+            None => {
+                self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+                let mount = self.mounts.visible().find(|mount| mount.device == home);
+                self.add(home, mount.cloned(), false)
+            }
+        }
     }
 
     /// A volume by its id.
@@ -134,12 +172,13 @@ impl Atlas {
         })
     }
 
-    fn add(&mut self, home: DeviceNumber, mount: Option<Mount>) -> VolumeId {
+    /// With `may_ask` the file system itself is asked for its UUID.
+    fn add(&mut self, home: DeviceNumber, mount: Option<Mount>, may_ask: bool) -> VolumeId {
         let Ok(index) = u16::try_from(self.volumes.len()) else {
             return VolumeId(u16::MAX);
         };
         let mut volume = self.look_up(home, mount);
-        if self.is_live && volume.uuid.is_none() {
+        if may_ask && volume.uuid.is_none() {
             let (place, st_dev) = (&volume.mount_point, volume.st_dev);
             volume.uuid = identity::uuid_of_mounted(place, &volume.filesystem, st_dev);
         }
@@ -172,8 +211,10 @@ impl Atlas {
             arrays,
             notes,
             uuid,
+            contradictions,
             ..
         } = survey;
+        let readahead = self.readahead(home, uuid.as_deref());
         let facts = Facts {
             filesystem: &filesystem,
             leaves: &leaves,
@@ -189,6 +230,8 @@ impl Atlas {
             stack,
             leaves,
             arrays,
+            contradictions,
+            readahead,
             notes,
             class: rule.class,
             rule: rule.name,
@@ -196,6 +239,25 @@ impl Atlas {
             profile: None,
             told: Vec::new(),
         }
+    }
+
+    /// The read-ahead of the mounted device: a partition has its disk's, and a file system without
+    /// a device one of its own.
+    fn readahead(&self, home: DeviceNumber, uuid: Option<&str>) -> Option<Readahead> {
+        if let Some(device) = self.sysfs.by_number(home) {
+            let device = device.whole_disk().unwrap_or(device);
+            let folder = device.name.replace('/', "!");
+            let file = format!("block/{folder}/queue/read_ahead_kb").into();
+            let kib = device.number("queue/read_ahead_kb")?;
+            return Some(Readahead { kib, file });
+        }
+        let file = match uuid {
+            Some(uuid) => format!("fs/btrfs/{uuid}/bdi/read_ahead_kb"),
+            None => format!("class/bdi/{home}/read_ahead_kb"),
+        };
+        let file = PathBuf::from(file);
+        let kib = self.sysfs.number_in(&file)?;
+        Some(Readahead { kib, file })
     }
 
     /// Applies what was measured earlier, unless the user says how many threads there are to be:

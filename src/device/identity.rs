@@ -111,6 +111,7 @@ mod tests {
             level: level.to_owned(),
             chunk: None,
             members: Vec::new(),
+            sweeps: 1,
         };
         let leaves = [disk(Some("naa.5"), None)];
         let of = |level| Identity::of_disks(&leaves, &[array(level)]);

@@ -33,6 +33,8 @@ pub struct Leaf {
     pub is_virtual: bool,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
+    /// The schedulers that there are to choose from.
+    pub schedulers: Vec<String>,
     /// Kibibytes that the kernel reads ahead.
     pub readahead_kib: Option<u64>,
     /// Requests that the scheduler may hold for it.
@@ -88,6 +90,7 @@ impl Leaf {
             size: None,
             is_virtual: false,
             scheduler: None,
+            schedulers: Vec::new(),
             readahead_kib: None,
             requests: None,
         }
@@ -96,6 +99,7 @@ impl Leaf {
     /// A whole disk with what sysfs says of it.
     pub(super) fn disk(sysfs: &Sysfs, device: &BlockDevice) -> Self {
         let model = model(device);
+        let schedulers = device.attribute("queue/scheduler").unwrap_or_default();
         let transport = transport(&device.name, sysfs.bus_path(device));
         let made_by_hypervisor = |model: &String| HYPERVISORS.iter().any(|h| model.contains(h));
         Self {
@@ -118,9 +122,11 @@ impl Leaf {
             size: device
                 .number("size")
                 .map(|n| Bytes(n.saturating_mul(SECTOR))),
-            scheduler: device
-                .attribute("queue/scheduler")
-                .map(|list| chosen(&list)),
+            scheduler: Some(chosen(&schedulers)).filter(|name| !name.is_empty()),
+            schedulers: schedulers
+                .split_whitespace()
+                .map(|name| name.trim_matches(['[', ']']).to_owned())
+                .collect(),
             readahead_kib: device.number("queue/read_ahead_kb"),
             requests: device.number("queue/nr_requests"),
             name: device.name.clone(),

@@ -6,12 +6,14 @@
 //! sizes, `overrides` lets the user have the last word. *Memory*: [`Atlas`] looks each device up
 //! once. Nothing here reads a file's content or starts a thread.
 
+mod advice;
 mod anonymous;
 mod atlas;
 mod class;
 mod filesystem;
 mod identity;
 mod leaf;
+mod md;
 mod mountinfo;
 mod number;
 mod overrides;
@@ -24,6 +26,7 @@ mod volume;
 
 use std::path::PathBuf;
 
+pub use advice::{ADVICE, Advice, Hint};
 pub use atlas::{Atlas, VolumeId};
 pub use class::Class;
 pub use filesystem::Kind;
@@ -33,8 +36,8 @@ pub use overrides::{BadOverride, Override, Overrides, Selector};
 pub use policy::{ExecutorKind, Order, Policy};
 pub use profile::{Cost, Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};
-pub use topology::Array;
-pub use volume::Volume;
+pub use topology::{Array, Contradiction};
+pub use volume::{Readahead, Volume};
 
 /// Where the system tells about its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -72,6 +72,17 @@ impl MountTable {
         deepest(self.mounts.iter(), path)
     }
 
+    /// The mounts that no other hides by lying on the same mount point.
+    pub fn visible(&self) -> impl Iterator<Item = &Mount> {
+        self.mounts.iter().enumerate().filter_map(|(place, mount)| {
+            let later = &self.mounts[place + 1..];
+            let is_hidden = later
+                .iter()
+                .any(|over| over.mount_point == mount.mount_point);
+            (!is_hidden).then_some(mount)
+        })
+    }
+
     /// All mounts.
     #[cfg(test)]
     pub fn iter(&self) -> impl Iterator<Item = &Mount> {

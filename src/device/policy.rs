@@ -161,12 +161,12 @@ impl Policy {
     }
 }
 
-/// How many files can be read front to back at once without one head serving two: one a member
+/// How many files can be read front to back at once without one head serving two: one a copy
 /// where the whole volume is one mirror of spinning disks, otherwise one.
 fn streams(facts: &Facts<'_>) -> usize {
     match facts.arrays {
-        [mirror] if mirror.spreads_streams() && facts.leaves.iter().all(Leaf::is_spindle) => {
-            mirror.members.len().min(facts.leaves.len()).max(1)
+        [array] if facts.leaves.iter().all(Leaf::is_spindle) => {
+            array.sweeps.min(facts.leaves.len()).max(1)
         }
         _ => 1,
     }

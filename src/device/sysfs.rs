@@ -102,6 +102,12 @@ impl Sysfs {
         devices
     }
 
+    /// The number in a file below the root.
+    pub fn number_in(&self, file: &Path) -> Option<u64> {
+        let text = read_page(&self.root.join(file))?;
+        std::str::from_utf8(&text).ok()?.trim().parse().ok()
+    }
+
     /// Where on the bus a device hangs: its path below the root.
     pub fn bus_path<'a>(&self, device: &'a BlockDevice) -> &'a Path {
         device
@@ -148,10 +154,7 @@ impl BlockDevice {
 
     /// The bytes of one attribute.
     pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
-        let file = File::open(self.folder.join(name)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(ATTRIBUTE_BYTES).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        read_page(&self.folder.join(name))
     }
 
     /// One attribute that is a number.
@@ -170,6 +173,13 @@ impl BlockDevice {
     pub fn slaves(&self) -> PathBuf {
         self.folder.join("slaves")
     }
+}
+
+fn read_page(path: &Path) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    file.take(ATTRIBUTE_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

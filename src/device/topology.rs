@@ -5,6 +5,7 @@ use std::path::Path;
 use super::anonymous;
 use super::filesystem::Kind;
 use super::leaf::{Leaf, LeafKind};
+use super::md::Md;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
 use super::sysfs::{BlockDevice, Sysfs};
@@ -24,19 +25,24 @@ pub struct Array {
     pub level: String,
     /// Bytes that go to one member before it is the next one's turn.
     pub chunk: Option<u64>,
-    /// Names of the members, sorted.
+    /// Names of the members that are read from, sorted.
     pub members: Vec<String>,
-}
-
-impl Array {
-    /// True if as many files can be read front to back at once as there are members.
+    /// Files that can be read front to back at once without one head serving two.
     ///
     /// md sends each read of a mirror to the member whose head is nearest or that has nothing to
-    /// do, and keeps a stream on its member. (btrfs chooses the member by process id: all streams
+    /// do, and keeps a stream on its member: as many as there are copies side by side. (Of far
+    /// copies it prefers the first; btrfs chooses the member by process id, so that all streams
     /// of one process may end on one head.)
-    pub fn spreads_streams(&self) -> bool {
-        self.level == "raid1" && self.name.starts_with("md")
-    }
+    pub sweeps: usize,
+}
+
+/// A device that says of itself other than what the disks under it say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contradiction {
+    /// Name of the device.
+    pub device: String,
+    /// What its own flag says.
+    pub rotational: bool,
 }
 
 /// All that was met on the way down.
@@ -52,6 +58,8 @@ pub(super) struct Survey {
     pub notes: Vec<String>,
     /// UUID of the file system, where sysfs has it.
     pub uuid: Option<String>,
+    /// Devices whose flag is not what their disks' flags say.
+    pub contradictions: Vec<Contradiction>,
     mounts: Vec<DeviceNumber>,
     nested: usize,
 }
@@ -106,6 +114,9 @@ impl Surveyor<'_> {
             Kind::Fuse => survey.end(named_by(LeafKind::Program, mount, &source)),
             Kind::Zfs => {
                 let pool = source.split('/').next().unwrap_or_default();
+                survey.notes.push(format!(
+                    "ZFS does not tell the kernel which disks the pool {pool} is on"
+                ));
                 survey.end(named_by(LeafKind::Unseen, mount, pool));
             }
         }
@@ -145,6 +156,7 @@ impl Surveyor<'_> {
                 level,
                 chunk: None,
                 members: members.iter().map(|member| member.name.clone()).collect(),
+                sweeps: 1,
             });
         }
         for member in members {
@@ -189,9 +201,12 @@ impl Surveyor<'_> {
         if let Some(file) = device.attribute("loop/backing_file") {
             return self.file_backed(survey, device, &file);
         }
-        let members = self.sysfs.devices_in(&device.slaves());
+        let mut members = self.sysfs.devices_in(&device.slaves());
         survey.note_mapper(device);
-        survey.note_array(device, &members);
+        if let Some(md) = Md::of(device) {
+            members = md.read_from(members, &mut survey.notes);
+            survey.arrays.push(md.array(&members));
+        }
         let uuid = device.attribute("dm/uuid").unwrap_or_default();
         match members.as_slice() {
             [] => survey.end(Leaf::disk(self.sysfs, device)),
@@ -233,6 +248,13 @@ impl Surveyor<'_> {
             && under.leaves.iter().all(known)
             && (!rotates(&own) || under.leaves.iter().any(rotates));
         if believed {
+            let below = under.leaves.iter().any(rotates);
+            if let Some(rotational) = own.rotational.filter(|&flag| flag != below) {
+                survey.contradictions.push(Contradiction {
+                    device: device.name.clone(),
+                    rotational,
+                });
+            }
             survey.absorb(under);
         } else {
             survey.end(own);
@@ -255,6 +277,7 @@ impl Survey {
         }
         under.leaves.into_iter().for_each(|leaf| self.end(leaf));
         self.arrays.extend(under.arrays);
+        self.contradictions.extend(under.contradictions);
         for note in under.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
@@ -278,21 +301,6 @@ impl Survey {
         };
         self.notes
             .push(format!("{} is {name}: {maker}", device.name));
-    }
-
-    fn note_array(&mut self, device: &BlockDevice, members: &[BlockDevice]) {
-        let Some(level) = device.attribute("md/level") else {
-            return;
-        };
-        let chunk = device.attribute("md/chunk_size");
-        self.arrays.push(Array {
-            name: device.name.clone(),
-            level,
-            chunk: chunk
-                .and_then(|text| text.parse().ok())
-                .filter(|&bytes| bytes > 0),
-            members: members.iter().map(|member| member.name.clone()).collect(),
-        });
     }
 }
 

@@ -7,7 +7,17 @@ use super::class::Class;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{ExecutorKind, Order, Policy};
 use super::profile::Profile;
-use super::topology::Array;
+use super::topology::{Array, Contradiction};
+
+/// The kernel's read-ahead for one file system: that of the device which is mounted, whatever the
+/// disks under it say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readahead {
+    /// Kibibytes.
+    pub kib: u64,
+    /// The file that sets it, below sysfs: `class/bdi/8:0/read_ahead_kb`.
+    pub file: PathBuf,
+}
 
 /// One file system as far as it was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +36,10 @@ pub struct Volume {
     pub leaves: Vec<Leaf>,
     /// The arrays on the way.
     pub arrays: Vec<Array>,
+    /// Devices on the way whose flag is not what their disks' flags say.
+    pub contradictions: Vec<Contradiction>,
+    /// How far the kernel reads ahead in its files.
+    pub readahead: Option<Readahead>,
     /// What the layers are, for people.
     pub notes: Vec<String>,
     /// How it likes to be read.
@@ -60,23 +74,39 @@ impl Volume {
         if !self.stack.is_empty() {
             let _ = write!(title, " on {}", self.stack.join(", "));
         }
-        let mut lines = vec![title];
-        lines.extend(self.notes.iter().cloned());
-        lines.extend(self.arrays.iter().map(Array::describe));
-        lines.extend(self.leaves.iter().map(describe));
-        lines.push(format!(
-            "class {} by rule {}: {}",
-            self.class, self.rule, self.why
-        ));
-        lines.push(self.policy.describe());
+        let mut lines = vec![printable(&title)];
+        lines.extend(self.layers());
+        lines.extend(self.leaves.iter().map(|leaf| printable(&describe(leaf))));
+        lines.extend(self.reasons());
+        lines.join("\n  ")
+    }
+
+    /// Says what the layers above the leaves are, one a line.
+    pub fn layers(&self) -> Vec<String> {
+        let arrays = self.arrays.iter().map(Array::describe);
+        let lines = self.notes.iter().cloned().chain(arrays);
+        lines.map(|line| printable(&line)).collect()
+    }
+
+    /// Says how it will be read and why, one reason a line.
+    pub fn reasons(&self) -> Vec<String> {
+        let mut lines = vec![
+            format!("class {} by rule {}: {}", self.class, self.rule, self.why),
+            self.policy.describe(),
+        ];
+        if self.class == Class::Unknown && !self.is_settled() {
+            lines.push(GUESS.to_owned());
+        }
         lines.extend(self.profile.iter().map(Profile::describe));
         if !self.told.is_empty() {
             lines.push(format!("as told by {}", self.told.join(" and ")));
         }
-        let printable: Vec<_> = lines.iter().map(|line| printable(line)).collect();
-        printable.join("\n  ")
+        lines.iter().map(|line| printable(line)).collect()
     }
 }
+
+/// What can be done where the class is not known.
+const GUESS: &str = "a guess: seekless probe measures it, --threads unknown:1,1 says that it spins";
 
 impl Array {
     fn describe(&self) -> String {
@@ -84,8 +114,12 @@ impl Array {
         let chunks = self
             .chunk
             .map(|bytes| format!(", {} KiB chunks", bytes / 1024));
+        let sweeps = match self.sweeps {
+            0 | 1 => String::new(),
+            sweeps => format!(", {sweeps} copies side by side"),
+        };
         format!(
-            "{} is {} of {members}{}",
+            "{} is {} of {members}{}{sweeps}",
             self.name,
             self.level,
             chunks.unwrap_or_default()
@@ -127,7 +161,8 @@ fn describe(leaf: &Leaf) -> String {
 }
 
 impl Policy {
-    fn describe(&self) -> String {
+    /// One line for people.
+    pub fn describe(&self) -> String {
         let order = match self.order {
             Order::Arrival => "as they come",
             Order::Physical => "in physical order",

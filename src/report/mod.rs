@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::pipeline::{DuplicateSet, Summary};
 
 mod csv;
+pub mod devices;
 pub mod escape;
 mod fdupes;
 pub mod file;

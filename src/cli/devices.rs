@@ -1,0 +1,118 @@
+//! `seekless devices`: what each file system is on and how it would be read.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::thread;
+
+use seekless::device::{Atlas, Class, Overrides, SystemRoot, Volume, VolumeId};
+use seekless::report::devices::{write_json, write_table};
+
+use super::args::DevicesArgs;
+use super::config_folder;
+use super::exit::Exit;
+use super::sanitize;
+
+/// Looks, prints, and complains about what could not be looked at.
+pub fn show(args: &DevicesArgs) -> Exit {
+    let overrides = Overrides {
+        profiles: config_folder::profiles(),
+        ..Overrides::default()
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut atlas = Atlas::new(SystemRoot::default(), overrides, cores);
+    let mut complaints = Vec::new();
+    let chosen = match args.paths.as_slice() {
+        [] => match mounted(&mut atlas, args.all) {
+            Ok(ids) => ids,
+            Err(error) => {
+                sanitize::complain(&format!(
+                    "cannot read the list of mounts: {error}; name a folder to look at"
+                ));
+                return Exit::Nothing;
+            }
+        },
+        paths => named(&mut atlas, paths, &mut complaints),
+    };
+    let unused = atlas.take_complaints();
+    for complaint in unused
+        .iter()
+        .map(ToString::to_string)
+        .chain(complaints.iter().cloned())
+    {
+        sanitize::complain(&complaint);
+    }
+    if chosen.is_empty() && !complaints.is_empty() {
+        return Exit::Nothing;
+    }
+    let volumes: Vec<_> = chosen.iter().map(|&id| atlas.get(id)).collect();
+    match print(&volumes, args.json) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            sanitize::complain(&format!("cannot write to standard output: {error}"));
+            Exit::Nothing
+        }
+        _ if complaints.is_empty() => Exit::Done,
+        _ => Exit::SomeLeft,
+    }
+}
+
+fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match json {
+        true => write_json(&mut out, volumes)?,
+        false if volumes.is_empty() => writeln!(out, "no file system on a disk is mounted here")?,
+        false => write_table(&mut out, volumes)?,
+    }
+    out.flush()
+}
+
+/// All that are mounted; those in memory and the kernel's own only if asked for.
+fn mounted(atlas: &mut Atlas, all: bool) -> io::Result<Vec<VolumeId>> {
+    let ids = atlas.mounted()?.into_iter();
+    Ok(ids
+        .filter(|&id| all || is_of_interest(atlas.get(id)))
+        .collect())
+}
+
+/// An automount point is a place, not a file system, until somebody goes there.
+fn is_of_interest(volume: &Volume) -> bool {
+    volume.class != Class::Memory && volume.filesystem != "autofs"
+}
+
+fn named(atlas: &mut Atlas, paths: &[OsString], complaints: &mut Vec<String>) -> Vec<VolumeId> {
+    let mut chosen = Vec::new();
+    for path in paths.iter().map(Path::new) {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.file_type().is_block_device() => {
+                chosen.extend(on_device(atlas, metadata.rdev()));
+            }
+            Ok(metadata) => chosen.push(atlas.volume(metadata.dev(), path)),
+            Err(error) => complaints.push(format!("{}: {error}", sanitize::path(path))),
+        }
+    }
+    let mut seen = Vec::new();
+    chosen.retain(|id| {
+        let is_new = !seen.contains(id);
+        seen.push(*id);
+        is_new
+    });
+    chosen
+}
+
+/// What is mounted from a device; the device itself if nothing is.
+fn on_device(atlas: &mut Atlas, rdev: u64) -> Vec<VolumeId> {
+    let device = atlas.device(rdev);
+    let name = atlas.get(device).stack.first().cloned();
+    let ids = atlas.mounted().unwrap_or_default();
+    let lies_on = |id: &VolumeId| {
+        let stack = &atlas.get(*id).stack;
+        name.as_ref().is_some_and(|name| stack.contains(name))
+    };
+    let found: Vec<_> = ids.into_iter().filter(lies_on).collect();
+    match found.is_empty() {
+        true => vec![device],
+        false => found,
+    }
+}

@@ -1,0 +1,188 @@
+//! `seekless devices`, and how `find` follows what was measured: what they accept, print, return.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+use seekless::device::{Atlas, Measured, Order, Overrides, Pools, Profile, Profiles, SystemRoot};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use common::volume::{SpinningDisk, Volume};
+use common::{Tree, seekless};
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder can be made")
+}
+
+fn volumes(document: &Value) -> &[Value] {
+    document["volumes"].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn a_named_folder_has_a_row_a_class_and_a_reason() {
+    let folder = folder();
+    let ran = seekless(folder.path(), "devices .").run().exits(0);
+    let said = ran.stdout_text();
+    assert!(said.starts_with("MOUNT "), "{said}");
+    assert!(said.contains("\n  class "), "{said}");
+    assert!(ran.stderr.is_empty(), "{ran}");
+}
+
+#[test]
+fn the_document_is_for_programs() {
+    let folder = folder();
+    let document = seekless(folder.path(), "devices --json .")
+        .run()
+        .exits(0)
+        .json();
+    assert_eq!(document["format"], "seekless-devices");
+    assert_eq!(document["schema"], 1);
+    let [volume] = volumes(&document) else {
+        panic!("one volume: {document:#}");
+    };
+    assert_ne!(volume["leaves"][0]["name"], Value::Null, "{document:#}");
+    assert!(
+        volume["policy"]["random_threads"].as_u64() > Some(0),
+        "{document:#}"
+    );
+}
+
+#[test]
+fn paths_on_one_file_system_are_shown_once() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("a")).expect("a folder");
+    fs::write(folder.path().join("b"), "x").expect("a file");
+    let document = seekless(folder.path(), "devices --json a b a").run().json();
+    assert_eq!(volumes(&document).len(), 1, "{document:#}");
+}
+
+#[test]
+fn a_path_that_is_not_there_is_named_and_the_others_are_shown() {
+    let folder = folder();
+    let ran = seekless(folder.path(), "devices . missing").run().exits(1);
+    let ran = ran.says("seekless: missing: No such file or directory");
+    assert!(ran.stdout_text().starts_with("MOUNT "), "{ran}");
+    let ran = seekless(folder.path(), "devices missing").run().exits(2);
+    assert!(ran.stdout.is_empty(), "{ran}");
+}
+
+#[test]
+fn whatever_has_a_place_can_be_looked_up() {
+    let folder = folder();
+    let _socket = UnixListener::bind(folder.path().join("socket")).expect("a socket");
+    for path in ["socket", "/dev/null", "/proc/self", "/sys"] {
+        let ran = seekless(folder.path(), "devices").arg(path).run().exits(0);
+        assert!(ran.stdout_text().contains("\n  class "), "{path}\n{ran}");
+    }
+}
+
+#[test]
+fn without_a_path_all_mounts_are_shown() {
+    let folder = folder();
+    let all = seekless(folder.path(), "devices --all").run().exits(0);
+    assert!(all.stdout_text().contains("\n/proc"), "{all}");
+    let disks = seekless(folder.path(), "devices").run().exits(0);
+    assert!(!disks.stdout_text().contains("\n/proc"), "{disks}");
+}
+
+#[test]
+fn wrong_use_is_refused() {
+    let folder = folder();
+    for line in ["devices --all .", "devices --nope", "devices --json=yes ."] {
+        let ran = seekless(folder.path(), line).run().exits(2);
+        assert!(ran.stdout.is_empty(), "{line}\n{ran}");
+    }
+}
+
+/// Saves a profile for the disk that `picture` shows under `path`, where `find` looks for it when
+/// `config` is the user's configuration folder. Returns its file.
+fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> std::path::PathBuf {
+    let system = SystemRoot {
+        sysfs: picture.sysfs().to_owned(),
+        ..SystemRoot::default()
+    };
+    let mut atlas = Atlas::new(system, Overrides::default(), 2);
+    let id = atlas.volume(fs::metadata(path).expect("it is there").dev(), path);
+    let pools = Pools {
+        random_threads: 5,
+        depth: 3,
+        sequential_streams: 2,
+        metadata_threads: None,
+        order: Order::Physical,
+    };
+    let measured = Measured {
+        at: "2026-11-21T05:00:00Z".to_owned(),
+        by: "a test".to_owned(),
+        from: "nothing".to_owned(),
+    };
+    let profile = Profile::new(atlas.get(id), pools, measured).expect("the disk has a name");
+    let profiles = Profiles::at(config.join("seekless/profiles"));
+    profiles.save(&profile).expect("it can be saved")
+}
+
+#[test]
+#[ignore = "needs root: a mount namespace of its own, to show a disk that spins"]
+fn find_follows_a_saved_profile_and_names_a_bad_one() {
+    let tree = Tree::new().file("a", "same").file("b", "same");
+    let picture = SpinningDisk::under(tree.root());
+    let config = folder();
+    let run = |arguments: &str| {
+        let config = config.path().to_str().expect("a plain path");
+        let run = seekless(tree.root(), arguments).before(picture.show());
+        run.env("XDG_CONFIG_HOME", config).run().exits(0)
+    };
+    let spins = "one thread a disk";
+    let said = run("devices .");
+    assert!(said.stdout_text().contains(spins), "{said}");
+
+    let file = save(&picture, tree.root(), config.path());
+    let measured = "as saved for this disk: measured 2026-11-21T05:00:00Z";
+    for line in ["devices .", "find --explain ."] {
+        let said = run(line).stdout_text();
+        assert!(said.contains("5 threads x 3 in flight"), "{line}: {said}");
+        assert!(said.contains(measured), "{line}: {said}");
+    }
+    let told = run("find --explain --threads hdd:1,1 .").stdout_text();
+    assert!(told.contains(spins) && !told.contains(measured), "{told}");
+    run("find --format nul .").finds(["a b"]);
+
+    fs::write(&file, "{}").expect("written");
+    let said = run("find --format nul .").finds(["a b"]);
+    assert_eq!(
+        said.stderr_text()
+            .matches("this saved profile is not used")
+            .count(),
+        1,
+        "{said}"
+    );
+    let said = run("devices .").says("is not used");
+    assert!(said.stdout_text().contains(spins), "{said}");
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn a_loop_device_is_what_its_file_lies_on() {
+    let volume = Volume::on_loop("ext4", 16, "");
+    let ran = seekless(&volume.path(), "devices --json .").run().exits(0);
+    let document = ran.json();
+    let stack = document["volumes"][0]["stack"].as_array().expect("a stack");
+    assert!(
+        stack[0]
+            .as_str()
+            .is_some_and(|name| name.starts_with("loop")),
+        "{document:#}"
+    );
+    let node = format!("/dev/{}", stack[0].as_str().unwrap_or_default());
+    let by_node = seekless(&volume.path(), "devices --json")
+        .arg(&node)
+        .run()
+        .exits(0);
+    assert_eq!(
+        by_node.json()["volumes"][0]["mount"],
+        document["volumes"][0]["mount"]
+    );
+}
