@@ -475,6 +475,42 @@ fn memory_cannot_have_a_profile() {
 }
 
 #[test]
+fn the_users_word_on_a_class_counts_more_than_the_flag() {
+    let told = |case, rows: &[&str]| {
+        let volume = last(case, rows);
+        (volume.class, volume.policy.executor)
+    };
+    let spins = (Class::Rotational, ExecutorKind::OneThreadPerDisk);
+    let is_solid = (Class::SolidState, ExecutorKind::Pools);
+    for (case, rows, expected) in [
+        ("usb-disk-says-solid", vec!["dev:sdb:hdd"], spins),
+        ("usb-disk-says-solid", vec!["ssd:hdd"], spins),
+        ("zfs", vec!["unknown:hdd"], spins),
+        ("virtio-rotational", vec!["hdd"], spins),
+        ("virtio-rotational", vec!["ssd"], is_solid),
+        ("sata-partition", vec!["ssd"], is_solid),
+        ("sata-partition", vec!["hdd", "dev:sda:ssd"], is_solid),
+        ("memory", vec!["hdd"], told("memory", &[])),
+        ("nfs", vec!["ssd"], told("nfs", &[])),
+        ("mergerfs", vec!["fuse:hdd"], spins),
+        ("sdaa-partition", vec!["dev:sda:ssd"], spins),
+    ] {
+        assert_eq!(told(case, &rows), expected, "{case} {rows:?}");
+    }
+    let volume = last("usb-disk-says-solid", &["dev:sdb:hdd"]);
+    assert_eq!(volume.policy, last("sata-partition", &[]).policy);
+    assert!(volume.is_settled());
+    let said = volume.explain();
+    assert!(
+        said.contains("class hdd by rule told: the user says so"),
+        "{said}"
+    );
+    assert!(said.contains("as told by --threads dev:sdb:hdd"), "{said}");
+    let both = last("usb-disk-says-solid", &["hdd:1,2", "dev:sdb:hdd"]);
+    assert_eq!(both.policy.sequential_threads, 2);
+}
+
+#[test]
 fn one_thread_for_a_spinning_disk_stays_the_elevator() {
     let policy = last("sata-partition", &["hdd:1,1"]).policy;
     assert_eq!(policy, last("sata-partition", &[]).policy);

@@ -5,13 +5,13 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use seekless::device::{Atlas, Measured, Order, Overrides, Pools, Profile, Profiles, SystemRoot};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use common::volume::{SpinningDisk, Volume};
+use common::volume::{Mounted, SpinningDisk, Volume, sh};
 use common::{Tree, seekless};
 
 fn folder() -> TempDir {
@@ -100,7 +100,7 @@ fn wrong_use_is_refused() {
 
 /// Saves a profile for the disk that `picture` shows under `path`, where `find` looks for it when
 /// `config` is the user's configuration folder. Returns its file.
-fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> std::path::PathBuf {
+fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
     let system = SystemRoot {
         sysfs: picture.sysfs().to_owned(),
         ..SystemRoot::default()
@@ -185,4 +185,98 @@ fn a_loop_device_is_what_its_file_lies_on() {
         by_node.json()["volumes"][0]["mount"],
         document["volumes"][0]["mount"]
     );
+}
+
+/// A file system on a loop device over a file in memory, whose queue can be set as one likes.
+struct Loop {
+    _mounted: Mounted,
+    memory: Volume,
+    queue: PathBuf,
+    /// What was set before: the device keeps it for whoever gets it next.
+    before: Vec<(&'static str, String)>,
+}
+
+impl Loop {
+    fn new() -> Self {
+        let memory = Volume::tmpfs("");
+        let image = memory.path().join("image");
+        let made = fs::File::create(&image).and_then(|file| file.set_len(16 << 20));
+        made.expect("an image");
+        sh(&format!("mkfs.ext4 -q -F {}", image.display()));
+        let folder = memory.path().join("mounted");
+        fs::create_dir(&folder).expect("a folder");
+        let mut disk = Self {
+            _mounted: Mounted::new(&format!("-o loop {}", image.display()), folder),
+            memory,
+            queue: PathBuf::new(),
+            before: Vec::new(),
+        };
+        let device = disk.volume()["stack"][0].take();
+        let device = device.as_str().expect("a loop device");
+        disk.queue = Path::new("/sys/block").join(device).join("queue");
+        for attribute in ["rotational", "scheduler", "read_ahead_kb"] {
+            let text = fs::read_to_string(disk.queue.join(attribute)).expect("an attribute");
+            let chosen = text
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'));
+            let value = chosen.map_or(text.trim(), |(chosen, _)| chosen);
+            disk.before.push((attribute, value.to_owned()));
+        }
+        disk
+    }
+
+    fn volume(&self) -> Value {
+        let ran = seekless(&self.memory.path().join("mounted"), "devices --json .").run();
+        ran.exits(0).json()["volumes"][0].take()
+    }
+
+    fn set(&self, attribute: &str, value: &str) {
+        fs::write(self.queue.join(attribute), value).expect("it can be set");
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        for (attribute, value) in &self.before {
+            let _ = fs::write(self.queue.join(attribute), value);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn the_flag_of_a_loop_device_over_memory_is_somebodys_word() {
+    let disk = Loop::new();
+    assert_eq!(disk.volume()["class"], "memory");
+    disk.set("rotational", "1");
+    let volume = disk.volume();
+    assert_eq!(volume["class"], "hdd", "{volume:#}");
+    assert_eq!(
+        volume["policy"]["executor"], "one-thread-per-disk",
+        "{volume:#}"
+    );
+    assert_eq!(
+        volume["leaves"][0]["name"], volume["stack"][0],
+        "{volume:#}"
+    );
+    disk.set("rotational", "0");
+    assert_eq!(disk.volume()["class"], "memory");
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn the_command_of_a_warning_ends_the_warning() {
+    let disk = Loop::new();
+    disk.set("rotational", "1");
+    disk.set("scheduler", "none");
+    disk.set("read_ahead_kb", "16");
+    let mut ended = Vec::new();
+    while let Some(warning) = disk.volume()["warnings"].get(0) {
+        let name = warning["name"].as_str().expect("a name").to_owned();
+        assert!(!ended.contains(&name), "{name} comes back");
+        let command = warning["command"].as_str().expect("a command");
+        sh(&format!("sudo() {{ \"$@\"; }}; {command}"));
+        ended.push(name);
+    }
+    assert!(ended.contains(&"little-readahead".to_owned()), "{ended:?}");
 }

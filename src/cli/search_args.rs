@@ -161,9 +161,11 @@ pub struct SearchArgs {
     ///
     /// The first number is for scattered reads (metadata, the heads of files), the second for
     /// whole files. May be repeated; one device counts more than a kind, a kind more than default.
+    /// 'hdd' or 'ssd' in place of the numbers says what a disk is, where its flag is wrong:
+    /// dev:/dev/sdc:hdd.
     #[arg(
         long,
-        value_name = "[DEVICE:]N[,N]",
+        value_name = "[DEVICE:]N[,N]|hdd|ssd",
         help_heading = "How disks are read"
     )]
     pub threads: Vec<Override>,

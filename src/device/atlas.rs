@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
+use super::class::Class;
 use super::filesystem::Kind;
 use super::identity;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
-use super::overrides::{Override, Overrides, Selector, meant};
+use super::overrides::{Override, Overrides, Selector, Told, meant};
 use super::policy::{ExecutorKind, Policy};
 use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
@@ -182,6 +183,7 @@ impl Atlas {
             let (place, st_dev) = (&volume.mount_point, volume.st_dev);
             volume.uuid = identity::uuid_of_mounted(place, &volume.filesystem, st_dev);
         }
+        self.believe(&mut volume);
         self.follow_profile(&mut volume);
         self.obey(&mut volume);
         self.volumes.push(volume);
@@ -260,14 +262,38 @@ impl Atlas {
         Some(Readahead { kib, file })
     }
 
-    /// Applies what was measured earlier, unless the user says how many threads there are to be:
-    /// numbers of two sources do not belong together.
+    /// Takes the volume for what the user says that it is, if anything.
+    ///
+    /// What is said of all volumes is meant for those on disks: no word makes memory spin.
+    fn believe(&self, volume: &mut Volume) {
+        let is_class = |row: &Override| matches!(row.told, Told::As(_));
+        let on_disk = DISKS.contains(&volume.class);
+        let row = self.row_for(volume, is_class);
+        let row = row.filter(|row| on_disk || row.selector != Selector::Default);
+        if let Some((row, Told::As(class))) = row.map(|row| (row, row.told)) {
+            let facts = Facts {
+                filesystem: &volume.filesystem,
+                leaves: &volume.leaves,
+                arrays: &volume.arrays,
+            };
+            volume.policy = Policy::of(class, &facts, self.cores);
+            volume.class = class;
+            volume.rule = "told";
+            volume.why = "the user says so".to_owned();
+            volume.told.push(format!("--threads {row}"));
+        }
+    }
+
+    /// Applies what was measured earlier, unless the user says how it is to be read: words of two
+    /// sources do not belong together.
     fn follow_profile(&mut self, volume: &mut Volume) {
         let Some(profiles) = &self.overrides.profiles else {
             return;
         };
         match profiles.load_for(volume) {
-            Ok(Some(profile)) if self.row_for(volume).is_none() => {
+            Ok(Some(profile))
+                if volume.told.is_empty() && self.row_for(volume, is_number).is_none() =>
+            {
                 volume.policy = volume.policy.with_pools(&profile.pools, self.cores);
                 volume.profile = Some(profile);
             }
@@ -276,9 +302,10 @@ impl Atlas {
         }
     }
 
-    /// The row of `--threads` that counts for this volume.
-    fn row_for(&self, volume: &Volume) -> Option<&Override> {
-        let rows = || self.overrides.rows.iter().zip(&self.devices).rev();
+    /// The row of `--threads` that counts for this volume, of those that are of this sort.
+    fn row_for(&self, volume: &Volume, sort: fn(&Override) -> bool) -> Option<&Override> {
+        let rows = self.overrides.rows.iter().zip(&self.devices);
+        let rows = || rows.clone().rev().filter(|(row, _)| sort(row));
         let on_device = rows().find(|(_, device)| lies_on(volume, device.as_deref()));
         let of_class = || rows().find(|(row, _)| row.selector == Selector::Class(volume.class));
         let default = || rows().find(|(row, _)| row.selector == Selector::Default);
@@ -288,8 +315,9 @@ impl Atlas {
 
     /// Applies what the user said about this volume, if anything.
     fn obey(&self, volume: &mut Volume) {
-        if let Some(row) = self.row_for(volume) {
-            volume.policy = volume.policy.with_threads(row.random, row.sequential);
+        let row = self.row_for(volume, is_number);
+        if let Some((row, Told::Threads { random, sequential })) = row.map(|row| (row, row.told)) {
+            volume.policy = volume.policy.with_threads(random, sequential);
             volume.told.push(format!("--threads {row}"));
         }
         let has_queue = volume.policy.executor != ExecutorKind::Immediate;
@@ -302,6 +330,13 @@ impl Atlas {
             volume.told.push(format!("--depth-random {depth}"));
         }
     }
+}
+
+/// The classes of volumes on disks.
+const DISKS: [Class; 3] = [Class::SolidState, Class::Rotational, Class::Unknown];
+
+fn is_number(row: &Override) -> bool {
+    matches!(row.told, Told::Threads { .. })
 }
 
 fn lies_on(volume: &Volume, device: Option<&str>) -> bool {

@@ -142,8 +142,9 @@ impl Leaf {
     /// no name, or is not a disk.
     pub fn identity(&self) -> Option<String> {
         match self.kind {
-            LeafKind::Memory => None,
-            LeafKind::Server | LeafKind::Program => Some(self.name.clone()),
+            // Two mounts of one program may say the same of themselves.
+            LeafKind::Memory | LeafKind::Program => None,
+            LeafKind::Server => Some(self.name.clone()),
             // A pool has a name; anything else that cannot be seen could be any disk.
             LeafKind::Unseen => Some(self.name.clone()).filter(|name| name.starts_with("zfs:")),
             LeafKind::Disk => self.wwid.clone().or_else(|| {

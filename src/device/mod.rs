@@ -32,7 +32,7 @@ pub use class::Class;
 pub use filesystem::Kind;
 pub use identity::Identity;
 pub use leaf::{Leaf, LeafKind};
-pub use overrides::{BadOverride, Override, Overrides, Selector};
+pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
 pub use policy::{ExecutorKind, Order, Policy};
 pub use profile::{Cost, Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};

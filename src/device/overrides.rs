@@ -28,11 +28,26 @@ pub struct Overrides {
 pub struct Override {
     /// Which volumes it is for.
     pub selector: Selector,
-    /// Threads for scattered reads.
-    pub random: usize,
-    /// Threads that read whole files, if said.
-    pub sequential: Option<usize>,
+    /// What is to be done with them.
+    pub told: Told,
 }
+
+/// What an [`Override`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// So many threads.
+    Threads {
+        /// For scattered reads.
+        random: usize,
+        /// For whole files, if said.
+        sequential: Option<usize>,
+    },
+    /// To be read as volumes of this class are.
+    As(Class),
+}
+
+/// The classes that somebody may know better than the kernel.
+const CLASSES_TOLD: [Class; 2] = [Class::SolidState, Class::Rotational];
 
 /// Which volumes an [`Override`] is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,11 +119,16 @@ impl FromStr for Override {
         // Device paths may have colons in them: what follows the last one is the numbers.
         let (selector, numbers) = match text.rsplit_once(':') {
             Some((selector, numbers)) => (selector_of(selector, text)?, numbers),
+            None if class_told(text).is_some() => (Selector::Default, text),
             None if selector_of(text, text).is_ok() => {
                 return Err(BadOverride::NoNumber(text.to_owned()));
             }
             None => (Selector::Default, text),
         };
+        if let Some(class) = class_told(numbers) {
+            let told = Told::As(class);
+            return Ok(Self { selector, told });
+        }
         let (random, sequential) = match numbers.split_once(',') {
             None => (numbers, None),
             Some((_, rest)) if rest.contains(',') => {
@@ -118,8 +138,10 @@ impl FromStr for Override {
         };
         Ok(Self {
             selector,
-            random: threads(random, text)?,
-            sequential: sequential.map(|part| threads(part, text)).transpose()?,
+            told: Told::Threads {
+                random: threads(random, text)?,
+                sequential: sequential.map(|part| threads(part, text)).transpose()?,
+            },
         })
     }
 }
@@ -146,6 +168,12 @@ fn selector_of(part: &str, text: &str) -> Result<Selector, BadOverride> {
     }
 }
 
+/// The class that a word without numbers stands for.
+fn class_told(word: &str) -> Option<Class> {
+    let word = word.trim().to_ascii_lowercase();
+    CLASSES_TOLD.into_iter().find(|class| class.word() == word)
+}
+
 fn threads(part: &str, text: &str) -> Result<usize, BadOverride> {
     let part = part.trim();
     if part.is_empty() {
@@ -167,10 +195,12 @@ impl fmt::Display for Override {
             Selector::Class(class) => write!(f, "{class}:")?,
             Selector::Default => f.write_str("default:")?,
         }
-        write!(f, "{}", self.random)?;
-        match self.sequential {
-            Some(sequential) => write!(f, ",{sequential}"),
-            None => Ok(()),
+        match self.told {
+            Told::As(class) => write!(f, "{class}"),
+            Told::Threads { random, sequential } => {
+                write!(f, "{random}")?;
+                sequential.map_or(Ok(()), |sequential| write!(f, ",{sequential}"))
+            }
         }
     }
 }
@@ -228,12 +258,27 @@ mod tests {
                 None,
             ),
         ] {
-            let expected = Override {
-                selector,
-                random,
-                sequential,
-            };
+            let told = Told::Threads { random, sequential };
+            let expected = Override { selector, told };
             assert_eq!(text.parse(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_class_may_be_told_instead_of_numbers() {
+        let device = Selector::Device("/dev/sdb".to_owned());
+        for (text, selector, class) in [
+            ("ssd", Selector::Default, Class::SolidState),
+            ("HDD", Selector::Default, Class::Rotational),
+            (
+                "unknown:hdd",
+                Selector::Class(Class::Unknown),
+                Class::Rotational,
+            ),
+            ("dev:/dev/sdb:ssd", device, Class::SolidState),
+        ] {
+            let told = Told::As(class);
+            assert_eq!(text.parse(), Ok(Override { selector, told }), "{text}");
         }
     }
 
@@ -245,8 +290,12 @@ mod tests {
                 "no number of threads in \"\": write it as in 8, 8,2 or ssd:64,4",
             ),
             (
-                "ssd",
-                "no number of threads in \"ssd\": write it as in 8, 8,2 or ssd:64,4",
+                "network",
+                "no number of threads in \"network\": write it as in 8, 8,2 or ssd:64,4",
+            ),
+            (
+                "network:memory",
+                "\"memory\" in \"network:memory\" is not a number of threads from 1 to 4096: write it as in ssd:64,4",
             ),
             (
                 "ssd:",
@@ -301,7 +350,7 @@ mod tests {
         }
 
         #[test]
-        fn what_it_prints_it_reads(text in "(default|ssd|hdd|fuse|dev:/dev/[a-z]{3}):[1-9][0-9]?(,[1-9])?") {
+        fn what_it_prints_it_reads(text in "(default|ssd|hdd|fuse|dev:/dev/[a-z]{3}):([1-9][0-9]?(,[1-9])?|ssd|hdd)") {
             prop_assert_eq!(text.parse::<Override>().map(|row| row.to_string()), Ok(text));
         }
     }

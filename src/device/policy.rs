@@ -86,7 +86,11 @@ impl Policy {
                 metadata_threads: METADATA_THREADS,
             },
             Class::Rotational => {
-                let spindles = facts.leaves.iter().filter(|leaf| leaf.is_spindle()).count();
+                // Where no disk says that it rotates, the user does, and means all of them.
+                let spindles = match facts.leaves.iter().filter(|leaf| leaf.is_spindle()).count() {
+                    0 => facts.leaves.len(),
+                    spindles => spindles,
+                };
                 Self {
                     executor: ExecutorKind::OneThreadPerDisk,
                     order: Order::Physical,

@@ -44,7 +44,7 @@ pub struct Volume {
     pub notes: Vec<String>,
     /// How it likes to be read.
     pub class: Class,
-    /// Name of the rule that chose the class.
+    /// Name of the rule that chose the class; `told` if the user did.
     pub rule: &'static str,
     /// How it is read.
     pub policy: Policy,
@@ -106,7 +106,7 @@ impl Volume {
 }
 
 /// What can be done where the class is not known.
-const GUESS: &str = "a guess: seekless probe measures it, --threads unknown:1,1 says that it spins";
+const GUESS: &str = "a guess: seekless probe measures it, --threads unknown:hdd says that it spins";
 
 impl Array {
     fn describe(&self) -> String {
