@@ -1,55 +1,62 @@
 //! What may be done to a duplicate, and doing it without ever losing a byte.
 //!
 //! A [`Step`] says what shall happen to one file, the *victim*, because another one, the *keeper*,
-//! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when they are
-//! carried out. `docs/safety.md` says what is promised.
+//! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when an
+//! [`Actor`] carries them out. `docs/safety.md` says what is promised.
 
+mod act;
+mod actor;
+mod check;
+mod compare;
+mod copy;
+mod hardlink;
+mod journal;
 pub mod keep;
+mod metadata;
+mod move_away;
+mod place;
 pub mod places;
 pub mod plan;
+mod record;
+mod reflink;
+mod relocate;
+mod remove;
 mod step;
+mod swap;
+mod symlink;
+mod trash;
+mod trouble;
+mod undo;
+mod undo_step;
 
+pub use actor::{Actor, BATCH};
+pub use journal::{Journal, JournalError, Run, runs};
+pub use record::{Raw, RunHeader};
 pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Settings, Skip, Step, Target,
     Unfit,
 };
+pub use undo::{Undo, UndoTally, Undone, undo};
 
-/// Every action there is: the one place that names them all.
+/// Every action there is: the one place that names them all, in the order of [`ActionKind`].
 pub const ACTIONS: &[Action] = &[
-    Action {
-        kind: ActionKind::Remove,
-        name: "remove",
-        about: "remove duplicates",
-        undoable: false,
-    },
-    Action {
-        kind: ActionKind::Trash,
-        name: "trash",
-        about: "put duplicates into the trash",
-        undoable: true,
-    },
-    Action {
-        kind: ActionKind::Hardlink,
-        name: "hardlink",
-        about: "make duplicates further names of the file that is kept",
-        undoable: true,
-    },
-    Action {
-        kind: ActionKind::Symlink,
-        name: "symlink",
-        about: "make duplicates symbolic links to the file that is kept",
-        undoable: true,
-    },
-    Action {
-        kind: ActionKind::Reflink,
-        name: "reflink",
-        about: "let duplicates share their blocks on disk, each remaining a file of its own",
-        undoable: true,
-    },
-    Action {
-        kind: ActionKind::Move,
-        name: "move",
-        about: "move duplicates to another folder",
-        undoable: true,
-    },
+    remove::REMOVE,
+    trash::TRASH,
+    hardlink::HARDLINK,
+    symlink::SYMLINK,
+    reflink::REFLINK,
+    move_away::MOVE,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_its_kinds() {
+        for (place, action) in ACTIONS.iter().enumerate() {
+            assert_eq!(action.kind as usize, place);
+            assert_eq!(action.kind.row().name, action.name);
+        }
+    }
+}

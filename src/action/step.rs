@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::act::{Perform, Prepare};
 use crate::hash::ContentDigest;
 
 /// What is done to a victim.
@@ -31,21 +32,22 @@ pub struct Action {
     pub name: &'static str,
     /// What it does, in a few words.
     pub about: &'static str,
-    /// True if `undo` can take it back.
+    /// True if it can be taken back.
     pub undoable: bool,
+    pub(super) prepare: Prepare,
+    pub(super) perform: Perform,
 }
 
 impl ActionKind {
+    /// Its row in the table.
+    pub fn row(self) -> &'static Action {
+        // The order is the same; a test holds it so.
+        &super::ACTIONS[self as usize]
+    }
+
     /// The name in journals and messages.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Remove => "remove",
-            Self::Trash => "trash",
-            Self::Hardlink => "hardlink",
-            Self::Symlink => "symlink",
-            Self::Reflink => "reflink",
-            Self::Move => "move",
-        }
+        self.row().name
     }
 }
 
@@ -106,7 +108,7 @@ pub struct Settings {
     pub absolute_links: bool,
     /// `move`: the folder, an absolute path. Made if it is missing.
     pub destination: Option<Vec<u8>>,
-    /// `trash`: the user's own (`$XDG_DATA_HOME/Trash`), an absolute path.
+    /// `trash`: the user's own (`$XDG_DATA_HOME/Trash`), an absolute path without links on the way.
     pub home_trash: Option<Vec<u8>>,
 }
 
@@ -149,6 +151,9 @@ pub enum Skip {
         "is the kept file itself under another name; left alone, removing it would free nothing"
     )]
     SameFile,
+    /// Another file was removed or replaced in this run because this one stays.
+    #[error("is kept for another file of this run; left alone")]
+    Kept,
     /// They hold different bytes.
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),

@@ -50,6 +50,8 @@ pub fn first_position(fd: impl AsFd, offset: u64) -> Option<u64> {
 /// A run of a file's bytes on its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
+    /// Where in the file it begins, bytes.
+    pub logical: u64,
     /// Where it lies on the device, bytes.
     pub physical: u64,
     /// How long it is, bytes.
@@ -83,6 +85,7 @@ pub fn extents(fd: impl AsFd) -> Option<Vec<Extent>> {
             return Some(found);
         }
         found.push(Extent {
+            logical: extent.logical,
             physical: extent.physical,
             length: extent.length,
             shared: extent.flags & SHARED != 0,

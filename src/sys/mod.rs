@@ -2,15 +2,25 @@
 //!
 //! Where a kernel lacks something, "unsupported" is a value, not an error.
 
+pub mod attributes;
 pub mod cachestat;
+pub mod dedupe;
 pub mod dirent;
 pub mod fadvise;
+pub mod fault;
 pub mod fiemap;
 pub mod fsuuid;
+pub mod lease;
+pub mod link;
 pub mod open;
+pub mod parent;
 pub mod pread;
+pub mod rename;
 pub mod ring;
 pub mod rlimit;
 pub mod rusage;
 pub mod stat;
 pub mod statfs;
+pub mod sync;
+pub mod unlink;
+pub mod write;

@@ -54,6 +54,7 @@ pub struct Manner {
 /// `O_NONBLOCK` makes sure that a FIFO which took a regular file's place since the scan does not
 /// block the open; reads of regular files do not know the flag.
 pub fn file(at: impl AsFd, name: &CStr, manner: Manner) -> Result<OwnedFd> {
+    super::fault::point()?;
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     if !manner.follow {
         flags |= OFlags::NOFOLLOW;

@@ -7,6 +7,7 @@ use rustix::io::{Errno, ReadWriteFlags, Result};
 
 /// Reads until `buffer` is full or the file ends; returns how much was read.
 pub fn full(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+    super::fault::point()?;
     let mut filled = 0;
     while filled < buffer.len() {
         match rustix::io::pread(&fd, &mut buffer[filled..], offset + filled as u64) {

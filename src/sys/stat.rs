@@ -44,17 +44,20 @@ const WANTED: StatxFlags = StatxFlags::from_bits_retain(
 
 /// Metadata of a name in a folder; the last component's symbolic link is not followed.
 pub fn entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    super::fault::point()?;
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     statx(at, name, flags, WANTED).map(Stat::from)
 }
 
 /// Metadata of a name in a folder; symbolic links are followed.
 pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    super::fault::point()?;
     statx(at, name, AtFlags::NO_AUTOMOUNT, WANTED).map(Stat::from)
 }
 
 /// Metadata of an open file.
 pub fn descriptor(fd: impl AsFd) -> Result<Stat> {
+    super::fault::point()?;
     statx(fd, c"", AtFlags::EMPTY_PATH, WANTED).map(Stat::from)
 }
 

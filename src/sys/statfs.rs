@@ -41,3 +41,32 @@ const SHARING: &[u64] = &[
 pub fn shares_extents(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| SHARING.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
+
+/// Names of file systems that people meet; numbers as above.
+const NAMES: &[(u64, &str)] = &[
+    (0xef53, "ext4"),
+    (0x5846_5342, "xfs"),
+    (0x9123_683e, "btrfs"),
+    (0xf2f5_2010, "f2fs"),
+    (0x0102_1994, "tmpfs"),
+    (0x794c_7630, "overlay"),
+    (0x4d44, "vfat"),
+    (0x2011_bab0, "exfat"),
+    (0x5346_544e, "ntfs"),
+    (0x7366_746e, "ntfs"),
+    (0x6573_5546, "fuse"),
+    (0x6969, "nfs"),
+    (0xff53_4d42, "cifs"),
+    (0xfe53_4d42, "smb"),
+    (0x2fc1_2fc1, "zfs"),
+    (0xca45_1a4e, "bcachefs"),
+];
+
+/// What people call the file system that holds this file, if it is one of the usual ones.
+pub fn name(file: impl AsFd) -> Option<&'static str> {
+    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;
+    NAMES
+        .iter()
+        .find(|(number, _)| *number == kind)
+        .map(|(_, name)| *name)
+}

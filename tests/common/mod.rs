@@ -11,6 +11,7 @@
 pub mod chain;
 pub mod oracle;
 pub mod run;
+pub mod scene;
 pub mod tree;
 pub mod volume;
 

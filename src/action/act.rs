@@ -1,0 +1,75 @@
+//! What an action gets to work with.
+
+use std::ffi::CStr;
+
+use super::check::{Opened, Pair};
+use super::record::Intent;
+use super::step::{Done, Settings, Step};
+use super::trouble::Trouble;
+
+/// One step, with everything checked, about to be done.
+pub struct Act<'a> {
+    /// Keeper and victim, opened and checked.
+    pub pair: &'a Pair,
+    /// What the journal says will be done.
+    pub intent: &'a Intent,
+    /// A name in the victim's folder that nobody else uses.
+    pub temporary: &'a CStr,
+    /// What was asked for.
+    pub settings: &'a Settings,
+    /// Told now and then how many bytes of the file are done.
+    pub progress: &'a dyn Fn(u64),
+}
+
+/// What an action decides before anything is written down.
+#[derive(Debug, Default)]
+pub struct Preparation {
+    /// Where the file will be.
+    pub destination: Option<Vec<u8>>,
+    /// The file that will say where it came from.
+    pub trash_info: Option<Vec<u8>>,
+    /// What the symbolic link will hold.
+    pub link_text: Option<Vec<u8>>,
+}
+
+/// A step that is looked at before it is written down.
+pub struct Sketch<'a> {
+    /// What is wanted.
+    pub step: &'a Step,
+    /// The file that stays.
+    pub keeper: &'a Opened,
+    /// The keeper's path: the step's own or an alternate's.
+    pub keeper_path: &'a [u8],
+    /// The file to act on.
+    pub victim: &'a Opened,
+    /// What was asked for.
+    pub settings: &'a Settings,
+    /// Tells this step from every other, of other runs as well.
+    pub unique: &'a str,
+}
+
+/// Decides what an action needs to decide beforehand.
+pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, Trouble>;
+
+/// Does it.
+pub type Perform = fn(&Act<'_>) -> Result<Done, Trouble>;
+
+/// For actions with nothing to decide.
+pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, Trouble> {
+    Ok(Preparation::default())
+}
+
+/// Bytes that come free when the victim's inode goes: nothing while it has other names, and not what
+/// others share.
+pub fn freed(victim: &Opened) -> u64 {
+    if victim.stat.links > 1 {
+        return 0;
+    }
+    let allocated = victim.stat.blocks.saturating_mul(512);
+    if !crate::sys::statfs::shares_extents(&victim.file) {
+        return allocated;
+    }
+    let extents = crate::sys::fiemap::extents(&victim.file).unwrap_or_default();
+    let shared = extents.iter().filter(|extent| extent.shared);
+    allocated.saturating_sub(shared.map(|extent| extent.length).sum())
+}

@@ -1,0 +1,291 @@
+//! Looking again, right before acting: on open descriptors, below opened folders.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::compare;
+use super::place::{Identity, Place};
+use super::step::{Change, Expected, Skip, Target, Unfit};
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::lease::{self, Lease};
+use crate::sys::open::{self, Manner};
+use crate::sys::stat::{self, Stat};
+
+/// Files that this run has changed itself, with the change time that it left them.
+///
+/// Giving a keeper a further name, or taking one of several away, sets the change time.
+pub type Ours = HashMap<Identity, i64>;
+
+/// A file whose name, identity and state have been checked.
+#[derive(Debug)]
+pub struct Opened {
+    /// How it is reached.
+    pub place: Place,
+    /// Open for reading.
+    pub file: OwnedFd,
+    /// As it was when it was opened.
+    pub stat: Stat,
+    /// As they were when it was opened.
+    pub attributes: Attributes,
+    lease: Lease,
+}
+
+/// What strictness the bound on a keeper's change time has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// A later change is refused.
+    Strict,
+    /// A later change of the inode alone is taken, because the bytes are compared.
+    BytesAreCompared,
+}
+
+impl Opened {
+    /// Opens a file and makes sure that it is the one that is meant.
+    pub fn open(target: &Target, bound: Bound, ours: &Ours) -> Result<Self, Unfit> {
+        let place = Place::of(&target.path)?;
+        // The kind comes first: opening may have effects on what is no regular file.
+        let seen = place.stat().map_err(gone)?;
+        if seen.kind != FileType::RegularFile {
+            return Err(Unfit::NotRegular);
+        }
+        let manner = Manner {
+            keep_access_time: true,
+            follow: false,
+        };
+        let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
+        let stat = stat::descriptor(&file).map_err(unreadable)?;
+        verify(&stat, &target.expected, bound, ours)?;
+        let attributes = attributes::get(&file).map_err(unreadable)?;
+        Ok(Self {
+            place,
+            file,
+            stat,
+            attributes,
+            lease: Lease::Unknown,
+        })
+    }
+
+    /// Device and inode number.
+    pub fn identity(&self) -> Identity {
+        (self.stat.dev, self.stat.ino)
+    }
+
+    /// What is true of the file now, for a later check.
+    pub fn expected(&self) -> Expected {
+        Expected {
+            size: self.stat.size,
+            dev: Some(self.stat.dev),
+            ino: Some(self.stat.ino),
+            mtime_ns: Some(self.stat.mtime_ns),
+            ctime_ns: Some(self.stat.ctime_ns),
+            not_after_ns: None,
+        }
+    }
+
+    /// Makes sure that nobody writes, and learns if somebody begins to. Best effort: other users'
+    /// files and some file systems do not tell.
+    pub fn guard(&mut self) -> Result<(), Unfit> {
+        self.lease = lease::take(&self.file);
+        match self.lease {
+            Lease::Refused => Err(Unfit::OpenForWriting),
+            Lease::Held | Lease::Unknown => Ok(()),
+        }
+    }
+
+    /// Makes sure that the file may be replaced or removed.
+    pub fn changeable(&self) -> Result<(), Unfit> {
+        if self.attributes.immutable {
+            Err(Unfit::Immutable)
+        } else if self.attributes.append_only {
+            Err(Unfit::AppendOnly)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes sure that the open file has the bytes it had when it was opened.
+    pub fn unchanged(&self) -> Result<(), Unfit> {
+        if self.lease == Lease::Held && !lease::stands(&self.file) {
+            return Err(Unfit::OpenForWriting);
+        }
+        let now = stat::descriptor(&self.file).map_err(unreadable)?;
+        if now.size != self.stat.size {
+            Err(Unfit::Changed(Change::Size))
+        } else if now.mtime_ns != self.stat.mtime_ns {
+            Err(Unfit::Changed(Change::ModificationTime))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Makes sure that the name still leads to the open file, and that its bytes did not change.
+    pub fn still_there(&self) -> Result<(), Unfit> {
+        let now = self.place.stat().map_err(gone)?;
+        if (now.dev, now.ino) != self.identity() {
+            return Err(Unfit::Changed(Change::Identity));
+        }
+        self.unchanged()
+    }
+
+    /// As [`Opened::still_there`], and nothing else about the inode changed either.
+    fn untouched(&self) -> Result<(), Unfit> {
+        self.still_there()?;
+        let now = stat::descriptor(&self.file).map_err(unreadable)?;
+        match now.ctime_ns == self.stat.ctime_ns {
+            true => Ok(()),
+            false => Err(Unfit::Changed(Change::ChangeTime)),
+        }
+    }
+}
+
+/// Keeper and victim of one step, both checked.
+#[derive(Debug)]
+pub struct Pair {
+    /// The file that stays.
+    pub keeper: Opened,
+    /// The file to act on.
+    pub victim: Opened,
+}
+
+impl Pair {
+    /// Compares the two byte by byte, and makes sure that nothing happened to them meanwhile.
+    pub fn compare(&self) -> Result<(), Skip> {
+        compare::files(self)?;
+        self.victim.untouched().map_err(Skip::Victim)?;
+        self.keeper.still_there().map_err(Skip::Keeper)
+    }
+
+    /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.
+    pub fn last_look(&self) -> Result<(), Skip> {
+        self.keeper.still_there().map_err(Skip::Keeper)?;
+        self.victim.unchanged().map_err(Skip::Victim)
+    }
+}
+
+fn gone(error: Errno) -> Unfit {
+    match error {
+        Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
+        Errno::LOOP => Unfit::NotRegular,
+        error => Unfit::Unreadable(error.into()),
+    }
+}
+
+fn unreadable(error: Errno) -> Unfit {
+    Unfit::Unreadable(error.into())
+}
+
+/// Compares a file with what is expected of it.
+fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &Ours) -> Result<(), Unfit> {
+    if stat.kind != FileType::RegularFile {
+        return Err(Unfit::NotRegular);
+    }
+    let same = |known: Option<u64>, now| known.is_none_or(|known| known == now);
+    let not_after = expected.not_after_ns;
+    let fits = |known: Option<i64>, now: i64| match known {
+        Some(known) => known == now,
+        None => not_after.is_none_or(|bound| now <= bound),
+    };
+    let changed = if !same(expected.dev, stat.dev) || !same(expected.ino, stat.ino) {
+        Change::Identity
+    } else if stat.size != expected.size {
+        Change::Size
+    } else if !fits(expected.mtime_ns, stat.mtime_ns) {
+        Change::ModificationTime
+    } else if !fits(expected.ctime_ns, stat.ctime_ns)
+        && ours.get(&(stat.dev, stat.ino)) != Some(&stat.ctime_ns)
+        && (expected.ctime_ns.is_some() || bound == Bound::Strict)
+    {
+        Change::ChangeTime
+    } else {
+        return Ok(());
+    };
+    Err(Unfit::Changed(changed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: Stat = Stat {
+        kind: FileType::RegularFile,
+        dev: 1,
+        ino: 2,
+        size: 3,
+        atime_ns: 60,
+        mtime_ns: 40,
+        ctime_ns: 50,
+        links: 1,
+        blocks: 8,
+        mount_root: false,
+    };
+
+    fn change(expected: Expected, bound: Bound, ours: &Ours) -> Option<Change> {
+        match verify(&STAT, &expected, bound, ours) {
+            Ok(()) => None,
+            Err(Unfit::Changed(change)) => Some(change),
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn what_is_known_must_be_as_it_was() {
+        let all = Expected {
+            size: 3,
+            dev: Some(1),
+            ino: Some(2),
+            mtime_ns: Some(40),
+            ctime_ns: Some(50),
+            not_after_ns: Some(0),
+        };
+        let none = Ours::new();
+        let strict = |expected| change(expected, Bound::Strict, &none);
+        assert_eq!(strict(all), None);
+        assert_eq!(
+            strict(Expected {
+                dev: Some(9),
+                ..all
+            }),
+            Some(Change::Identity)
+        );
+        assert_eq!(
+            strict(Expected {
+                ino: Some(9),
+                ..all
+            }),
+            Some(Change::Identity)
+        );
+        assert_eq!(strict(Expected { size: 9, ..all }), Some(Change::Size));
+        let later = Expected {
+            mtime_ns: Some(9),
+            ..all
+        };
+        assert_eq!(strict(later), Some(Change::ModificationTime));
+        let later = Expected {
+            ctime_ns: Some(9),
+            ..all
+        };
+        assert_eq!(strict(later), Some(Change::ChangeTime));
+        let ours = Ours::from([((1, 2), 50)]);
+        assert_eq!(change(later, Bound::Strict, &ours), None);
+    }
+
+    #[test]
+    fn what_is_not_known_must_be_older_than_the_report() {
+        let known_until = |not_after| Expected {
+            size: 3,
+            not_after_ns: Some(not_after),
+            ..Expected::default()
+        };
+        let none = Ours::new();
+        let strict = |not_after| change(known_until(not_after), Bound::Strict, &none);
+        assert_eq!(strict(50), None);
+        assert_eq!(strict(49), Some(Change::ChangeTime));
+        assert_eq!(strict(39), Some(Change::ModificationTime));
+        let compared = |not_after| change(known_until(not_after), Bound::BytesAreCompared, &none);
+        assert_eq!(compared(49), None);
+        assert_eq!(compared(39), Some(Change::ModificationTime));
+    }
+}

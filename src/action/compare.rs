@@ -1,0 +1,44 @@
+//! Two open files, byte by byte.
+
+use rustix::io::Errno;
+
+use super::check::Pair;
+use super::step::{Change, Skip, Unfit};
+use crate::sys::pread;
+
+/// Bytes read from each file in turn. As `engine::verify` reads, for the same reason.
+const PIECE: usize = 256 << 10;
+
+/// Makes sure that keeper and victim hold the same bytes, all that their lengths promise.
+pub fn files(pair: &Pair) -> Result<(), Skip> {
+    let size = pair.victim.stat.size;
+    let most = usize::try_from(size).unwrap_or(PIECE).min(PIECE);
+    let (mut ours, mut theirs) = (vec![0; most], vec![0; most]);
+    let mut offset = 0;
+    while offset < size {
+        let length = usize::try_from(size - offset).unwrap_or(most).min(most);
+        let read = |fd, buffer: &mut [u8]| match pread::full(fd, buffer, offset) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(_) => Err(Unfit::Changed(Change::Size)),
+            Err(error) => Err(unreadable(error)),
+        };
+        read(&pair.keeper.file, &mut ours[..length]).map_err(Skip::Keeper)?;
+        read(&pair.victim.file, &mut theirs[..length]).map_err(Skip::Victim)?;
+        if ours[..length] != theirs[..length] {
+            let pairs = ours.iter().zip(&theirs);
+            let same = pairs.take_while(|(a, b)| a == b).count();
+            return Err(Skip::Differs(offset + same as u64));
+        }
+        offset += length as u64;
+        if offset < size {
+            // Whoever wants to write waits for us: let them, at once.
+            pair.keeper.unchanged().map_err(Skip::Keeper)?;
+            pair.victim.unchanged().map_err(Skip::Victim)?;
+        }
+    }
+    Ok(())
+}
+
+fn unreadable(error: Errno) -> Unfit {
+    Unfit::Unreadable(error.into())
+}

@@ -1,0 +1,54 @@
+//! Copying a file's bytes from one open descriptor to another.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, Result};
+
+use crate::sys::stat::Stat;
+use crate::sys::{dedupe, pread, write};
+
+/// Bytes read at once. As in `compare`.
+const PIECE: usize = 256 << 10;
+
+/// Granularity of holes that are made: the usual block.
+const BLOCK: usize = 4096;
+
+/// Fills a new, empty file with all bytes of another one.
+///
+/// As a clone where the file system can, which takes no space; a sparse file's runs of zeros become holes.
+///
+/// # Errors
+/// What the system said; `ESTALE` if the file ends before the length that `stat` tells.
+pub fn contents(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<()> {
+    if dedupe::clone_into_empty(to, from).is_some() {
+        return Ok(());
+    }
+    let sparse = stat.blocks.saturating_mul(512) < stat.size;
+    let mut buffer = vec![0; PIECE.min(usize::try_from(stat.size).unwrap_or(PIECE))];
+    let mut offset = 0;
+    while offset < stat.size {
+        let length = usize::try_from(stat.size - offset)
+            .unwrap_or(PIECE)
+            .min(PIECE);
+        let piece = &mut buffer[..length];
+        if pread::full(from, piece, offset)? != length {
+            return Err(Errno::STALE);
+        }
+        if sparse {
+            write_blocks(to, piece, offset)?;
+        } else {
+            write::at(to, piece, offset)?;
+        }
+        offset += length as u64;
+    }
+    write::set_length(to, stat.size)
+}
+
+fn write_blocks(to: &OwnedFd, piece: &[u8], offset: u64) -> Result<()> {
+    for (number, block) in piece.chunks(BLOCK).enumerate() {
+        if block.iter().any(|&byte| byte != 0) {
+            write::at(to, block, offset + (number * BLOCK) as u64)?;
+        }
+    }
+    Ok(())
+}

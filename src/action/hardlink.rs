@@ -1,0 +1,94 @@
+//! `hardlink`: the victim's name becomes a further name of the keeper.
+
+use rustix::io::Errno;
+
+use super::act::{Act, Preparation, Sketch, freed};
+use super::place::leads_to;
+use super::step::{Action, ActionKind, Done, Skip};
+use super::trouble::{Trouble, failed, failure_with};
+use super::{metadata, swap};
+use crate::sys::link;
+
+pub const HARDLINK: Action = Action {
+    kind: ActionKind::Hardlink,
+    name: "hardlink",
+    about: "make duplicates further names of the file that is kept",
+    undoable: true,
+    prepare,
+    perform,
+};
+
+const ANOTHER_FILE_SYSTEM: &str =
+    "hard links end at a file system's border: use symlink, or remove";
+
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+    if sketch.keeper.stat.dev != sketch.victim.stat.dev {
+        let doing = "link it to the kept file";
+        return Err(failure_with(doing, Errno::XDEV, ANOTHER_FILE_SYSTEM));
+    }
+    if sketch.settings.same_metadata {
+        let differences = differences(sketch.keeper, sketch.victim)?;
+        if !differences.is_empty() {
+            return Err(Skip::Metadata(differences).into());
+        }
+    }
+    Ok(Preparation::default())
+}
+
+fn differences(
+    keeper: &super::check::Opened,
+    victim: &super::check::Opened,
+) -> Result<Vec<&'static str>, Trouble> {
+    let of = |opened| metadata::of(opened).map_err(failed("read its metadata"));
+    Ok(metadata::differences(&of(keeper)?, &of(victim)?))
+}
+
+fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let freed = freed(victim);
+    let differences = differences(keeper, victim)?;
+    let from = &keeper.place;
+    let folder = &victim.place.folder;
+    swap::replace(
+        act,
+        |name| {
+            let linked = match link::open_file(&keeper.file, folder, name) {
+                // Without /proc by its name, which is looked at again afterwards.
+                Err(Errno::NOENT) => link::hard(&from.folder, &from.name, folder, name),
+                linked => linked,
+            };
+            linked.map_err(|error| {
+                let doing = "link it to the kept file";
+                match error {
+                    Errno::XDEV => failure_with(doing, error, ANOTHER_FILE_SYSTEM),
+                    Errno::MLINK => failure_with(
+                        doing,
+                        error,
+                        "the kept file has as many names as its file system allows: \
+                         keep a second copy and link the rest to that",
+                    ),
+                    Errno::PERM | Errno::OPNOTSUPP => failure_with(
+                        doing,
+                        error,
+                        "this file system has no hard links, or the kept file is another \
+                         user's (fs.protected_hardlinks): run as its owner, or remove",
+                    ),
+                    error => failed(doing)(error),
+                }
+            })
+        },
+        |name| leads_to(folder, name, keeper.identity()),
+    )?;
+    let notes = match differences.is_empty() {
+        true => Vec::new(),
+        false => vec![format!(
+            "has the kept file's {} now",
+            differences.join(", ")
+        )],
+    };
+    Ok(Done {
+        freed,
+        destination: None,
+        notes,
+    })
+}

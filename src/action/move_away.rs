@@ -1,0 +1,81 @@
+//! `move`: the victim goes to another folder, below which it keeps its path.
+
+use rustix::io::Errno;
+
+use super::act::{Act, Preparation, Sketch};
+use super::place;
+use super::relocate;
+use super::step::{Action, ActionKind, Done};
+use super::trouble::{Trouble, failed, failure_with};
+use crate::sys::open;
+
+pub const MOVE: Action = Action {
+    kind: ActionKind::Move,
+    name: "move",
+    about: "move duplicates to another folder",
+    undoable: true,
+    prepare,
+    perform,
+};
+
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+    let Some(folder) = &sketch.settings.destination else {
+        let hint = "say where to with --to DIR";
+        return Err(failure_with("move it", Errno::INVAL, hint));
+    };
+    let victim = &sketch.step.victim.path;
+    let below = sketch.step.below.as_ref().unwrap_or(victim);
+    let slashes = below.iter().take_while(|&&b| b == b'/').count();
+    let destination = place::join(folder, &below[slashes..]);
+    if place::split(&destination).is_none() {
+        let hint = "its path has .. in it: make the report again";
+        return Err(failure_with("move it", Errno::INVAL, hint));
+    }
+    // Undo takes what a killed step left there for its own: it must not be there before.
+    if place::Place::of(&destination).is_ok_and(|there| there.stat().is_ok()) {
+        return Err(failed("move it")(Errno::EXIST));
+    }
+    Ok(Preparation {
+        destination: Some(destination),
+        ..Preparation::default()
+    })
+}
+
+fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+    let destination = act.intent.destination.as_ref();
+    let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
+        return Err(failed("move it")(Errno::INVAL));
+    };
+    let Some((folder, name)) = place::split(&destination.0) else {
+        return Err(failed("move it")(Errno::INVAL));
+    };
+    let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
+    let folder = relocate::make_way(base_folder(base)?, below, 0o777)?;
+    let done = match relocate::within(act, &folder, &name)? {
+        Some(()) => Done::default(),
+        None => relocate::across(act, &folder, &name)?,
+    };
+    Ok(Done {
+        destination: Some(destination.0.clone()),
+        ..done
+    })
+}
+
+/// The folder that the user named, links on the way and all.
+fn base_folder(path: &[u8]) -> Result<std::os::fd::OwnedFd, Trouble> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let name = std::ffi::CString::new(path).map_err(|_| failed("move it")(Errno::INVAL))?;
+    match open::folder_handle(open::CWD, &name) {
+        Err(Errno::NOENT) => {
+            let made = std::fs::create_dir_all(OsStr::from_bytes(path));
+            made.map_err(|error| {
+                let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+                failed("make the folder it goes to")(error)
+            })?;
+            let opened = open::folder_handle(open::CWD, &name);
+            opened.map_err(failed("open the folder it goes to"))
+        }
+        opened => opened.map_err(failed("open the folder it goes to")),
+    }
+}

@@ -1,0 +1,92 @@
+//! A name in an opened folder: how every file is reached, so that no path is trusted twice.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result};
+
+use super::step::Unfit;
+use crate::sys::{parent, stat};
+
+/// A name in a folder that stays open.
+#[derive(Debug)]
+pub struct Place {
+    /// The folder, as a starting point for calls.
+    pub folder: OwnedFd,
+    /// The name in it.
+    pub name: CString,
+}
+
+/// Device and inode number.
+pub type Identity = (u64, u64);
+
+impl Place {
+    /// Opens the folder that an absolute path leads to, following no symbolic link.
+    pub fn of(path: &[u8]) -> std::result::Result<Self, Unfit> {
+        let (folder, name) = split(path).ok_or(Unfit::BadPath)?;
+        let folder = parent::open(folder).map_err(|error| match error {
+            Errno::LOOP => Unfit::ThroughLink,
+            Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
+            error => Unfit::Unreadable(error.into()),
+        })?;
+        Ok(Self { folder, name })
+    }
+
+    /// What the name leads to now.
+    pub fn stat(&self) -> Result<stat::Stat> {
+        stat::entry(&self.folder, &self.name)
+    }
+
+    /// True if the name leads to this very file. A failed look is none.
+    pub fn leads_to(&self, file: Identity) -> bool {
+        leads_to(&self.folder, &self.name, file)
+    }
+}
+
+/// True if a name in a folder is this very file's.
+pub fn leads_to(folder: &OwnedFd, name: &CStr, file: Identity) -> bool {
+    stat::entry(folder, name)
+        .is_ok_and(|s| (s.dev, s.ino) == file && s.kind == FileType::RegularFile)
+}
+
+/// Splits an absolute path into folder and name; `None` if it has `.`, `..` or a NUL in it.
+pub fn split(path: &[u8]) -> Option<(&[u8], CString)> {
+    let mut parts = path.strip_prefix(b"/")?.split(|&b| b == b'/');
+    if parts.any(|part| part == b"." || part == b"..") {
+        return None;
+    }
+    let slash = path.iter().rposition(|&b| b == b'/')?;
+    let (folder, name) = (&path[..slash], &path[slash + 1..]);
+    if name.is_empty() {
+        return None;
+    }
+    Some((folder, CString::new(name).ok()?))
+}
+
+/// A path below a folder.
+pub fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut path = folder.to_vec();
+    if !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_absolute_paths_are_taken() {
+        let name = |text: &str| CString::new(text).expect("no NUL");
+        assert_eq!(split(b"/a"), Some((&b""[..], name("a"))));
+        assert_eq!(split(b"/a/b c"), Some((&b"/a"[..], name("b c"))));
+        for bad in [
+            "", "/", "a", "a/b", "/a/", "/a/../b", "/..", "/./a", "/a\0b",
+        ] {
+            assert_eq!(split(bad.as_bytes()), None, "{bad:?}");
+        }
+    }
+}

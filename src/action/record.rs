@@ -1,0 +1,224 @@
+//! What a journal's lines say. `docs/safety.md` documents them; they are a promise.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::step::ActionKind;
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// Any bytes: as text where they are UTF-8, else in base64.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Raw(pub Vec<u8>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Spelled {
+    Text(String),
+    Bytes(String),
+}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let spelled = match str::from_utf8(&self.0) {
+            Ok(text) => Spelled::Text(text.to_owned()),
+            Err(_) => Spelled::Bytes(BASE64_STANDARD.encode(&self.0)),
+        };
+        spelled.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Spelled::deserialize(deserializer)? {
+            Spelled::Text(text) => Ok(Self(text.into_bytes())),
+            Spelled::Bytes(encoded) => BASE64_STANDARD
+                .decode(encoded)
+                .map(Self)
+                .map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+/// What a run was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// Version of the format.
+    #[serde(default)]
+    pub version: u32,
+    /// When it began, nanoseconds since 1970.
+    pub started_ns: i64,
+    /// The command line.
+    pub command: Vec<Raw>,
+}
+
+/// A file at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// `st_dev`.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// Length, bytes.
+    pub size: u64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+}
+
+/// What a file is besides its bytes, to be given back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// Permission bits.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Last access, nanoseconds since 1970.
+    pub atime_ns: i64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Extended attributes, ACLs among them: name and value.
+    pub xattrs: Vec<(Raw, Raw)>,
+}
+
+/// What is about to be done; written before it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// Number of the step in its run, from 0.
+    pub step: u64,
+    /// What will be done.
+    pub action: ActionKind,
+    /// Absolute path of the file to act on.
+    pub victim: Raw,
+    /// The file as it is.
+    pub victim_state: State,
+    /// What it is besides its bytes.
+    pub metadata: Metadata,
+    /// Absolute path of the file that stays.
+    pub keeper: Raw,
+    /// The file as it is.
+    pub keeper_state: State,
+    /// Name in the victim's folder that is used on the way and does not remain.
+    pub temporary: String,
+    /// `move`, `trash`: where it goes, an absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<Raw>,
+    /// `trash`: the file beside it that says where it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trash_info: Option<Raw>,
+    /// `symlink`: what the link holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_text: Option<Raw>,
+}
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    /// The first line.
+    Run(RunHeader),
+    /// A step will be done.
+    Intent(Box<Intent>),
+    /// It was.
+    Done {
+        /// Its number.
+        step: u64,
+        /// What has the name now, or what was moved: a copy has another inode than the original.
+        now: Option<State>,
+    },
+    /// It was not, and nothing was changed.
+    NotDone {
+        /// Its number.
+        step: u64,
+        /// Why.
+        why: String,
+    },
+    /// A step was undone.
+    Undone {
+        /// Its number.
+        step: u64,
+    },
+    /// An undo came to its end with nothing left to undo.
+    AllUndone,
+}
+
+impl Serialize for ActionKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for ActionKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let row = super::ACTIONS.iter().find(|action| action.name == name);
+        row.map(|action| action.kind)
+            .ok_or_else(|| serde::de::Error::custom(format!("no action is called {name:?}")))
+    }
+}
+
+/// Writes a line: sixteen hexadecimal digits of checksum, a space, JSON, the line's end.
+pub fn line(record: &Record) -> Vec<u8> {
+    // Strings, numbers and lists only: this cannot fail.
+    let json = serde_json::to_vec(record).unwrap_or_default();
+    let mut line = format!("{} ", checksum(&json)).into_bytes();
+    line.extend_from_slice(&json);
+    line.push(b'\n');
+    line
+}
+
+/// Reads a line without its end; `None` if it is torn or damaged.
+pub fn parse(line: &[u8]) -> Option<Record> {
+    let (sum, json) = line.split_at_checked(SUM)?;
+    let json = json.strip_prefix(b" ")?;
+    if checksum(json).as_bytes() != sum {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+/// Digits of the checksum: 64 bits of BLAKE3.
+const SUM: usize = 16;
+
+fn checksum(json: &[u8]) -> String {
+    let mut hex = blake3::hash(json).to_hex().to_string();
+    hex.truncate(SUM);
+    hex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_back_and_torn_ones_are_not() {
+        let header = RunHeader {
+            version: VERSION,
+            started_ns: -1,
+            command: vec![Raw(b"a".to_vec()), Raw(vec![0xff, b'\n'])],
+        };
+        for record in [
+            Record::Run(header),
+            Record::NotDone {
+                step: u64::MAX,
+                why: "two\nlines".into(),
+            },
+            Record::AllUndone,
+        ] {
+            let written = line(&record);
+            let (&end, whole) = written.split_last().expect("an end");
+            assert_eq!(end, b'\n');
+            assert_eq!(parse(whole), Some(record));
+            for cut in 0..whole.len() {
+                assert_eq!(parse(&whole[..cut]), None, "cut at {cut}");
+            }
+            for at in 0..whole.len() {
+                let mut flipped = whole.to_vec();
+                flipped[at] ^= 1;
+                assert_eq!(parse(&flipped), None, "flipped at {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `reflink`: the victim shares the keeper's blocks and stays a file of its own.
+//!
+//! Only by `FIDEDUPERANGE`: the kernel compares under its own locks. `FICLONE` would overwrite whatever
+//! the victim holds by then.
+
+use rustix::io::Errno;
+
+use super::act::{Act, Preparation, Sketch};
+use super::check::Opened;
+use super::step::{Action, ActionKind, Done, Failure, Skip};
+use super::trouble::{Trouble, failed, failure_with};
+use crate::sys::dedupe::{self, Shared};
+use crate::sys::fiemap::{self, Extent};
+use crate::sys::statfs;
+
+pub const REFLINK: Action = Action {
+    kind: ActionKind::Reflink,
+    name: "reflink",
+    about: "let duplicates share their blocks on disk, each remaining a file of its own",
+    undoable: true,
+    prepare,
+    perform,
+};
+
+/// Bytes handed to the kernel at once: the most that btrfs takes, and a multiple of every block size.
+const RANGE: u64 = 16 << 20;
+
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+    if sketch.keeper.stat.dev != sketch.victim.stat.dev
+        && statfs::name(&sketch.victim.file) != Some("btrfs")
+    {
+        return Err(failure_with(
+            "share blocks with the kept file",
+            Errno::XDEV,
+            "blocks are shared within one file system only: use symlink, or remove",
+        ));
+    }
+    Ok(Preparation::default())
+}
+
+fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let size = victim.stat.size;
+    let before = Layout::of(victim);
+    let reference = Layout::of(keeper);
+    if before.is_known() && before.lies_as(&reference) {
+        return Err(Trouble::Already);
+    }
+    let mut freed = 0;
+    let mut offset = 0;
+    while offset < size {
+        let length = RANGE.min(size - offset);
+        if !before.shares(&reference, offset, length) {
+            share(keeper, victim, offset, length)?;
+            freed += before.own(&reference, offset, length);
+        }
+        offset += length;
+        (act.progress)(offset);
+    }
+    Ok(Done {
+        freed,
+        ..Done::default()
+    })
+}
+
+/// Shares one range, however many calls it takes.
+fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(), Trouble> {
+    let mut done = 0;
+    while done < length {
+        let (at, left) = (offset + done, length - done);
+        match dedupe::range(&keeper.file, &victim.file, at, left) {
+            Ok(Shared::Bytes(0)) => return Err(failed("share blocks")(Errno::IO)),
+            Ok(Shared::Bytes(bytes)) => done += bytes,
+            Ok(Shared::Differs) => return Err(Skip::Differs(at).into()),
+            Err(error) => return Err(refusal(victim, error)),
+        }
+    }
+    Ok(())
+}
+
+fn refusal(victim: &Opened, error: Errno) -> Trouble {
+    const CANNOT: [Errno; 4] = [Errno::OPNOTSUPP, Errno::NOTTY, Errno::INVAL, Errno::NOSYS];
+    if CANNOT.contains(&error) {
+        let kind = statfs::name(&victim.file).unwrap_or("this file system");
+        return Trouble::Failed(Failure {
+            doing: format!("share blocks: not supported on {kind} here"),
+            cause: error.into(),
+            hint: Some("btrfs, xfs and bcachefs can; elsewhere use hardlink, or remove"),
+        });
+    }
+    failed("share blocks with the kept file")(error)
+}
+
+/// Where a file's blocks lie, as far as the file system tells.
+struct Layout(Option<Vec<Extent>>);
+
+impl Layout {
+    fn of(file: &Opened) -> Self {
+        Self(fiemap::extents(&file.file))
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.as_ref().is_some_and(|extents| !extents.is_empty())
+    }
+
+    fn pieces(&self) -> &[Extent] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// All blocks are the other file's.
+    fn lies_as(&self, other: &Self) -> bool {
+        let all = |mut runs: Vec<(u64, u64, u64)>| {
+            // Neighbours may be told in one piece or in several.
+            runs.dedup_by(|next, run| {
+                let follows = run.0 + run.2 == next.0 && run.1 + run.2 == next.1;
+                if follows {
+                    run.2 += next.2;
+                }
+                follows
+            });
+            runs
+        };
+        let runs = |layout: &Self| {
+            let pieces = layout.pieces().iter();
+            all(pieces.map(|e| (e.logical, e.physical, e.length)).collect())
+        };
+        let known = self.pieces().iter().all(|extent| extent.physical != 0);
+        known && runs(self) == runs(other)
+    }
+
+    /// Every block of a range is the other file's.
+    fn shares(&self, other: &Self, offset: u64, length: u64) -> bool {
+        let mut covered = 0;
+        for (extent, from, to) in self.within(offset, length) {
+            if !other.has(extent, from, to) {
+                return false;
+            }
+            covered += to - from;
+        }
+        covered >= length
+    }
+
+    /// Bytes of a range that nobody shares yet, and that are not the other file's.
+    fn own(&self, other: &Self, offset: u64, length: u64) -> u64 {
+        let pieces = self.within(offset, length);
+        let own = pieces.filter(|&(e, from, to)| !e.shared && !other.has(e, from, to));
+        own.map(|(_, from, to)| to - from).sum()
+    }
+
+    /// The pieces of extents that lie in a range of the file; extents end with a block, so the last
+    /// may reach past the file's end, and counts so far.
+    fn within(&self, offset: u64, length: u64) -> impl Iterator<Item = (&Extent, u64, u64)> {
+        let end = offset + length;
+        self.pieces().iter().filter_map(move |extent| {
+            let stop = extent.logical.saturating_add(extent.length);
+            let to = if length < RANGE { stop } else { stop.min(end) };
+            let from = extent.logical.max(offset);
+            (from < to && extent.logical < end).then_some((extent, from, to))
+        })
+    }
+
+    /// True if these bytes of the file lie where an extent of another file has them.
+    fn has(&self, theirs: &Extent, from: u64, to: u64) -> bool {
+        let place = theirs.physical + (from - theirs.logical);
+        theirs.physical != 0
+            && self.pieces().iter().any(|own| {
+                own.physical != 0
+                    && own.logical <= from
+                    && to <= own.logical + own.length
+                    && own.physical + (from - own.logical) == place
+            })
+    }
+}

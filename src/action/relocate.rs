@@ -1,0 +1,148 @@
+//! Moving a file to a folder that is held open: what `move` and `trash` have in common.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::act::{Act, freed};
+use super::check::Opened;
+use super::place::leads_to;
+use super::step::{Change, Done, Skip, Unfit};
+use super::trouble::{Trouble, failed, failure};
+use super::{copy, metadata, swap};
+use crate::sys::{fadvise, parent, pread, rename, stat, sync, unlink, write};
+
+/// Renames the victim into another folder of its file system.
+///
+/// `EXDEV` is handed back as `None`: whether a copy will do is for the caller to say.
+pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, Trouble> {
+    let victim = &act.pair.victim;
+    let from = &victim.place;
+    match rename::no_replace(&from.folder, &from.name, folder, name) {
+        Err(Errno::XDEV) => return Ok(None),
+        done => done.map_err(failed("move it"))?,
+    }
+    let back = |trouble| match rename::no_replace(folder, name, &from.folder, &from.name) {
+        Ok(()) => trouble,
+        Err(error) => {
+            let what = failure("move it back from where it was moved to".to_owned(), error);
+            Trouble::Stuck(what)
+        }
+    };
+    if !leads_to(folder, name, victim.identity()) {
+        return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
+    }
+    act.pair.last_look().map_err(|skip| back(skip.into()))?;
+    sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
+    Ok(Some(()))
+}
+
+/// Copies the victim to another file system, and takes its name away when the copy is safe.
+pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Trouble> {
+    let victim = &act.pair.victim;
+    let freed = freed(victim);
+    let missing = copy_to(victim, act, folder, name)?;
+    let copied = stat::entry(folder, name).map_err(failed("look at the copy"))?;
+    match swap::remove(act) {
+        Ok(()) => {}
+        Err(Trouble::Stuck(stuck)) => return Err(Trouble::Stuck(stuck)),
+        Err(trouble) => {
+            // The original is in its place: the copy is one too many.
+            let ours = leads_to(folder, name, (copied.dev, copied.ino));
+            return Err(match ours.then(|| unlink::file(folder, name)) {
+                Some(Ok(())) | None => trouble,
+                Some(Err(error)) => {
+                    Trouble::Stuck(failure("take the copy away again".to_owned(), error))
+                }
+            });
+        }
+    }
+    let mut notes = vec!["copied to another file system".to_owned()];
+    if !missing.is_empty() {
+        notes.push(format!("the copy has another {}", missing.join(", ")));
+    }
+    Ok(Done {
+        freed,
+        destination: None,
+        notes,
+    })
+}
+
+fn copy_to(
+    victim: &Opened,
+    act: &Act<'_>,
+    folder: &OwnedFd,
+    name: &CStr,
+) -> Result<Vec<&'static str>, Trouble> {
+    let part = part(name);
+    let file = write::create(folder, &part).map_err(failed("make the copy"))?;
+    let clean = |trouble| match unlink::file(folder, &part) {
+        Ok(()) => trouble,
+        Err(error) => Trouble::Stuck(failure("take half a copy away".to_owned(), error)),
+    };
+    let filled = copy::contents(&victim.file, &victim.stat, &file);
+    filled.map_err(|error| clean(failed("copy it")(error)))?;
+    let missing = metadata::give(&file, &act.intent.metadata);
+    sync::file(&file).map_err(|error| clean(failed("write the copy to the disk")(error)))?;
+    same(victim, &file).map_err(clean)?;
+    let named = rename::no_replace(folder, &part, folder, name);
+    named.map_err(|error| clean(failed("give the copy its name")(error)))?;
+    sync::folder(folder).map_err(|error| match unlink::file(folder, name) {
+        Ok(()) => failed("write the copy to the disk")(error),
+        Err(error) => Trouble::Stuck(failure("take the copy away again".to_owned(), error)),
+    })?;
+    Ok(missing)
+}
+
+/// The name of a copy until it is complete.
+pub fn part(name: &CStr) -> CString {
+    // A name may be as long as a name can be; the beginning of it is enough with a digest of the whole.
+    let digest = blake3::hash(name.to_bytes()).to_hex();
+    CString::new(format!(".seekless-{}.part", &digest[..16])).unwrap_or_default()
+}
+
+/// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
+fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), Trouble> {
+    const PIECE: usize = 256 << 10;
+    fadvise::advise(copy, 0, 0, fadvise::Advice::DontNeed);
+    let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut offset = 0;
+    loop {
+        let n = pread::full(&victim.file, &mut one, offset);
+        let n = n.map_err(failed("read it again"))?;
+        let m = pread::full(copy, &mut other, offset);
+        let m = m.map_err(failed("read the copy back"))?;
+        if one[..n] != other[..m] {
+            return Err(failed("trust the copy: it differs")(Errno::IO));
+        }
+        if n < PIECE {
+            return Ok(());
+        }
+        offset += n as u64;
+    }
+}
+
+/// Opens a folder below another, making what is missing on the way; no link is followed.
+pub fn make_way(base: OwnedFd, below: &[u8], mode: u32) -> Result<OwnedFd, Trouble> {
+    let mut at = base;
+    for part in below.split(|&b| b == b'/').filter(|part| !part.is_empty()) {
+        let name = CString::new(part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
+        at = match parent::step(&at, &name) {
+            Err(Errno::NOENT) => {
+                parent::make_folder(&at, &name, mode).map_err(failed("make the folder"))?;
+                parent::step(&at, &name).map_err(failed("open the folder"))?
+            }
+            // O_PATH does not follow: a link to a folder is "not a directory".
+            opened => opened.map_err(failed("open the folder it goes to"))?,
+        };
+    }
+    Ok(at)
+}
+
+/// True if what has a name is a folder of this user that others cannot write to.
+pub fn is_own_folder(folder: &OwnedFd, uid: u32) -> bool {
+    let kind = stat::descriptor(folder).is_ok_and(|s| s.kind == FileType::Directory);
+    kind && crate::sys::attributes::get(folder).is_ok_and(|a| a.uid == uid && a.mode & 0o022 == 0)
+}

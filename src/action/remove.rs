@@ -1,0 +1,24 @@
+//! `remove`: takes the name away. What had it is gone with its last name.
+
+use super::act::{self, Act};
+use super::step::{Action, ActionKind, Done};
+use super::swap;
+use super::trouble::Trouble;
+
+pub const REMOVE: Action = Action {
+    kind: ActionKind::Remove,
+    name: "remove",
+    about: "remove duplicates",
+    undoable: false,
+    prepare: act::nothing,
+    perform,
+};
+
+fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+    let freed = act::freed(&act.pair.victim);
+    swap::remove(act)?;
+    Ok(Done {
+        freed,
+        ..Done::default()
+    })
+}

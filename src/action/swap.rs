@@ -1,0 +1,146 @@
+//! Taking a name from a file, or giving it to another one, so that a crash at any point leaves
+//! the old or the new state, and so that a file that came in between is noticed and put back.
+
+use std::ffi::{CStr, CString};
+
+use rustix::io::Errno;
+
+use super::act::Act;
+use super::check::Opened;
+use super::place::leads_to;
+use super::step::{Change, Failure, Skip, Unfit};
+use super::trouble::{Trouble, failed, failure};
+use super::{copy, metadata};
+use crate::sys::{link, rename, stat, sync, unlink, write};
+
+const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
+
+/// Takes the victim's name away.
+///
+/// The name is moved aside first: only then is it certain which file it led to. What it is moved to
+/// remains if the process dies here, and `undo` moves it back.
+pub fn remove(act: &Act<'_>) -> Result<(), Trouble> {
+    let victim = &act.pair.victim;
+    let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
+    rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
+    let back = |trouble| match rename::no_replace(folder, aside, folder, name) {
+        Ok(()) => trouble,
+        Err(error) => stuck(act, error),
+    };
+    if !leads_to(folder, aside, victim.identity()) {
+        return Err(back(REPLACED.into()));
+    }
+    act.pair.last_look().map_err(|skip| back(skip.into()))?;
+    unlink::file(folder, aside).map_err(|error| back(failed("remove it")(error)))?;
+    rescue(act, false)
+}
+
+/// Puts a new name, which is made by `make` beside it, in the place of the victim's.
+///
+/// `is_new` says whether what has a name is what was made.
+pub fn replace(
+    act: &Act<'_>,
+    make: impl FnOnce(&CStr) -> Result<(), Trouble>,
+    is_new: impl Fn(&CStr) -> bool,
+) -> Result<(), Trouble> {
+    let victim = &act.pair.victim;
+    let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
+    make(aside)?;
+    let clean = |trouble| match is_new(aside) {
+        true => match unlink::file(folder, aside) {
+            Ok(()) => trouble,
+            Err(error) => stuck(act, error),
+        },
+        false => stuck(act, Errno::STALE),
+    };
+    if !is_new(aside) {
+        // Somebody put something else where the keeper's name was, a moment ago. What has our name now
+        // may have no other.
+        let has_others = stat::entry(folder, aside).is_ok_and(|s| s.links > 1);
+        let changed = Skip::Keeper(Unfit::Changed(Change::Identity)).into();
+        return Err(match has_others || link_text(folder, aside).is_some() {
+            true => match unlink::file(folder, aside) {
+                Ok(()) => changed,
+                Err(error) => stuck(act, error),
+            },
+            false => stuck(act, Errno::STALE),
+        });
+    }
+    match rename::exchange(folder, aside, name) {
+        Ok(Some(())) => {}
+        Ok(None) => return replace_at_once(act).map_err(clean),
+        Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
+        Err(error) => return Err(clean(failed("exchange it for the link")(error))),
+    }
+    let back = |trouble| match rename::exchange(folder, aside, name) {
+        Ok(_) => clean(trouble),
+        Err(error) => stuck(act, error),
+    };
+    if !leads_to(folder, aside, victim.identity()) {
+        return Err(back(REPLACED.into()));
+    }
+    act.pair.last_look().map_err(|skip| back(skip.into()))?;
+    unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
+}
+
+/// Where names cannot be exchanged: the rename itself replaces. A file that takes the name between
+/// the last look and the rename would be lost; nothing shorter is to be had there.
+fn replace_at_once(act: &Act<'_>) -> Result<(), Trouble> {
+    let victim = &act.pair.victim;
+    act.pair.last_look()?;
+    if !victim.place.leads_to(victim.identity()) {
+        return Err(REPLACED.into());
+    }
+    let (folder, name) = (&victim.place.folder, &victim.place.name);
+    rename::replace(folder, act.temporary, name).map_err(failed("replace it by the link"))
+}
+
+/// Brings the victim back if the keeper lost its last name while the victim lost its own: the bytes are
+/// still there as long as they are held open.
+///
+/// `over` says that something new has the name and is to be replaced.
+pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
+    let keeper = stat::descriptor(&act.pair.keeper.file);
+    let survives = |keeper: &stat::Stat| keeper.links > 0 && act.pair.keeper.unchanged().is_ok();
+    if keeper.is_ok_and(|keeper| survives(&keeper)) {
+        return Ok(());
+    }
+    let victim = &act.pair.victim;
+    if stat::descriptor(&victim.file).is_ok_and(|victim| victim.links > 0) {
+        return Ok(());
+    }
+    let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
+    let restored = restore(act, victim).and_then(|()| match over {
+        true => rename::replace(folder, aside, name),
+        false => rename::no_replace(folder, aside, folder, name),
+    });
+    match restored {
+        Ok(()) => Err(Skip::Keeper(Unfit::Changed(Change::Identity)).into()),
+        Err(error) => Err(stuck(act, error)),
+    }
+}
+
+fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
+    let file = write::create(&victim.place.folder, act.temporary)?;
+    copy::contents(&victim.file, &victim.stat, &file)?;
+    metadata::give(&file, &act.intent.metadata);
+    sync::file(&file)
+}
+
+/// The file could not be put back.
+fn stuck(act: &Act<'_>, error: Errno) -> Trouble {
+    let beside = act.temporary.to_string_lossy();
+    let mut failure: Failure = failure(format!("put it back from {beside} beside it"), error);
+    failure.hint = Some("'seekless undo' does that as soon as it can be done");
+    Trouble::Stuck(failure)
+}
+
+/// The text of a symbolic link at a name, if it is one.
+pub fn link_text(folder: &std::os::fd::OwnedFd, name: &CStr) -> Option<Vec<u8>> {
+    link::read(folder, name).ok()
+}
+
+/// A name for something that does not remain, which tells whose it is.
+pub fn temporary(run: &str, step: u64, suffix: &str) -> CString {
+    CString::new(format!(".seekless-{run}-{step}.{suffix}")).unwrap_or_default()
+}

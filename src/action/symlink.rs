@@ -1,0 +1,98 @@
+//! `symlink`: the victim's name becomes a symbolic link to the keeper.
+
+use std::ffi::CString;
+
+use rustix::io::Errno;
+
+use super::act::{Act, Preparation, Sketch, freed};
+use super::step::{Action, ActionKind, Done};
+use super::swap::{self, link_text};
+use super::trouble::{Trouble, failed, failure_with};
+use crate::sys::{link, stat};
+
+pub const SYMLINK: Action = Action {
+    kind: ActionKind::Symlink,
+    name: "symlink",
+    about: "make duplicates symbolic links to the file that is kept",
+    undoable: true,
+    prepare,
+    perform,
+};
+
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+    let keeper = sketch.keeper_path;
+    let text = match sketch.settings.absolute_links {
+        true => keeper.to_vec(),
+        false => relative(&sketch.step.victim.path, keeper),
+    };
+    Ok(Preparation {
+        link_text: Some(text),
+        ..Preparation::default()
+    })
+}
+
+/// The way from a file's folder to another file. No folder on either path is a link, so that `..` leads
+/// where it seems to.
+fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let split = |path: &[u8]| -> Vec<Vec<u8>> {
+        let parts = path.split(|&b| b == b'/').filter(|part| !part.is_empty());
+        parts.map(<[u8]>::to_vec).collect()
+    };
+    let (from, to) = (split(from), split(to));
+    let above = &from[..from.len().saturating_sub(1)];
+    let below = &to[..to.len().saturating_sub(1)];
+    let common = above.iter().zip(below).take_while(|(a, b)| a == b).count();
+    let up = above[common..].iter().map(|_| b"..".to_vec());
+    let down = to[common..].iter().cloned();
+    up.chain(down).collect::<Vec<_>>().join(&b'/')
+}
+
+fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let freed = freed(victim);
+    let folder = &victim.place.folder;
+    let text = act.intent.link_text.as_ref().map(|raw| raw.0.as_slice());
+    let text = text.unwrap_or_default();
+    let c_text = CString::new(text).map_err(|_| failed("make a link")(Errno::INVAL))?;
+    let leads_to_keeper = |name: &std::ffi::CStr| {
+        stat::target(folder, name).is_ok_and(|s| (s.dev, s.ino) == keeper.identity())
+    };
+    swap::replace(
+        act,
+        |name| {
+            link::symbolic(&c_text, folder, name).map_err(|error| match error {
+                Errno::PERM | Errno::OPNOTSUPP => failure_with(
+                    "make a symbolic link",
+                    error,
+                    "this file system has no symbolic links: remove, or move instead",
+                ),
+                error => failed("make a symbolic link")(error),
+            })
+        },
+        |name| link_text(folder, name).as_deref() == Some(text) && leads_to_keeper(name),
+    )?;
+    swap::rescue(act, true)?;
+    Ok(Done {
+        freed,
+        ..Done::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_relative_to_their_folder() {
+        for (from, to, text) in [
+            ("/a/b", "/a/c", "c"),
+            ("/a/b", "/c", "../c"),
+            ("/b", "/c/d", "c/d"),
+            ("/a/b/c", "/a/d/e", "../d/e"),
+            ("/a/a/a", "/a/a", "../a"),
+            ("/a//b", "/a/c", "c"),
+        ] {
+            assert_eq!(relative(from.as_bytes(), to.as_bytes()), text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Why a step ended early, and what the user can do about it.
+
+use rustix::io::Errno;
+
+use super::step::{Failure, Skip};
+
+/// How a step ends that is not done.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Nothing has to be done.
+    Already,
+    /// Something is not as it must be; everything is as it was.
+    Skip(Skip),
+    /// The system refused; everything is as it was.
+    Failed(Failure),
+    /// The system refused to put things back as well: `undo` has to look at it.
+    Stuck(Failure),
+}
+
+impl From<Skip> for Trouble {
+    fn from(skip: Skip) -> Self {
+        Self::Skip(skip)
+    }
+}
+
+/// Makes a closure for `map_err` that says what was being done.
+pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> Trouble {
+    let doing = doing.into();
+    move |error| Trouble::Failed(failure(doing, error))
+}
+
+/// What the system said, with the usual way out.
+pub fn failure(doing: String, error: Errno) -> Failure {
+    let hint = HINTS.iter().find(|(errno, _)| *errno == error);
+    Failure {
+        doing,
+        cause: error.into(),
+        hint: hint.map(|(_, hint)| *hint),
+    }
+}
+
+/// The same, with a way out that depends on what was tried.
+pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> Trouble {
+    Trouble::Failed(Failure {
+        doing: doing.to_owned(),
+        cause: error.into(),
+        hint: Some(hint),
+    })
+}
+
+const HINTS: &[(Errno, &str)] = &[
+    (Errno::NOSPC, "make room there and try again"),
+    (Errno::DQUOT, "make room within the quota and try again"),
+    (
+        Errno::ROFS,
+        "it is mounted read-only: remount it writable (mount -o remount,rw)",
+    ),
+    (
+        Errno::IO,
+        "the disk reports errors: copy what matters from it before anything else",
+    ),
+    (Errno::PERM, "run as the owner of the file and its folder"),
+    (Errno::ACCESS, "run as somebody who may write to the folder"),
+    (
+        Errno::EXIST,
+        "nothing is ever overwritten: take what is there away, or choose another place",
+    ),
+    (
+        Errno::BUSY,
+        "something is mounted on it: unmount that first",
+    ),
+    (Errno::NAMETOOLONG, "choose a folder with a shorter path"),
+];

@@ -1,0 +1,119 @@
+//! Takes a run back, as its journal tells it, and clears up after one that was killed.
+
+use std::path::Path;
+
+use super::journal::{Fate, Journal, JournalError, Past, runs};
+use super::record::Record;
+use super::step::ActionKind;
+use super::undo_step;
+use crate::sys::fault;
+
+/// What became of one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The file is as it was before.
+    Restored,
+    /// The file was as before; something that a killed run had left beside it is gone.
+    Cleaned,
+    /// The file is as before: the step was never done, or undone before.
+    AsBefore,
+    /// Something changed since, or the system refused: nothing was touched, and this is why.
+    Refused(String),
+    /// It was removed for good.
+    Impossible,
+}
+
+/// One step of a run that is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Absolute path of the file.
+    pub path: Vec<u8>,
+    /// What had been done.
+    pub action: ActionKind,
+    /// What became of it.
+    pub undone: Undone,
+}
+
+/// What an undo came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoTally {
+    /// The run's name.
+    pub run: String,
+    /// Files that are as before, and were not when the undo began.
+    pub restored: u64,
+    /// Files beside which something was left that is gone.
+    pub cleaned: u64,
+    /// Files that already were as before.
+    pub as_before: u64,
+    /// Files that were left as they are.
+    pub refused: u64,
+    /// Files that were removed for good.
+    pub impossible: u64,
+    /// Lines of the journal that are damaged, counted from 1: their steps are not known.
+    pub damaged: Vec<usize>,
+}
+
+/// Undoes a run, or the last one that did anything; its last step first.
+///
+/// What changed since is refused, each with its reason. May be called again at any time, after a crash
+/// as well: it goes on where it was.
+///
+/// # Errors
+/// If there is no such run, it still goes on, or its journal cannot be read or written.
+pub fn undo(
+    folder: &Path,
+    run: Option<&str>,
+    tell: &mut dyn FnMut(&Undo),
+) -> Result<UndoTally, JournalError> {
+    let name = match run {
+        Some(run) => run.to_owned(),
+        None => {
+            let runs = runs(folder)?;
+            let last = runs.into_iter().rev().find(|run| run.steps > 0);
+            last.ok_or(JournalError::Nothing)?.name
+        }
+    };
+    fault::arm();
+    let (mut journal, past) = Journal::reopen(folder, &name)?;
+    let tally = undo_past(&mut journal, &past, tell)?;
+    if tally.refused == 0 {
+        journal.write(&[Record::AllUndone])?;
+    }
+    Ok(tally)
+}
+
+fn undo_past(
+    journal: &mut Journal,
+    past: &Past,
+    tell: &mut dyn FnMut(&Undo),
+) -> Result<UndoTally, JournalError> {
+    let mut tally = UndoTally {
+        run: journal.run_name().to_owned(),
+        damaged: past.damaged.clone(),
+        ..UndoTally::default()
+    };
+    for step in past.steps.iter().rev() {
+        if step.undone || step.fate == Fate::NotDone {
+            tally.as_before += 1;
+            continue;
+        }
+        let undone = undo_step::undo(journal.run_name(), step);
+        *match &undone {
+            Undone::Restored => &mut tally.restored,
+            Undone::Cleaned => &mut tally.cleaned,
+            Undone::AsBefore => &mut tally.as_before,
+            Undone::Refused(_) => &mut tally.refused,
+            Undone::Impossible => &mut tally.impossible,
+        } += 1;
+        if matches!(undone, Undone::Restored | Undone::Cleaned) {
+            let step = step.intent.step;
+            journal.note(&[Record::Undone { step }])?;
+        }
+        tell(&Undo {
+            path: step.intent.victim.0.clone(),
+            action: step.intent.action,
+            undone,
+        });
+    }
+    Ok(tally)
+}

@@ -1,0 +1,395 @@
+//! Undoes one step. What happened is read from the files; the journal says what to look for.
+//!
+//! Device numbers are not compared with the journal's: they change when a disk is plugged in again.
+//! Inode number, length and time of modification at a known path are enough to know a file by.
+
+use std::ffi::{CStr, CString};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::check::{Bound, Opened, Ours};
+use super::journal::{Fate, PastStep};
+use super::place::{Place, leads_to};
+use super::record::{Intent, State};
+use super::step::{ActionKind, Expected, Target, Unfit};
+use super::undo::Undone;
+use super::{copy, metadata, relocate, swap};
+use crate::sys::stat::Stat;
+use crate::sys::{rename, stat, sync, unlink, write};
+
+/// Why a step cannot be undone.
+type Refusal = String;
+
+/// Undoes a step of this run.
+pub fn undo(run: &str, step: &PastStep) -> Undone {
+    let undone = Scene::look(run, step).and_then(|scene| match step.intent.action {
+        ActionKind::Remove => scene.undo_remove(),
+        ActionKind::Hardlink | ActionKind::Symlink => scene.undo_link(),
+        // It is a file of its own already; what blocks it shares nobody can tell.
+        ActionKind::Reflink => Ok(Undone::AsBefore),
+        ActionKind::Move | ActionKind::Trash => scene.undo_move(),
+    });
+    undone.unwrap_or_else(Undone::Refused)
+}
+
+/// Where a step happened, as it is now.
+struct Scene<'a> {
+    intent: &'a Intent,
+    fate: Fate,
+    place: Place,
+    /// What the run used on the way.
+    aside: CString,
+    /// What an undo uses on the way.
+    ours: CString,
+}
+
+impl<'a> Scene<'a> {
+    fn look(run: &str, step: &'a PastStep) -> Result<Self, Refusal> {
+        let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
+            Unfit::Gone => "its folder is gone".to_owned(),
+            unfit => unfit.to_string(),
+        })?;
+        let aside = step.intent.temporary.as_str();
+        if !aside.starts_with(".seekless-") || aside.contains('/') {
+            return Err("the journal names no temporary file of ours".to_owned());
+        }
+        Ok(Self {
+            intent: &step.intent,
+            fate: step.fate,
+            place,
+            aside: CString::new(aside).map_err(|error| error.to_string())?,
+            ours: swap::temporary(run, step.intent.step, "undo"),
+        })
+    }
+
+    fn at(&self, name: &CStr) -> Result<Option<Stat>, Refusal> {
+        match stat::entry(&self.place.folder, name) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(said("look at it")(error)),
+        }
+    }
+
+    fn here(&self) -> Result<Option<Stat>, Refusal> {
+        self.at(&self.place.name)
+    }
+
+    /// True if this is the victim itself, as it was.
+    fn is_victim(&self, stat: Option<&Stat>) -> bool {
+        stat.is_some_and(|stat| is_as(stat, &self.intent.victim_state))
+    }
+
+    /// True if a name has what the step put in the victim's place.
+    fn is_link(&self, name: &CStr, stat: Option<&Stat>) -> bool {
+        let Some(stat) = stat else { return false };
+        match (&self.intent.link_text, stat.kind) {
+            (Some(text), FileType::Symlink) => {
+                swap::link_text(&self.place.folder, name).as_ref() == Some(&text.0)
+            }
+            (None, FileType::RegularFile) => {
+                stat.ino == self.intent.keeper_state.ino && stat.ino != self.intent.victim_state.ino
+            }
+            _ => false,
+        }
+    }
+
+    fn undo_remove(&self) -> Result<Undone, Refusal> {
+        match (self.here()?, self.at(&self.aside)?) {
+            (here, None) if self.is_victim(here.as_ref()) => Ok(Undone::AsBefore),
+            (_, None) => Ok(Undone::Impossible),
+            (None, Some(aside)) if self.is_whole(&aside) => {
+                self.rename_back(&self.aside)?;
+                Ok(Undone::Restored)
+            }
+            (Some(_), Some(_)) => Err(self.taken(&self.aside)),
+            (None, Some(_)) => Err(self.changed(&self.aside)),
+        }
+    }
+
+    /// The victim, or the copy of it that was made because the keeper vanished: its times come last.
+    fn is_whole(&self, stat: &Stat) -> bool {
+        let was = &self.intent.victim_state;
+        stat.kind == FileType::RegularFile && (stat.size, stat.mtime_ns) == (was.size, was.mtime_ns)
+    }
+
+    fn undo_link(&self) -> Result<Undone, Refusal> {
+        let cleaned = self.clean_links()?;
+        let here = self.here()?;
+        let aside = self.at(&self.aside)?;
+        if self.is_victim(aside.as_ref()) {
+            return self.take_back(here.as_ref());
+        }
+        if aside.is_some() {
+            return Err(self.changed(&self.aside));
+        }
+        let Some(here) = here else {
+            return Err("is gone since".to_owned());
+        };
+        if self.is_link(&self.place.name, Some(&here)) {
+            return self.make_independent();
+        }
+        match self.is_whole(&here) {
+            true if cleaned => Ok(Undone::Cleaned),
+            true => Ok(Undone::AsBefore),
+            false => Err("has changed since".to_owned()),
+        }
+    }
+
+    /// Removes links and copies that were left beside the file, if they are of no use any more.
+    fn clean_links(&self) -> Result<bool, Refusal> {
+        let mut cleaned = false;
+        let here = self.here()?;
+        let here_is_link = self.is_link(&self.place.name, here.as_ref());
+        for name in [&self.aside, &self.ours] {
+            let Some(left) = self.at(name)? else { continue };
+            let is_link = self.is_link(name, Some(&left));
+            // A hard link without another name would take the bytes along.
+            let spare_link = is_link && (left.kind == FileType::Symlink || left.links > 1);
+            let half_a_copy = name == &self.ours && here_is_link && !is_link;
+            if spare_link || half_a_copy {
+                unlink::file(&self.place.folder, name).map_err(said("clear up"))?;
+                cleaned = true;
+            }
+        }
+        Ok(cleaned)
+    }
+
+    /// The victim lies beside its name: the run was killed before it could remove it.
+    fn take_back(&self, here: Option<&Stat>) -> Result<Undone, Refusal> {
+        let Some(here) = here else {
+            self.rename_back(&self.aside)?;
+            return Ok(Undone::Restored);
+        };
+        if !self.is_link(&self.place.name, Some(here)) {
+            return Err(self.taken(&self.aside));
+        }
+        self.exchange(&self.aside)?;
+        Ok(Undone::Restored)
+    }
+
+    /// Puts what has a name beside the file into its place, and removes the link that was there.
+    fn exchange(&self, beside: &CStr) -> Result<(), Refusal> {
+        let (folder, name) = (&self.place.folder, &self.place.name);
+        let exchanged = rename::exchange(folder, beside, name);
+        if exchanged.map_err(said("put it back"))?.is_none() {
+            return rename::replace(folder, beside, name).map_err(said("put it back"));
+        }
+        let replaced = self.at(beside)?;
+        if !self.is_link(beside, replaced.as_ref()) {
+            rename::exchange(folder, beside, name).map_err(said("put it back"))?;
+            return Err("was replaced a moment ago".to_owned());
+        }
+        unlink::file(folder, beside).map_err(said("remove the link"))?;
+        self.settle()
+    }
+
+    /// Makes a copy with the victim's metadata and puts it in the link's place.
+    fn make_independent(&self) -> Result<Undone, Refusal> {
+        let path = match self.intent.link_text {
+            Some(_) => &self.intent.keeper.0,
+            None => &self.intent.victim.0,
+        };
+        let source = open(path, &self.intent.keeper_state)
+            .map_err(|unfit| format!("the file that was kept {unfit}"))?;
+        self.copy_here(&source)?;
+        source
+            .unchanged()
+            .map_err(|unfit| format!("the file that was kept {unfit}"))
+            .and_then(|()| self.exchange(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        Ok(Undone::Restored)
+    }
+
+    /// Makes a copy beside the file's name, with all that the journal knows of it, safe on the disk.
+    fn copy_here(&self, source: &Opened) -> Result<(), Refusal> {
+        let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
+        let filled = copy::contents(&source.file, &source.stat, &file).and_then(|()| {
+            // Owner or attributes that only an administrator may set are not worth losing the copy for.
+            let _missing = metadata::give(&file, &self.intent.metadata);
+            sync::file(&file)
+        });
+        filled
+            .map_err(said("make a copy"))
+            .inspect_err(|_| self.drop_copy())
+    }
+
+    fn drop_copy(&self) {
+        // What remains is cleared up when undo is called again.
+        let here_is_ours = self
+            .at(&self.ours)
+            .is_ok_and(|left| left.is_some_and(|left| left.kind == FileType::RegularFile));
+        let is_link = self
+            .at(&self.ours)
+            .is_ok_and(|left| self.is_link(&self.ours, left.as_ref()));
+        if here_is_ours && !is_link {
+            let _ = unlink::file(&self.place.folder, &self.ours);
+        }
+    }
+
+    fn undo_move(&self) -> Result<Undone, Refusal> {
+        let Some(destination) = &self.intent.destination else {
+            return Err("the journal does not say where it went".to_owned());
+        };
+        let shown = String::from_utf8_lossy(&destination.0).into_owned();
+        let there = match Place::of(&destination.0) {
+            Ok(there) => Some(there),
+            Err(Unfit::Gone) => None,
+            Err(unfit) => return Err(format!("{shown} {unfit}")),
+        };
+        let cleaned = self.clean_copies(there.as_ref())?;
+        let here = self.here()?;
+        if let Some(aside) = self.at(&self.aside)? {
+            // Killed while the original was being removed, the copy being complete.
+            if !self.is_victim(Some(&aside)) {
+                return Err(self.changed(&self.aside));
+            }
+            if here.is_some() {
+                return Err(self.taken(&self.aside));
+            }
+            self.rename_back(&self.aside)?;
+            self.drop_moved(there.as_ref());
+            return Ok(Undone::Restored);
+        }
+        let moved = there.as_ref().and_then(|there| there.stat().ok());
+        match (here, moved, &there) {
+            (Some(here), _, _) if self.is_victim(Some(&here)) => {
+                self.drop_moved(there.as_ref());
+                self.drop_trash_info();
+                Ok(match cleaned {
+                    true => Undone::Cleaned,
+                    false => Undone::AsBefore,
+                })
+            }
+            // Copied back by an undo that was killed, or that could not say so any more.
+            (Some(here), None, _) if self.is_whole(&here) => Ok(Undone::AsBefore),
+            (Some(_), Some(_), _) => Err(format!(
+                "another file has its name now; it stays at {shown}"
+            )),
+            (None, Some(moved), Some(there)) => {
+                let known = match self.fate {
+                    Fate::Done(Some(now)) => is_as(&moved, &now),
+                    _ => self.is_whole(&moved),
+                };
+                if !known {
+                    return Err(format!("{shown} has changed since"));
+                }
+                self.move_back(there, &destination.0, &moved)?;
+                self.drop_trash_info();
+                Ok(Undone::Restored)
+            }
+            _ => Err(format!("{shown} is gone")),
+        }
+    }
+
+    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<(), Refusal> {
+        let (folder, name) = (&self.place.folder, &self.place.name);
+        match rename::no_replace(&there.folder, &there.name, folder, name) {
+            Ok(()) => {
+                self.settle()?;
+                return sync::folder(&there.folder).map_err(said("move it back safely"));
+            }
+            Err(Errno::XDEV) => {}
+            Err(error) => return Err(said("move it back")(error)),
+        }
+        let source = open(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
+        self.copy_here(&source)?;
+        let unchanged = source
+            .still_there()
+            .map_err(|unfit| format!("the copy {unfit}"));
+        unchanged
+            .and_then(|()| self.rename_back(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        if leads_to(&there.folder, &there.name, source.identity()) {
+            unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes half-made copies on both sides.
+    fn clean_copies(&self, there: Option<&Place>) -> Result<bool, Refusal> {
+        let mut cleaned = false;
+        if self.at(&self.ours)?.is_some() {
+            unlink::file(&self.place.folder, &self.ours).map_err(said("clear up"))?;
+            cleaned = true;
+        }
+        if let Some(there) = there {
+            let part = relocate::part(&there.name);
+            match unlink::file(&there.folder, &part) {
+                Ok(()) => cleaned = true,
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(said("clear up")(error)),
+            }
+        }
+        Ok(cleaned)
+    }
+
+    /// Removes the copy of a file that is in its old place, if it certainly is that copy.
+    fn drop_moved(&self, there: Option<&Place>) {
+        let Some(there) = there else { return };
+        let Ok(copy) = there.stat() else { return };
+        let Ok(original) = open(&self.intent.victim.0, &self.intent.victim_state) else {
+            return;
+        };
+        // A copy on another file system with the original's time, made by a step that had just begun.
+        let is_copy = self.is_whole(&copy)
+            && copy.dev != original.stat.dev
+            && matches!(self.fate, Fate::Unsaid);
+        if is_copy {
+            let _ = unlink::file(&there.folder, &there.name);
+        }
+    }
+
+    fn drop_trash_info(&self) {
+        let Some(info) = &self.intent.trash_info else {
+            return;
+        };
+        if let Ok(place) = Place::of(&info.0) {
+            // A note without its file is passed over by every desktop.
+            let _ = unlink::file(&place.folder, &place.name);
+        }
+    }
+
+    fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
+        let folder = &self.place.folder;
+        let renamed = rename::no_replace(folder, from, folder, &self.place.name);
+        renamed.map_err(said("put it back"))?;
+        self.settle()
+    }
+
+    fn settle(&self) -> Result<(), Refusal> {
+        sync::folder(&self.place.folder).map_err(said("put it back safely"))
+    }
+
+    fn taken(&self, aside: &CStr) -> Refusal {
+        let aside = aside.to_string_lossy();
+        format!("another file has its name now; it stays beside it as {aside}")
+    }
+
+    fn changed(&self, aside: &CStr) -> Refusal {
+        let aside = aside.to_string_lossy();
+        format!("{aside} beside it was changed since; look at it yourself")
+    }
+}
+
+fn is_as(stat: &Stat, was: &State) -> bool {
+    stat.kind == FileType::RegularFile
+        && (stat.ino, stat.size, stat.mtime_ns) == (was.ino, was.size, was.mtime_ns)
+}
+
+fn open(path: &[u8], was: &State) -> Result<Opened, Unfit> {
+    let target = Target {
+        path: path.to_vec(),
+        expected: Expected {
+            size: was.size,
+            ino: Some(was.ino),
+            mtime_ns: Some(was.mtime_ns),
+            ..Expected::default()
+        },
+    };
+    Opened::open(&target, Bound::BytesAreCompared, &Ours::new())
+}
+
+fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {
+    move |error| super::trouble::failure(doing.to_owned(), error).to_string()
+}

@@ -1,0 +1,118 @@
+//! What a file is besides its bytes: owner, mode, times, flags, extended attributes.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::AsFd;
+
+use rustix::fs::{
+    AtFlags, Gid, Mode, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags, statx,
+};
+use rustix::io::{Errno, Result};
+
+use super::fault;
+
+/// Owner, mode, times and flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Permission bits, with set-user-ID, set-group-ID and sticky.
+    pub mode: u32,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Last access, nanoseconds since 1970.
+    pub atime_ns: i64,
+    /// Last modification, nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// `chattr +i`.
+    pub immutable: bool,
+    /// `chattr +a`.
+    pub append_only: bool,
+}
+
+/// Asks for an open file's.
+pub fn get(fd: impl AsFd) -> Result<Attributes> {
+    fault::point()?;
+    let wanted = StatxFlags::MODE
+        | StatxFlags::UID
+        | StatxFlags::GID
+        | StatxFlags::ATIME
+        | StatxFlags::MTIME;
+    let s = statx(fd, c"", AtFlags::EMPTY_PATH, wanted)?;
+    let ns = |t: rustix::fs::StatxTimestamp| {
+        t.tv_sec
+            .saturating_mul(1_000_000_000)
+            .saturating_add(t.tv_nsec.into())
+    };
+    Ok(Attributes {
+        mode: u32::from(s.stx_mode) & 0o7777,
+        uid: s.stx_uid,
+        gid: s.stx_gid,
+        atime_ns: ns(s.stx_atime),
+        mtime_ns: ns(s.stx_mtime),
+        immutable: s.stx_attributes.contains(StatxAttributes::IMMUTABLE),
+        append_only: s.stx_attributes.contains(StatxAttributes::APPEND),
+    })
+}
+
+/// Sets owner and group.
+pub fn set_owner(fd: impl AsFd, uid: u32, gid: u32) -> Result<()> {
+    fault::point()?;
+    rustix::fs::fchown(fd, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+}
+
+/// Sets the permission bits.
+pub fn set_mode(fd: impl AsFd, mode: u32) -> Result<()> {
+    fault::point()?;
+    rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))
+}
+
+/// Sets both times, nanoseconds since 1970.
+pub fn set_times(fd: impl AsFd, atime_ns: i64, mtime_ns: i64) -> Result<()> {
+    fault::point()?;
+    let time = |ns: i64| Timespec {
+        tv_sec: ns.div_euclid(1_000_000_000),
+        tv_nsec: ns.rem_euclid(1_000_000_000),
+    };
+    let times = Timestamps {
+        last_access: time(atime_ns),
+        last_modification: time(mtime_ns),
+    };
+    rustix::fs::futimens(fd, &times)
+}
+
+/// The most that Linux lets a name or a value have, bytes.
+const LARGEST: usize = 64 << 10;
+
+/// All extended attributes that this process may see, ACLs among them; none where there are none
+/// to have.
+pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
+    fault::point()?;
+    let mut names = Vec::with_capacity(LARGEST);
+    match rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(&mut names)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    }
+    let mut all = Vec::new();
+    for name in names.split(|&b| b == 0).filter(|name| !name.is_empty()) {
+        let name = CString::new(name).map_err(|_| Errno::INVAL)?;
+        let mut value = Vec::with_capacity(LARGEST);
+        match rustix::fs::fgetxattr(&fd, &name, rustix::buffer::spare_capacity(&mut value)) {
+            Ok(_) => {
+                value.shrink_to_fit();
+                all.push((name, value));
+            }
+            // Gone meanwhile, or not for us.
+            Err(Errno::NODATA | Errno::PERM | Errno::ACCESS | Errno::NOTSUP) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+/// Sets one extended attribute.
+pub fn set_extended(fd: impl AsFd, name: &CStr, value: &[u8]) -> Result<()> {
+    fault::point()?;
+    rustix::fs::fsetxattr(fd, name, value, XattrFlags::empty())
+}

@@ -1,0 +1,75 @@
+//! The one place where calls can be made to fail, or the process to die, between any two of them.
+//!
+//! Only in builds with debug assertions, never in a release. `SEEKLESS_FAULT=kill@7` kills the process
+//! before the seventh call of the calls that act, `SEEKLESS_FAULT=28@7` lets that call fail with error
+//! number 28 instead. The calls are counted while something [is armed](arm).
+
+use rustix::io::Result;
+
+#[cfg(debug_assertions)]
+mod injected {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    use rustix::io::{Errno, Result};
+    use rustix::process::{Signal, getpid, kill_process};
+
+    /// `None` in place of an error is death.
+    struct Plan {
+        error: Option<Errno>,
+        at: u64,
+    }
+
+    static PLAN: OnceLock<Option<Plan>> = OnceLock::new();
+    static ARMED: AtomicBool = AtomicBool::new(false);
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+
+    fn plan() -> Option<&'static Plan> {
+        PLAN.get_or_init(|| {
+            let text = std::env::var("SEEKLESS_FAULT").ok()?;
+            let (what, at) = text.split_once('@')?;
+            let error = match what {
+                "kill" => None,
+                number => Some(Errno::from_raw_os_error(number.parse().ok()?)),
+            };
+            let at = at.parse().ok()?;
+            Some(Plan { error, at })
+        })
+        .as_ref()
+    }
+
+    pub fn arm() {
+        ARMED.store(true, Ordering::Relaxed);
+    }
+
+    pub fn point() -> Result<()> {
+        let Some(plan) = plan() else { return Ok(()) };
+        if !ARMED.load(Ordering::Relaxed) || CALLS.fetch_add(1, Ordering::Relaxed) + 1 != plan.at {
+            return Ok(());
+        }
+        match plan.error {
+            Some(error) => Err(error),
+            None => {
+                // There is no better death than the one that cannot be caught.
+                let _ = kill_process(getpid(), Signal::KILL);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Starts counting.
+#[inline]
+pub fn arm() {
+    #[cfg(debug_assertions)]
+    injected::arm();
+}
+
+/// Stands before each call that acts.
+#[inline]
+pub fn point() -> Result<()> {
+    #[cfg(debug_assertions)]
+    return injected::point();
+    #[cfg(not(debug_assertions))]
+    Ok(())
+}

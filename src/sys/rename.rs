@@ -1,0 +1,39 @@
+//! `renameat2`: giving names, taking them, exchanging them.
+
+use std::ffi::CStr;
+use std::os::fd::AsFd;
+
+use rustix::fs::RenameFlags;
+use rustix::io::{Errno, Result};
+
+use super::fault;
+
+/// Renames unless the new name is taken (`EEXIST`).
+///
+/// Where the file system cannot promise that (`EINVAL`), a further name is made and the first one
+/// taken away, which it can.
+pub fn no_replace(from: impl AsFd, old: &CStr, to: impl AsFd, new: &CStr) -> Result<()> {
+    fault::point()?;
+    match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            super::link::hard(&from, old, &to, new)?;
+            super::unlink::file(from, old)
+        }
+        done => done,
+    }
+}
+
+/// Exchanges two names of one folder at once; `None` where the file system cannot.
+pub fn exchange(folder: impl AsFd, one: &CStr, other: &CStr) -> Result<Option<()>> {
+    fault::point()?;
+    match rustix::fs::renameat_with(&folder, one, &folder, other, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+/// Renames within a folder; what had the new name loses it.
+pub fn replace(folder: impl AsFd, old: &CStr, new: &CStr) -> Result<()> {
+    fault::point()?;
+    rustix::fs::renameat(&folder, old, &folder, new)
+}

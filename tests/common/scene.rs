@@ -1,0 +1,272 @@
+//! Two files with the same bytes, and what can be done to one of them: in this process, or in
+//! one that is made to fail or die.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use seekless::action::{
+    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, Target, UndoTally,
+    undo,
+};
+use tempfile::TempDir;
+
+use super::noise;
+
+/// A place with `tree/keep/k` and `tree/dup/v`, which are equal, and something else beside each.
+#[derive(Debug)]
+pub struct Scene {
+    pub top: PathBuf,
+    _folder: TempDir,
+    /// Another file system, for what goes there.
+    pub away: Option<TempDir>,
+}
+
+/// All that one sees of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub mode: u32,
+    pub mtime: (i64, i64),
+    pub content: Vec<u8>,
+}
+
+/// Every file and link below a folder.
+pub type Picture = BTreeMap<PathBuf, Seen>;
+
+pub fn picture(top: &Path) -> Picture {
+    let entries = walkdir::WalkDir::new(top).into_iter();
+    let files = entries
+        .map(|entry| entry.expect("the tree can be listed"))
+        .filter(|entry| !entry.file_type().is_dir());
+    files
+        .map(|entry| {
+            let metadata = entry.metadata().expect("metadata");
+            let content = match metadata.is_symlink() {
+                true => fs::read_link(entry.path())
+                    .expect("a link")
+                    .into_os_string()
+                    .into_encoded_bytes(),
+                false => fs::read(entry.path()).expect("a file"),
+            };
+            let seen = Seen {
+                mode: metadata.mode(),
+                mtime: (metadata.mtime(), metadata.mtime_nsec()),
+                content,
+            };
+            let path = entry.path().strip_prefix(top).expect("below").to_owned();
+            (path, seen)
+        })
+        .collect()
+}
+
+pub const SIZE: usize = 300_000;
+
+impl Scene {
+    pub fn new() -> Self {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// In a folder of this file system.
+    pub fn below(folder: &Path) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("seekless-scene-")
+            .tempdir_in(folder)
+            .expect("a temporary folder");
+        let top = folder.path().canonicalize().expect("a real path");
+        let scene = Self {
+            top,
+            _folder: folder,
+            away: None,
+        };
+        fs::create_dir_all(scene.tree().join("keep")).expect("a folder");
+        fs::create_dir_all(scene.tree().join("dup")).expect("a folder");
+        scene.file("tree/keep/k", &noise(1, SIZE), 0o644, 1_000_000_000);
+        scene.file("tree/dup/v", &noise(1, SIZE), 0o640, 1_100_000_000);
+        scene.file("tree/keep/other", &noise(2, 1000), 0o600, 1_200_000_000);
+        scene.file("tree/dup/other", &noise(3, 1000), 0o600, 1_300_000_000);
+        scene
+    }
+
+    /// The same, and `move` goes to memory, which is another file system.
+    pub fn with_another_file_system() -> Self {
+        let mut scene = Self::new();
+        let away = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+        let devices = [scene.top.as_path(), away.path()].map(|p| fs::metadata(p).map(|m| m.dev()));
+        let [here, there] = devices.map(|dev| dev.expect("metadata"));
+        assert_ne!(here, there, "TMPDIR must not be /dev/shm");
+        scene.away = Some(away);
+        scene
+    }
+
+    pub fn file(&self, name: &str, content: &[u8], mode: u32, mtime: u64) {
+        let path = self.top.join(name);
+        fs::write(&path, content).expect("written");
+        let time = SystemTime::UNIX_EPOCH + Duration::new(mtime, 123_456_789);
+        let file = File::options().write(true).open(&path).expect("a file");
+        file.set_times(FileTimes::new().set_modified(time))
+            .expect("times");
+        fs::set_permissions(&path, Permissions::from_mode(mode)).expect("mode");
+    }
+
+    pub fn tree(&self) -> PathBuf {
+        self.top.join("tree")
+    }
+
+    pub fn keeper(&self) -> PathBuf {
+        self.tree().join("keep/k")
+    }
+
+    pub fn victim(&self) -> PathBuf {
+        self.tree().join("dup/v")
+    }
+
+    pub fn journals(&self) -> PathBuf {
+        self.top.join("state/journal")
+    }
+
+    /// Where `move` puts things.
+    pub fn destination(&self) -> PathBuf {
+        match &self.away {
+            Some(away) => away.path().join("to"),
+            None => self.top.join("to"),
+        }
+    }
+
+    pub fn settings(&self) -> Settings {
+        let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
+        Settings {
+            destination: bytes(self.destination()),
+            home_trash: bytes(self.top.join("Trash")),
+            ..Settings::default()
+        }
+    }
+
+    /// What to do, from what is there now.
+    pub fn step(&self, action: ActionKind) -> Step {
+        step(action, &self.keeper(), &self.victim())
+    }
+
+    pub fn actor(&self) -> Actor {
+        self.actor_with(self.settings())
+    }
+
+    pub fn actor_with(&self, settings: Settings) -> Actor {
+        let header = RunHeader {
+            started_ns: 1_795_225_396_000_000_000,
+            ..RunHeader::default()
+        };
+        let journal = Journal::create(&self.journals(), header).expect("a journal");
+        Actor::new(settings, journal)
+    }
+
+    pub fn perform(&self, action: ActionKind) -> Outcome {
+        self.actor().perform(&self.step(action))
+    }
+
+    pub fn undo(&self) -> UndoTally {
+        self.undo_run(None)
+    }
+
+    pub fn undo_run(&self, run: Option<&str>) -> UndoTally {
+        undo(&self.journals(), run, &mut |_| {}).expect("a journal")
+    }
+
+    /// Does it in another process, which has this to suffer: see `sys::fault`.
+    pub fn child(&self, what: &str, fault: &str) -> Output {
+        let this = std::env::current_exe().expect("this test");
+        let mut command = Command::new(this);
+        command
+            .args(["--exact", "child", "--nocapture"])
+            .env("SEEKLESS_SCENE", what)
+            .env("SEEKLESS_SCENE_TOP", &self.top)
+            .env("SEEKLESS_SCENE_TO", self.destination())
+            .env("SEEKLESS_FAULT", fault);
+        command.output().expect("this test starts")
+    }
+
+    /// Names below a folder that are only there while something is going on.
+    pub fn temporaries(&self) -> Vec<PathBuf> {
+        let mut tops = vec![self.tree()];
+        tops.extend(Some(self.destination()).filter(|to| to.exists()));
+        let files = tops.iter().flat_map(|top| picture(top).into_keys());
+        let is_temporary = |path: &PathBuf| path.to_string_lossy().contains(".seekless-");
+        files.filter(is_temporary).collect()
+    }
+}
+
+pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
+    Step {
+        action,
+        keeper: target(keeper),
+        alternates: Vec::new(),
+        victim: target(victim),
+        below: Some(b"sub/v".to_vec()),
+        digest: None,
+    }
+}
+
+pub fn target(path: &Path) -> Target {
+    let expected = fs::metadata(path).map(|m| Expected::of_metadata(&m));
+    Target {
+        path: path.as_os_str().as_bytes().to_vec(),
+        expected: expected.unwrap_or_default(),
+    }
+}
+
+pub fn kind(name: &str) -> ActionKind {
+    let all = seekless::action::ACTIONS.iter();
+    let mut all = all.filter(|action| action.name == name);
+    all.next().expect("an action").kind
+}
+
+/// What a test binary does when it was started by [`Scene::child`]; to be called by its test `child`.
+pub fn child() {
+    let Ok(what) = std::env::var("SEEKLESS_SCENE") else {
+        return;
+    };
+    let path = |name| PathBuf::from(std::env::var_os(name).expect("set"));
+    let scene = path("SEEKLESS_SCENE_TOP");
+    let journals = scene.join("state/journal");
+    if what == "undo" {
+        let tally = undo(&journals, None, &mut |step| println!("undo: {step:?}"));
+        println!("undone: {tally:?}");
+        return;
+    }
+    let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
+    let settings = Settings {
+        destination: bytes(path("SEEKLESS_SCENE_TO")),
+        home_trash: bytes(scene.join("Trash")),
+        ..Settings::default()
+    };
+    let tree = scene.join("tree");
+    let first = step(kind(&what), &tree.join("keep/k"), &tree.join("dup/v"));
+    let header = RunHeader {
+        started_ns: 1_795_225_396_000_000_000,
+        ..RunHeader::default()
+    };
+    let journal = match Journal::create(&journals, header) {
+        Ok(journal) => journal,
+        Err(error) => return println!("journal: {error}"),
+    };
+    let mut steps = vec![first];
+    // A second set shows that the rest goes on.
+    let second = (tree.join("keep/k2"), tree.join("dup/v2"));
+    if second.0.exists() {
+        let mut step = step(kind(&what), &second.0, &second.1);
+        step.below = Some(b"sub/v2".to_vec());
+        steps.push(step);
+    }
+    Actor::new(settings, journal).perform_all(&steps, |index, outcome| {
+        let said = match &outcome {
+            Outcome::Done(_) => "done".to_owned(),
+            Outcome::Already => "already".to_owned(),
+            Outcome::Skipped(skip) => format!("skipped: {skip}"),
+            Outcome::Failed(failure) => format!("failed: {failure}"),
+        };
+        println!("step {index}: {said}");
+    });
+}
