@@ -149,6 +149,8 @@ pub struct Bounds {
     pub protected: Vec<Place>,
     /// If there are any: nothing outside them is touched.
     pub only_under: Vec<Below>,
+    /// Folders whose files take no part: neither kept nor touched.
+    pub aside: Vec<Below>,
 }
 
 impl Bounds {
@@ -166,6 +168,11 @@ impl Bounds {
         } else {
             None
         }
+    }
+
+    /// True if the file takes no part.
+    pub fn is_aside(&self, path: &[u8]) -> bool {
+        self.aside.iter().any(|folder| folder.holds(path))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::find_args::FindArgs;
 
 /// Finds files with the same content, reading only what can change the answer.
@@ -40,6 +41,34 @@ pub enum Command {
         after_long_help = EXAMPLES
     )]
     Find(Box<FindArgs>),
+
+    /// Remove duplicates, or put them into the trash (--trash).
+    ///
+    /// One file of each set stays, at least. What is removed without --trash cannot be brought back.
+    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    Remove(Box<RemoveArgs>),
+
+    /// Make duplicates further names (hard links) of the file that stays.
+    ///
+    /// All names then lead to one file: a change through one is seen through all. It works within a
+    /// file system only, so one file stays on each.
+    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    Hardlink(Box<HardlinkArgs>),
+
+    /// Put symbolic links to the file that stays in the place of duplicates.
+    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    Symlink(Box<SymlinkArgs>),
+
+    /// Let duplicates share their blocks on disk; each remains a file of its own.
+    ///
+    /// The kernel compares the bytes itself. It needs a file system that can share blocks: btrfs, xfs,
+    /// bcachefs and some others.
+    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    Reflink(Box<ActArgs>),
+
+    /// Move duplicates to another folder, below which they keep their paths.
+    #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
+    Move(Box<MoveArgs>),
 
     /// Show the disks under each file system, how each would be read, and why.
     ///
@@ -105,6 +134,30 @@ Exit status:
   0    done, warnings or not
   1    done, but one of the paths could not be looked at; stderr names it
   2    wrong use, or nothing could be looked at";
+
+const ACT_HINT: &str = "Try --help in place of -h for every option in full and examples.";
+
+const ACT_EXAMPLES: &str = "\
+Examples:
+  seekless remove --dry-run ~/Pictures          what would go, what stays and why
+  seekless remove --trash --keep best-name,oldest ~/Pictures
+                                                the copies into the trash
+  seekless remove --reference ~/Pictures /mnt/phone
+                                                from the phone, what is in Pictures already
+  seekless find -o found.txt ~/Pictures         first a report, to look at and to edit,
+  seekless hardlink --from found.txt            then act on what is left of it
+  seekless move --to ~/Duplicates --ask ~/Pictures
+                                                one set after the other
+  seekless symlink --script -o links.sh ~/src   a shell script to read and to run
+
+Before anything is done both files are looked at again and compared byte by byte; what has changed is
+left alone and named. Everything but a removal without --trash can be taken back: seekless undo.
+
+Exit status:
+  0    done
+  1    done, but something was left alone that should not have been; stderr names it
+  2    wrong use, or nothing could be done
+  130  interrupted; what was done by then stays done";
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! Where the user's settings are kept.
+//! Where the user's settings, journals and trash are kept.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,16 +9,36 @@ use seekless::device::Profiles;
 /// The user's profiles: in `$XDG_CONFIG_HOME/seekless/profiles`, or below `~/.config`; none
 /// without a home.
 pub fn profiles() -> Option<Profiles> {
-    let folder = folder(env::var_os("XDG_CONFIG_HOME"), env::var_os("HOME"))?;
-    Some(Profiles::at(folder.join("profiles")))
+    Some(Profiles::at(
+        base("XDG_CONFIG_HOME", ".config")?.join("seekless/profiles"),
+    ))
+}
+
+/// What is to outlive a run: `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without a
+/// home.
+pub fn state() -> Option<PathBuf> {
+    Some(base("XDG_STATE_HOME", ".local/state")?.join("seekless"))
+}
+
+/// Journals of what was done to files: `journals` in the [state folder](state).
+pub fn journals() -> Option<PathBuf> {
+    Some(state()?.join("journals"))
+}
+
+/// The user's own trash: `$XDG_DATA_HOME/Trash`, or below `~/.local/share`; none without a home.
+pub fn trash() -> Option<PathBuf> {
+    Some(base("XDG_DATA_HOME", ".local/share")?.join("Trash"))
+}
+
+fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
+    folder(env::var_os(variable), env::var_os("HOME"), below_home)
 }
 
 /// By the XDG base directory specification, which has relative paths ignored.
-fn folder(config: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn folder(said: Option<OsString>, home: Option<OsString>, below_home: &str) -> Option<PathBuf> {
     let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
-    let config = config.and_then(absolute);
-    let config = config.or_else(|| Some(home.and_then(absolute)?.join(".config")))?;
-    Some(config.join("seekless"))
+    let said = said.and_then(absolute);
+    said.or_else(|| Some(home.and_then(absolute)?.join(below_home)))
 }
 
 #[cfg(test)]
@@ -28,23 +48,15 @@ mod tests {
     #[test]
     fn settings_are_where_the_user_keeps_them() {
         for (config, home, expected) in [
-            (Some("/c"), Some("/home/me"), Some("/c/seekless")),
-            (None, Some("/home/me"), Some("/home/me/.config/seekless")),
-            (
-                Some(""),
-                Some("/home/me"),
-                Some("/home/me/.config/seekless"),
-            ),
-            (
-                Some("c"),
-                Some("/home/me"),
-                Some("/home/me/.config/seekless"),
-            ),
-            (Some("/c"), None, Some("/c/seekless")),
+            (Some("/c"), Some("/home/me"), Some("/c")),
+            (None, Some("/home/me"), Some("/home/me/.config")),
+            (Some(""), Some("/home/me"), Some("/home/me/.config")),
+            (Some("c"), Some("/home/me"), Some("/home/me/.config")),
+            (Some("/c"), None, Some("/c")),
             (None, Some(""), None),
             (None, None, None),
         ] {
-            let found = folder(config.map(Into::into), home.map(Into::into));
+            let found = folder(config.map(Into::into), home.map(Into::into), ".config");
             assert_eq!(found, expected.map(PathBuf::from), "{config:?} {home:?}");
         }
     }

@@ -1,6 +1,10 @@
 //! The command line: arguments in, decisions made once, a run watched until its end.
 
+mod act;
+mod act_args;
+mod answers;
 mod args;
+mod ask;
 mod color;
 mod command_word;
 mod completions;
@@ -10,17 +14,24 @@ mod draw;
 mod exit;
 mod find;
 mod find_args;
+mod gather;
 mod listener;
 mod log;
 mod man;
 mod moment;
 mod outlet;
+mod perform;
+mod plan_summary;
+mod plan_text;
 mod progress_text;
+mod question;
 mod resolve;
+mod resolve_act;
 mod resolve_search;
 mod root_list;
 mod run;
 mod sanitize;
+mod script;
 mod search_args;
 mod summary;
 mod surroundings;
@@ -49,6 +60,11 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         None => find::find(cli.find),
         Some(Command::Find(args)) => find::find(*args),
+        Some(Command::Remove(args)) => act::remove(*args),
+        Some(Command::Hardlink(args)) => act::hardlink(*args),
+        Some(Command::Symlink(args)) => act::symlink(*args),
+        Some(Command::Reflink(args)) => act::reflink(*args),
+        Some(Command::Move(args)) => act::relocate(*args),
         Some(Command::Devices(args)) => devices::show(&args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::pipeline::{DuplicateSet, Summary};
@@ -27,9 +28,19 @@ pub enum NotWritten {
     /// Stdout takes no more.
     #[error("cannot write the result to standard output: {0}")]
     Stdout(io::Error),
+    /// What was kept of the plan cannot be read back.
+    #[error("cannot keep the plan: {0}")]
+    Plan(io::Error),
     /// The file named with `-o` cannot be written.
     #[error(transparent)]
     File(#[from] OutputError),
+}
+
+/// What is not the place's fault: what is written cannot be had.
+impl From<io::Error> for NotWritten {
+    fn from(error: io::Error) -> Self {
+        Self::Plan(error)
+    }
 }
 
 /// A report on its way.
@@ -41,21 +52,53 @@ pub struct Outlet {
     flushed: Option<Instant>,
 }
 
-enum Place {
+/// Stdout, or a file that is there as a whole or not at all.
+pub enum Place {
+    /// Stdout.
     Stdout(BufWriter<Stdout>),
+    /// A file.
     File(Output),
+}
+
+impl Place {
+    /// Makes sure that the place can be written to.
+    pub fn open(file: Option<&Path>, voice: &Voice) -> Result<Self, NotWritten> {
+        Ok(match file {
+            Some(path) => Self::File(Output::create(path)?),
+            None => {
+                let stdout = Stdout::open(voice).map_err(NotWritten::Stdout)?;
+                Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
+            }
+        })
+    }
+
+    /// Lets something be written.
+    pub fn write(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), NotWritten> {
+        match self {
+            Self::Stdout(out) => write(out).map_err(stdout_error),
+            Self::File(out) => match write(out) {
+                Ok(()) => Ok(()),
+                Err(cause) => Err(NotWritten::File(out.error(cause))),
+            },
+        }
+    }
+
+    /// Writes the rest, and puts a file in its place.
+    pub fn finish(self) -> Result<(), NotWritten> {
+        match self {
+            Self::File(file) => Ok(file.finish()?),
+            Self::Stdout(mut stdout) => stdout.flush().map_err(stdout_error),
+        }
+    }
 }
 
 impl Outlet {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &Run, voice: &Voice) -> Result<Self, NotWritten> {
-        let place = match &run.output {
-            Some(path) => Place::File(Output::create(path)?),
-            None => {
-                let stdout = Stdout::open(voice).map_err(NotWritten::Stdout)?;
-                Place::Stdout(BufWriter::with_capacity(BUFFER, stdout))
-            }
-        };
+        let place = Place::open(run.output.as_deref(), voice)?;
         Ok(Self {
             report: (run.format.make)(&run.style),
             header: run.header.clone(),
@@ -76,10 +119,7 @@ impl Outlet {
     pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
         self.begin()?;
         self.write(|report, out| report.end(out, summary))?;
-        match self.place {
-            Place::File(file) => Ok(file.finish()?),
-            Place::Stdout(mut stdout) => stdout.flush().map_err(stdout_error),
-        }
+        self.place.finish()
     }
 
     /// Lets go of what has waited long enough, for a reader who watches.
@@ -109,13 +149,7 @@ impl Outlet {
         &mut self,
         write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), NotWritten> {
-        match &mut self.place {
-            Place::Stdout(out) => write(self.report.as_mut(), out).map_err(stdout_error),
-            Place::File(out) => match write(self.report.as_mut(), out) {
-                Ok(()) => Ok(()),
-                Err(cause) => Err(NotWritten::File(out.error(cause))),
-            },
-        }
+        self.place.write(|out| write(self.report.as_mut(), out))
     }
 }
 
@@ -128,7 +162,7 @@ fn stdout_error(error: io::Error) -> NotWritten {
 
 /// Stdout without the standard library's search for line ends. If it leads to the terminal that
 /// progress is drawn on, the progress steps aside.
-struct Stdout {
+pub struct Stdout {
     file: File,
     voice: Option<Voice>,
 }

@@ -96,6 +96,7 @@ mod tests {
             folder: "/home/me".into(),
             profiles: None,
             now: "2024-05-10T12:00:00Z[UTC]".parse().expect("a time"),
+            can_ask: true,
             stdout: terminal,
             stderr: terminal,
         };

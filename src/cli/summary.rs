@@ -185,7 +185,7 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Not looked at: {}.", parts.join(", ")))
 }
 
-fn plural(number: u64, one: &'static str, many: &'static str) -> &'static str {
+pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static str {
     if number == 1 { one } else { many }
 }
 

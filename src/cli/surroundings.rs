@@ -26,6 +26,8 @@ pub struct Surroundings<'a> {
     pub profiles: Option<Profiles>,
     /// The present, in the user's time zone.
     pub now: Zoned,
+    /// Stdin and stderr lead to a terminal, on which questions can be asked.
+    pub can_ask: bool,
     /// What stdout leads to.
     pub stdout: Terminal,
     /// What stderr leads to.
@@ -42,9 +44,15 @@ impl<'a> Surroundings<'a> {
             folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             profiles: config_folder::profiles(),
             now: Zoned::now(),
+            can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
             stdout: Terminal::of(io::stdout().is_terminal()),
             stderr: Terminal::of(io::stderr().is_terminal()),
         }
+    }
+
+    /// The present, nanoseconds since 1970.
+    pub fn started_ns(&self) -> i64 {
+        i64::try_from(self.now.timestamp().as_nanosecond()).unwrap_or(i64::MAX)
     }
 
     /// States what the report will say about the run.
@@ -63,7 +71,7 @@ impl<'a> Surroundings<'a> {
                 .iter()
                 .map(|root| root.path.as_os_str().as_bytes().to_vec())
                 .collect(),
-            started_ns: i64::try_from(self.now.timestamp().as_nanosecond()).unwrap_or(i64::MAX),
+            started_ns: self.started_ns(),
             options: Options {
                 hard_links: config.hard_links,
                 isolate: config.isolate,

@@ -69,6 +69,16 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// A source that does not say (yet) where files were looked for.
+    pub fn new(folder: Option<PathBuf>, not_after_ns: Option<i64>, isolate: bool) -> Self {
+        Self {
+            folder,
+            not_after_ns,
+            isolate,
+            roots: None,
+        }
+    }
+
     /// Says where the files were looked for: nothing outside takes part. Relative paths start in
     /// `folder`; what is not there (any more) holds nothing.
     pub fn with_roots<'a>(mut self, roots: impl IntoIterator<Item = &'a Path>) -> Self {

@@ -156,6 +156,12 @@ impl Lookout {
             Inside::Unsaid => None,
             Inside::No => return Err(Left::OutsideRoots),
         };
+        if self.bounds.is_aside(path) {
+            return Err(Left::Aside);
+        }
+        if self.strict && claim.digest.is_none() {
+            return Err(Left::NoDigest);
+        }
         let name = CString::new(path).map_err(|_| Left::NotRegular)?;
         let stat = stat::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
         match stat.kind {

@@ -240,10 +240,15 @@ impl Plan {
     fn summed_up(mut self) -> io::Result<Self> {
         self.companions = Companions::default();
         self.parted.clear();
-        if self.settings.sidecars != Sidecars::Ignore {
+        let action = self.action();
+        // A link stands where the file stood.
+        let is_torn = matches!(
+            action,
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+        );
+        if is_torn && self.settings.sidecars != Sidecars::Ignore {
             self.look_for_companions()?;
         }
-        let action = self.action();
         let mut totals = Totals::default();
         self.each_set(|set| {
             totals.add(set, action);
@@ -301,9 +306,7 @@ const ALTERNATES: usize = 3;
 /// The steps of a set: keeper and victim are two files, and every keeper is one that stays.
 pub fn steps(set: &SetPlan, action: ActionKind) -> Vec<Step> {
     let digest = set.digest.as_deref().and_then(ContentDigest::from_hex);
-    // Linking a file changes its change time.
-    let keeper_is_touched = matches!(action, ActionKind::Hardlink | ActionKind::Reflink);
-    let keeper = |file: &PlannedFile| target(file, set.size, 0, !keeper_is_touched);
+    let keeper = |file: &PlannedFile| target(file, set.size, 0);
     let mut steps = Vec::new();
     for file in &set.files {
         let Fate::Act { keeper: place, .. } = file.fate else {
@@ -320,9 +323,7 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> Vec<Step> {
         let alternates = alternates.filter_map(|(_, other)| keeper(other));
         let alternates: Vec<Target> = alternates.take(ALTERNATES).collect();
         for (nth, _) in acted_names(file, action).iter().enumerate() {
-            // So does taking away one of its names.
-            let Some((first, victim)) = keeper(first).zip(target(file, set.size, nth, nth == 0))
-            else {
+            let Some((first, victim)) = keeper(first).zip(target(file, set.size, nth)) else {
                 continue;
             };
             steps.push(Step {
@@ -338,7 +339,8 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> Vec<Step> {
     steps
 }
 
-fn target(file: &PlannedFile, size: u64, name: usize, ctime: bool) -> Option<Target> {
+/// A step of the run itself may change a file's change time; whoever carries steps out knows that.
+fn target(file: &PlannedFile, size: u64, name: usize) -> Option<Target> {
     Some(Target {
         path: file.names.get(name)?.path.clone(),
         expected: Expected {
@@ -346,7 +348,7 @@ fn target(file: &PlannedFile, size: u64, name: usize, ctime: bool) -> Option<Tar
             dev: Some(file.dev),
             ino: Some(file.ino),
             mtime_ns: Some(file.mtime_ns),
-            ctime_ns: ctime.then_some(file.ctime_ns),
+            ctime_ns: Some(file.ctime_ns),
             not_after_ns: None,
         },
     })

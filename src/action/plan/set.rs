@@ -99,6 +99,10 @@ pub enum Left {
     Changed,
     /// It lies outside the paths that were looked at.
     OutsideRoots,
+    /// It lies where files are moved to.
+    Aside,
+    /// It was never read as a whole, and its bytes will not be compared.
+    NoDigest,
     /// The file was in an earlier set already.
     Repeated,
     /// The system did not let it be looked at.
@@ -116,7 +120,7 @@ impl Left {
     pub fn is_problem(&self) -> bool {
         !matches!(
             self,
-            Self::OtherFileSystem | Self::Companion | Self::NotAsked
+            Self::OtherFileSystem | Self::Companion | Self::NotAsked | Self::Aside
         )
     }
 
@@ -130,6 +134,8 @@ impl Left {
             Self::Size => "has another length than the report says",
             Self::Changed => "has changed since the report",
             Self::OutsideRoots => "lies outside the paths that were searched",
+            Self::Aside => "lies in the folder that files are moved to",
+            Self::NoDigest => "has no digest to trust in the report",
             Self::Repeated => "is in another set already",
             Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",

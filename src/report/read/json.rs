@@ -7,12 +7,14 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{
-    BadLine, Ending, Facts, Frame, ReadError, ReadMember, ReadSet, checked_name, digest, next_line,
+    BadLine, Each, Ending, Facts, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name,
+    digest, next_line,
 };
 use crate::report::record::{HeaderRecord, Name};
 use crate::report::{Header, SCHEMA, time};
 
-type Each<'a> = &'a mut dyn FnMut(ReadSet);
+/// A line holds a set, and this much some four million members. A longer one is an attack on the memory.
+const LONGEST_LINE: u64 = 1 << 30;
 
 /// Reads what `json` wrote.
 pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
@@ -38,9 +40,12 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
     let mut frame = Frame::default();
     let mut bytes = Vec::new();
     let mut line = 0;
-    // A line holds a set, and a set may have any number of members.
-    while next_line(&mut input, &mut bytes, u64::MAX)?.is_some() {
+    while let Some(end) = next_line(&mut input, &mut bytes, LONGEST_LINE)? {
         line += 1;
+        if let LineEnd::TooLong = end {
+            let reason = BadLine::TooLong;
+            return Err(ReadError::Line { line, reason });
+        }
         if bytes.trim_ascii().is_empty() {
             continue;
         }
@@ -56,7 +61,7 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
                 known_format(&format).map_err(bad)?;
                 frame.header = Some(header_of(header).map_err(bad)?);
             }
-            Ok(Line::Set(set)) => each(set.check().map_err(bad)?),
+            Ok(Line::Set(set)) => each(frame.header.as_ref(), set.check().map_err(bad)?),
             Ok(Line::Summary(summary)) => frame.ending = summary.ending(),
         }
     }
@@ -256,7 +261,10 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
                     let header = header_of(map.next_value()?).map_err(A::Error::custom)?;
                     document.frame.header = Some(header);
                 }
-                "sets" => map.next_value_seed(Sets(&mut *document.each))?,
+                "sets" => map.next_value_seed(Sets {
+                    header: document.frame.header.as_ref(),
+                    each: &mut *document.each,
+                })?,
                 "summary" => document.frame.ending = map.next_value::<SummaryIn>()?.ending(),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -271,7 +279,10 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
 }
 
 /// The array of sets, handed on one by one.
-struct Sets<'a>(Each<'a>);
+struct Sets<'a> {
+    header: Option<&'a Header>,
+    each: Each<'a>,
+}
 
 impl<'de> DeserializeSeed<'de> for Sets<'_> {
     type Value = ();
@@ -290,7 +301,7 @@ impl<'de> Visitor<'de> for Sets<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sets: A) -> Result<(), A::Error> {
         while let Some(set) = sets.next_element::<SetIn>()? {
-            (self.0)(set.check().map_err(A::Error::custom)?);
+            (self.each)(self.header, set.check().map_err(A::Error::custom)?);
         }
         Ok(())
     }

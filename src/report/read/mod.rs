@@ -183,15 +183,18 @@ impl ReadReport {
     /// Reads a whole report into memory.
     pub fn read(input: impl Read) -> Result<Self, ReadError> {
         let mut sets = Vec::new();
-        let frame = read_each(input, &mut |set| sets.push(set))?;
+        let frame = read_each(input, &mut |_, set| sets.push(set))?;
         Ok(Self { frame, sets })
     }
 }
 
+/// Receives each set, and what is known of the run if that stood before the set.
+pub type Each<'a> = &'a mut dyn FnMut(Option<&Header>, ReadSet);
+
 /// Reads a report of any length, handing over each set as it is read.
 ///
 /// Sets that were handed over before an error are to be dropped: the report is wrong as a whole.
-pub fn read_each(mut input: impl Read, each: &mut dyn FnMut(ReadSet)) -> Result<Frame, ReadError> {
+pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut start = Vec::new();
     input.by_ref().take(256).read_to_end(&mut start)?;
     let start = match start.strip_prefix(b"\xef\xbb\xbf") {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::{
-    BadLine, Ending, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name, digest,
+    BadLine, Each, Ending, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name, digest,
     next_line,
 };
 use crate::report::escape::unescape;
@@ -15,7 +15,7 @@ use crate::report::{Header, Options, SCHEMA, time};
 const LONGEST_LINE: u64 = 16 << 20;
 
 /// Reads what `text` wrote and somebody edited.
-pub fn read(mut input: impl BufRead, each: &mut dyn FnMut(ReadSet)) -> Result<Frame, ReadError> {
+pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
     let mut bytes = Vec::new();
     let mut line = 0;
@@ -41,11 +41,12 @@ pub fn read(mut input: impl BufRead, each: &mut dyn FnMut(ReadSet)) -> Result<Fr
             return Err(ReadError::Schema(other));
         }
     }
-    if let Some(set) = reader.set.take() {
-        set.finish(each);
-    }
+    reader.finish_set(each);
     Ok(Frame {
-        header: reader.header.complete(),
+        header: match reader.any_set {
+            true => reader.known,
+            false => reader.header.complete(),
+        },
         ending: reader.ending,
     })
 }
@@ -54,13 +55,15 @@ pub fn read(mut input: impl BufRead, each: &mut dyn FnMut(ReadSet)) -> Result<Fr
 struct Reader {
     schema: Option<u32>,
     header: PartialHeader,
+    /// The header as it was when the first set came.
+    known: Option<Header>,
     any_set: bool,
     set: Option<OpenSet>,
     ending: Ending,
 }
 
 impl Reader {
-    fn take(&mut self, line: &[u8], each: &mut dyn FnMut(ReadSet)) -> Result<(), BadLine> {
+    fn take(&mut self, line: &[u8], each: Each<'_>) -> Result<(), BadLine> {
         if line.contains(&0x1b) {
             return Err(BadLine::Colored);
         }
@@ -70,13 +73,20 @@ impl Reader {
             (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
             _ => {
-                if let Some(set) = self.set.take() {
-                    set.finish(each);
+                self.finish_set(each);
+                if !self.any_set {
+                    self.any_set = true;
+                    self.known = std::mem::take(&mut self.header).complete();
                 }
-                self.any_set = true;
                 self.set = Some(OpenSet::parse(line)?);
                 Ok(())
             }
+        }
+    }
+
+    fn finish_set(&mut self, each: Each<'_>) {
+        if let Some(set) = self.set.take().and_then(OpenSet::finish) {
+            each(self.known.as_ref(), set);
         }
     }
 
@@ -232,17 +242,15 @@ impl OpenSet {
         Ok(())
     }
 
-    /// Hands the set over, unless all its files were taken out.
-    fn finish(mut self, each: &mut dyn FnMut(ReadSet)) {
+    /// The set, unless all its files were taken out.
+    fn finish(mut self) -> Option<ReadSet> {
         if let Some(head) = self
             .marked
             .and_then(|marked| self.set.members.get_mut(..=marked))
         {
             head.rotate_right(1);
         }
-        if !self.set.members.is_empty() {
-            each(self.set);
-        }
+        (!self.set.members.is_empty()).then_some(self.set)
     }
 }
 

@@ -1,0 +1,175 @@
+//! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
+
+use std::io::{self, Write};
+
+use seekless::action::plan::Plan;
+use seekless::action::{self, ActionKind};
+
+use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::exit::Exit;
+use super::gather::{self, Gathered};
+use super::outlet::{NotWritten, Place};
+use super::perform;
+use super::plan_summary;
+use super::plan_text::PlanText;
+use super::question::{self, Answer};
+use super::resolve_act::{ActRun, Special, Use, resolve};
+use super::script::Script;
+use super::surroundings::Surroundings;
+use super::voice::Voice;
+use super::{ask, log, sanitize};
+
+/// `seekless remove`
+pub fn remove(args: RemoveArgs) -> Exit {
+    let action = match args.trash {
+        true => ActionKind::Trash,
+        false => ActionKind::Remove,
+    };
+    act(args.act, special(action, action::Settings::default()))
+}
+
+/// `seekless hardlink`
+pub fn hardlink(args: HardlinkArgs) -> Exit {
+    let acting = action::Settings {
+        same_metadata: args.same_metadata,
+        ..action::Settings::default()
+    };
+    act(args.act, special(ActionKind::Hardlink, acting))
+}
+
+/// `seekless symlink`
+pub fn symlink(args: SymlinkArgs) -> Exit {
+    let acting = action::Settings {
+        absolute_links: args.absolute,
+        ..action::Settings::default()
+    };
+    act(args.act, special(ActionKind::Symlink, acting))
+}
+
+/// `seekless reflink`
+pub fn reflink(args: ActArgs) -> Exit {
+    act(
+        args,
+        special(ActionKind::Reflink, action::Settings::default()),
+    )
+}
+
+/// `seekless move`
+pub fn relocate(args: MoveArgs) -> Exit {
+    let special = Special {
+        to: Some(args.to),
+        ..special(ActionKind::Move, action::Settings::default())
+    };
+    act(args.act, special)
+}
+
+fn special(action: ActionKind, acting: action::Settings) -> Special {
+    Special {
+        action,
+        acting,
+        to: None,
+    }
+}
+
+fn act(args: ActArgs, special: Special) -> Exit {
+    let mut run = match resolve(
+        args,
+        special,
+        &mut Surroundings::look(&mut io::stdin().lock()),
+    ) {
+        Ok(run) => run,
+        Err(error) => {
+            sanitize::complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    let voice = Voice::new(run.progress);
+    log::start(run.verbose, run.colored_log, &voice);
+    let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
+    // Before any work is done for it; what is interrupted leaves no temporary file.
+    if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
+        return refuse(&voice, &error);
+    }
+    let Gathered { mut plan, found } = match gather::plan(&mut run, &voice) {
+        Ok(gathered) => gathered,
+        Err(exit) => return exit,
+    };
+    if run.ask {
+        plan = match ask::each_set(plan, &voice) {
+            Ok(plan) => plan,
+            Err(error) => return refuse(&voice, &error),
+        };
+    }
+    let so_far = match plan.totals().has_problems() {
+        true => worse(found, Exit::SomeLeft),
+        false => found,
+    };
+    if run.summary {
+        plan_summary::lines(&plan, &run.acting)
+            .iter()
+            .for_each(|line| voice.line(line));
+    }
+    if is_written {
+        return match written(&run, &mut plan, &voice) {
+            Ok(()) | Err(NotWritten::Closed) => so_far,
+            Err(error) => refuse(&voice, &error),
+        };
+    }
+    if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
+        return so_far;
+    }
+    worse(so_far, perform::plan(&run, &mut plan, &voice))
+}
+
+fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {
+    voice.complain(&error.to_string());
+    Exit::Nothing
+}
+
+/// The exit status of two parts of a run.
+fn worse(one: Exit, other: Exit) -> Exit {
+    match one.code() >= other.code() {
+        true => one,
+        false => other,
+    }
+}
+
+/// Shows the plan or makes a script of it.
+fn written(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Result<(), NotWritten> {
+    let mut place = Place::open(run.output.as_deref(), voice)?;
+    enum Form {
+        Text(PlanText),
+        Script(Script),
+    }
+    let form = match run.use_of_plan {
+        Use::Script => Form::Script(Script::new(run, plan)),
+        _ => Form::Text(PlanText::new(run, plan)),
+    };
+    place.write(|out| match &form {
+        Form::Text(text) => text.begin(out),
+        Form::Script(script) => script.begin(out),
+    })?;
+    plan.each_set(|set| {
+        place.write(|out: &mut dyn Write| match &form {
+            Form::Text(text) => text.set(out, set),
+            Form::Script(script) => script.set(out, set),
+        })
+    })?;
+    place.write(|out| match &form {
+        Form::Text(text) => text.end(out, plan),
+        Form::Script(script) => script.end(out),
+    })?;
+    place.finish()
+}
+
+/// True if it may be done.
+fn agreed(run: &ActRun, plan: &Plan, voice: &Voice) -> bool {
+    if run.use_of_plan == Use::Act {
+        return true;
+    }
+    let wanted = plan_summary::question(plan, &run.acting);
+    match question::ask(voice, &wanted) {
+        Answer::Said(answer) => question::is_yes(&answer),
+        Answer::Ended => false,
+    }
+}

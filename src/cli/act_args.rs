@@ -1,0 +1,197 @@
+//! What may be typed after `seekless remove`, `hardlink`, `symlink`, `reflink` and `move`, raw. What it
+//! means is decided in `resolve_act`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use seekless::action::keep::RULES;
+
+use super::search_args::SearchArgs;
+use super::talk_args::TalkArgs;
+
+#[derive(Args, Clone, Debug)]
+pub struct ActArgs {
+    /// Act on a report of 'seekless find' (text, json or ndjson); - is standard input
+    ///
+    /// A report in text may be edited first: names whose lines were taken out are left alone, and * may
+    /// be moved to the name to keep. Every file is looked at again before anything is done to it.
+    #[arg(
+        long,
+        value_name = "REPORT",
+        conflicts_with = "SearchArgs",
+        help_heading = "Where to look"
+    )]
+    pub from: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub stay: StayArgs,
+
+    #[command(flatten)]
+    pub way: WayArgs,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// Which files stay.
+#[derive(Args, Clone, Debug)]
+pub struct StayArgs {
+    #[arg(
+        short = 'k',
+        long,
+        value_name = "RULE",
+        help = "Which file of a set stays: newest, shortest-path, 'under DIR', best-name, …",
+        long_help = keep_help(),
+        help_heading = "Which files stay"
+    )]
+    pub keep: Vec<String>,
+
+    /// At least N files of each set stay
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files stay")]
+    pub keep_n: u64,
+
+    /// Files in DIR are what others are copies of: they stay, and are preferred to all others
+    ///
+    /// DIR is searched as well. May be repeated.
+    #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
+    pub reference: Vec<OsString>,
+
+    /// Never touch this folder or file, or what matches this pattern; it counts as kept
+    ///
+    /// A pattern that matches a folder protects everything in it. May be repeated.
+    #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files stay")]
+    pub protect: Vec<OsString>,
+
+    /// Touch nothing outside this folder; what lies outside counts as kept
+    ///
+    /// May be repeated.
+    #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
+    pub only_under: Vec<OsString>,
+
+    /// What becomes of files that belong together by their names: a photo and its .xmp, .aae, .thm,
+    /// RAW and JPEG, a live photo and its .mov
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::Tell, help_heading = "Which files stay")]
+    pub sidecars: SidecarChoice,
+}
+
+/// How it is done.
+#[derive(Args, Clone, Debug)]
+pub struct WayArgs {
+    /// Print what would be done, and do nothing
+    #[arg(
+        short = 'n',
+        long,
+        conflicts_with = "script",
+        help_heading = "How it is done"
+    )]
+    pub dry_run: bool,
+
+    /// Write a shell script that does it, and do nothing
+    ///
+    /// For sh and the usual tools. It compares each pair of files once more before it acts, and can be
+    /// read and edited before it is run. The re-checks of seekless itself are stronger, and can be
+    /// undone.
+    #[arg(long, help_heading = "How it is done")]
+    pub script: bool,
+
+    /// Write the plan or the script into FILE, as a whole or not at all
+    #[arg(
+        short = 'o',
+        long,
+        value_name = "FILE",
+        help_heading = "How it is done"
+    )]
+    pub output: Option<PathBuf>,
+
+    /// Ask for each set which of its files stay
+    ///
+    /// Answers are remembered: a run that is broken off goes on where it was.
+    #[arg(long, help_heading = "How it is done")]
+    pub ask: bool,
+
+    /// Do it without asking; needed where there is no terminal
+    #[arg(short = 'y', long, help_heading = "How it is done")]
+    pub yes: bool,
+
+    /// Do not compare bytes right before acting; believe the digests
+    ///
+    /// Then files must not have changed in any way since they were found.
+    #[arg(long, help_heading = "How it is done")]
+    pub trust_hash: bool,
+}
+
+/// Options of single commands; each command shows its own.
+#[derive(Args, Clone, Debug)]
+pub struct RemoveArgs {
+    #[command(flatten)]
+    pub act: ActArgs,
+
+    /// Put the files into the trash instead, from where they can be brought back
+    #[arg(long, help_heading = "How it is done")]
+    pub trash: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct HardlinkArgs {
+    #[command(flatten)]
+    pub act: ActArgs,
+
+    /// Link only files that have the same owner, mode, modification time and extended attributes
+    ///
+    /// A hard link has the metadata of the file that stays. Without this option what differs is told.
+    #[arg(long, help_heading = "How it is done")]
+    pub same_metadata: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct SymlinkArgs {
+    #[command(flatten)]
+    pub act: ActArgs,
+
+    /// Write absolute paths into the links, not paths relative to their folders
+    #[arg(long, help_heading = "How it is done")]
+    pub absolute: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct MoveArgs {
+    #[command(flatten)]
+    pub act: ActArgs,
+
+    /// The folder to move to; below it each file keeps its whole path
+    #[arg(
+        long,
+        value_name = "DIR",
+        required = true,
+        help_heading = "How it is done"
+    )]
+    pub to: PathBuf,
+}
+
+/// What becomes of companions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SidecarChoice {
+    /// Each goes or stays by itself; what would be torn apart is named
+    Tell,
+    /// They go together or stay together
+    KeepTogether,
+    /// They are not looked for
+    Ignore,
+}
+
+fn keep_help() -> String {
+    let mut help = "Which file of a set stays\n\n\
+        Rules are asked in the order in which they are given (--keep newest --keep shortest-path, or \
+        --keep newest,shortest-path); the next one decides between files that are equal for the one \
+        before, and what is listed first stays if none can. Without any rule it is what is listed first.\n"
+        .to_owned();
+    for rule in RULES {
+        let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
+        help.push_str(&format!("\n- {}{argument}: {}", rule.name, rule.about));
+    }
+    help
+}

@@ -1,0 +1,165 @@
+//! Answers to `--ask`, kept so that a run that is broken off goes on where it was.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{Hash, Hasher};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use seekless::action::plan::{Choice, SetPlan};
+use seekless::report::escape::escape;
+use serde::{Deserialize, Serialize};
+
+use super::config_folder;
+
+/// What was answered before, and a place for more: `answers.ndjson` in the state folder, one
+/// object a line, later lines count.
+pub struct Answers {
+    path: Option<PathBuf>,
+    known: HashMap<u64, Kept>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    /// Of size, digest and all names: a set that is not the same any more is asked for again.
+    set: u64,
+    keep: Kept,
+}
+
+/// Which files stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kept {
+    All,
+    /// The escaped first names of these.
+    Files(Vec<String>),
+}
+
+impl Answers {
+    /// Reads what is there; what cannot be read is asked for again.
+    pub fn open() -> Self {
+        Self::at(config_folder::state().map(|folder| folder.join("answers.ndjson")))
+    }
+
+    fn at(path: Option<PathBuf>) -> Self {
+        let lines = path.as_ref().and_then(|path| File::open(path).ok());
+        let lines = lines.map(BufReader::new).into_iter();
+        let lines = lines.flat_map(|file| file.lines().map_while(Result::ok));
+        let known = lines.filter_map(|line| serde_json::from_str::<Line>(&line).ok());
+        Self {
+            known: known.map(|line| (line.set, line.keep)).collect(),
+            path,
+        }
+    }
+
+    /// Where they are kept; nowhere without a home.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// What was answered for this very set.
+    pub fn recall(&self, set: &SetPlan) -> Option<Choice> {
+        Some(match self.known.get(&key(set))? {
+            Kept::All => Choice::KeepAll,
+            Kept::Files(names) => {
+                let place = |name: &String| firsts(set).position(|first| first == *name);
+                let places: Option<Vec<usize>> = names.iter().map(place).collect();
+                Choice::Keep(places?)
+            }
+        })
+    }
+
+    /// Writes an answer down before the next question is asked.
+    pub fn remember(&mut self, set: &SetPlan, choice: &Choice) -> io::Result<()> {
+        let keep = match choice {
+            Choice::KeepAll => Kept::All,
+            Choice::Keep(places) => {
+                let names = firsts(set).enumerate();
+                let names = names.filter(|(index, _)| places.contains(index));
+                Kept::Files(names.map(|(_, name)| name).collect())
+            }
+            Choice::ByRule | Choice::Undecided => return Ok(()),
+        };
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut line = serde_json::to_vec(&Line {
+            set: key(set),
+            keep,
+        })?;
+        line.push(b'\n');
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        file?.write_all(&line)
+    }
+}
+
+fn firsts(set: &SetPlan) -> impl Iterator<Item = String> {
+    let names = set.files.iter().filter_map(|file| file.names.first());
+    names.map(|name| escape(&name.path).into_owned())
+}
+
+fn key(set: &SetPlan) -> u64 {
+    let mut names: Vec<&[u8]> = set
+        .files
+        .iter()
+        .flat_map(|file| file.names.iter().map(|name| &name.path[..]))
+        .collect();
+    names.sort_unstable();
+    let mut hasher = DefaultHasher::new();
+    (set.size, &set.digest, names).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use seekless::action::plan::{Fate, PlannedFile, PlannedName};
+
+    use super::*;
+
+    fn set(names: &[&str]) -> SetPlan {
+        let file = |path: &&str| PlannedFile {
+            dev: 1,
+            ino: 1,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            atime_ns: 0,
+            links: 1,
+            allocated: 0,
+            names: vec![PlannedName {
+                path: path.as_bytes().to_vec(),
+                listed: Vec::new(),
+                root: None,
+                hold: None,
+            }],
+            fate: Fate::Keep(String::new()),
+        };
+        SetPlan {
+            size: 1,
+            digest: None,
+            files: names.iter().map(file).collect(),
+            left: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn answers_outlive_a_run_and_belong_to_their_set() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let open = || Answers::at(Some(folder.path().join("deep/answers.ndjson")));
+        let keep = |places: &[usize]| Choice::Keep(places.to_vec());
+        open().remember(&set(&["/a", "/b"]), &keep(&[1]))?;
+        open().remember(&set(&["/c", "/d"]), &Choice::KeepAll)?;
+        open().remember(&set(&["/e", "/f"]), &Choice::Undecided)?;
+        assert_eq!(open().recall(&set(&["/a", "/b"])), Some(keep(&[1])));
+        assert_eq!(open().recall(&set(&["/b", "/a"])), Some(keep(&[0])));
+        assert_eq!(open().recall(&set(&["/c", "/d"])), Some(Choice::KeepAll));
+        assert_eq!(open().recall(&set(&["/e", "/f"])), None);
+        assert_eq!(open().recall(&set(&["/a", "/b", "/c"])), None);
+        open().remember(&set(&["/a", "/b"]), &keep(&[0, 1]))?;
+        assert_eq!(open().recall(&set(&["/a", "/b"])), Some(keep(&[0, 1])));
+        Ok(())
+    }
+}

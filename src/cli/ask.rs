@@ -1,0 +1,178 @@
+//! `--ask`: goes through the sets and asks which files stay.
+
+use std::io;
+
+use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
+use seekless::report::escape::escape;
+use seekless::units::Bytes;
+
+use super::answers::Answers;
+use super::progress_text::count;
+use super::question::{self, Answer};
+use super::voice::Voice;
+
+/// What is wanted for a set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wish {
+    /// What is marked.
+    AsMarked,
+    /// This, for this set.
+    Choose(Choice),
+    /// What the rules say, for this set and all that follow.
+    RulesFromHere,
+    /// To be asked another time.
+    Later,
+    /// No further questions.
+    Quit,
+    /// An explanation.
+    Help,
+    /// Something that is no answer, and why.
+    Unclear(String),
+}
+
+const KEYS: &str = "[Enter = as marked, numbers, a = all stay, n = not now, r = rules from here on, q = quit, ? = help]";
+
+const HELP: [&str; 6] = [
+    "Enter      keeps the file marked with *, as the rules say",
+    "1 3        keeps files 1 and 3",
+    "a          keeps all files of this set; remembered, like all answers but the next ones",
+    "n          does nothing in this set now and asks again the next time",
+    "r          keeps what the rules say, here and in all sets that follow, without asking",
+    "q          asks no more and does nothing in the sets that follow",
+];
+
+/// Asks for each set in which something would be done.
+pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
+    let mut answers = Answers::open();
+    if let Some(path) = answers.path() {
+        let path = super::sanitize::path(path);
+        voice.line(&format!(
+            "Answers are kept in {path}; without that file all is asked anew."
+        ));
+    }
+    let total = plan.totals().sets;
+    let mut number = 0;
+    let mut by_rules = false;
+    let mut quit = false;
+    plan.reconsider(|set| {
+        number += 1;
+        if quit {
+            return Ok(Choice::Undecided);
+        }
+        if by_rules {
+            return Ok(Choice::ByRule);
+        }
+        if let Some(choice) = answers.recall(set) {
+            return Ok(choice);
+        }
+        show(voice, set, number, total);
+        let choice = loop {
+            let wish = match question::ask(voice, &format!("Keep which? {KEYS}")) {
+                Answer::Ended => Wish::Quit,
+                Answer::Said(answer) => understand(&answer, set.files.len()),
+            };
+            match wish {
+                // Not "by rule": the rules may be others the next time.
+                Wish::AsMarked => break Choice::Keep(marked(set)),
+                Wish::Choose(choice) => break choice,
+                Wish::Later => return Ok(Choice::Undecided),
+                Wish::RulesFromHere => {
+                    by_rules = true;
+                    return Ok(Choice::ByRule);
+                }
+                Wish::Quit => {
+                    quit = true;
+                    return Ok(Choice::Undecided);
+                }
+                Wish::Help => HELP.iter().for_each(|line| voice.line(line)),
+                Wish::Unclear(why) => voice.line(&why),
+            }
+        };
+        if let Err(error) = answers.remember(set, &choice) {
+            voice.complain(&format!("cannot keep the answer for another time: {error}"));
+        }
+        Ok(choice)
+    })
+}
+
+fn marked(set: &SetPlan) -> Vec<usize> {
+    let stays = |index: &usize| matches!(set.files[*index].fate, Fate::Keep(_));
+    (0..set.files.len()).filter(stays).collect()
+}
+
+fn show(voice: &Voice, set: &SetPlan, number: u64, total: u64) {
+    voice.line("");
+    voice.line(&format!(
+        "Set {} of {}: {} files of {}",
+        count(number),
+        count(total),
+        count(set.files.len() as u64),
+        Bytes(set.size),
+    ));
+    for (index, file) in set.files.iter().enumerate() {
+        let mark = if matches!(file.fate, Fate::Keep(_)) {
+            '*'
+        } else {
+            ' '
+        };
+        for (nth, name) in file.names.iter().enumerate() {
+            let mark = if nth == 0 { mark } else { '=' };
+            voice.line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
+        }
+        if let Fate::Keep(why) = &file.fate {
+            voice.line(&format!("         {why}"));
+        }
+    }
+}
+
+fn understand(answer: &str, files: usize) -> Wish {
+    match answer.to_lowercase().as_str() {
+        "" => return Wish::AsMarked,
+        "a" | "all" => return Wish::Choose(Choice::KeepAll),
+        "n" | "none" => return Wish::Later,
+        "r" | "rule" | "rules" => return Wish::RulesFromHere,
+        "q" | "quit" => return Wish::Quit,
+        "?" | "h" | "help" => return Wish::Help,
+        _ => {}
+    }
+    let numbers = answer.split([' ', ',']).filter(|word| !word.is_empty());
+    let mut chosen = Vec::new();
+    for word in numbers {
+        match word.parse::<usize>() {
+            Ok(number) if (1..=files).contains(&number) => chosen.push(number - 1),
+            _ => {
+                return Wish::Unclear(format!(
+                    "{word:?} is neither a key nor a number from 1 to {files}"
+                ));
+            }
+        }
+    }
+    Wish::Choose(Choice::Keep(chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_understood() {
+        for (answer, wish) in [
+            ("", Wish::AsMarked),
+            ("2", Wish::Choose(Choice::Keep(vec![1]))),
+            ("1, 3", Wish::Choose(Choice::Keep(vec![0, 2]))),
+            ("A", Wish::Choose(Choice::KeepAll)),
+            ("none", Wish::Later),
+            ("r", Wish::RulesFromHere),
+            ("q", Wish::Quit),
+            ("?", Wish::Help),
+        ] {
+            assert_eq!(understand(answer, 3), wish, "{answer}");
+        }
+        for answer in ["4", "0", "x", "1 x"] {
+            assert!(
+                matches!(understand(answer, 3), Wish::Unclear(_)),
+                "{answer}"
+            );
+        }
+    }
+}

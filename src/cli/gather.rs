@@ -1,0 +1,230 @@
+//! From a search or a report to a plan.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use seekless::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Plan, Planner};
+use seekless::engine::{self, Config, Control, Delivery, ProgressLine};
+use seekless::report::Header;
+use seekless::report::read::{self, Ending, ReadSet};
+
+use super::draw::Draw;
+use super::exit::Exit;
+use super::listener::Listener;
+use super::resolve_act::{ActRun, Source};
+use super::run::{Watcher, watched};
+use super::sanitize;
+use super::voice::Voice;
+
+/// A plan, and what the search said.
+pub struct Gathered {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether something could not be read.
+    pub found: Exit,
+}
+
+/// Makes the plan; an exit status if there is none.
+pub fn plan(run: &mut ActRun, voice: &Voice) -> Result<Gathered, Exit> {
+    let settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
+    match &run.source {
+        Source::Search(config) => {
+            let origin = search_origin(run, config);
+            search(config, Planner::new(settings, origin), voice)
+        }
+        source => {
+            let planner = Planner::new(settings, Origin::default());
+            let (input, name) = open(source, voice)?;
+            report(input, &name, planner, run.acting.trust_hash, voice)
+        }
+    }
+}
+
+fn refuse<T>(voice: &Voice, error: &str) -> Result<T, Exit> {
+    voice.complain(error);
+    Err(Exit::Nothing)
+}
+
+fn search_origin(run: &ActRun, config: &Config) -> Origin {
+    let origin = Origin::new(
+        Some(run.folder.clone()),
+        Some(run.started_ns),
+        config.isolate,
+    );
+    origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
+}
+
+/// Finds duplicates and plans for each set.
+fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gathered, Exit> {
+    if config.roots.is_empty() {
+        voice.complain("the list of paths on standard input is empty: there is nothing to look at");
+    }
+    let control = Control::default();
+    let listener = Listener::new(voice);
+    let mut watch = Watch {
+        draw: Draw::new(voice.bars().clone()),
+        progress: || control.progress(),
+    };
+    let found = watched(
+        || {
+            engine::find(
+                config,
+                Delivery::LargestFirst,
+                &listener,
+                &control,
+                &mut |set| planner.add(&Claim::from(set)),
+            )
+        },
+        &mut watch,
+    );
+    watch.draw.clear();
+    let exit = listener.exit(config.roots.len());
+    match (found, exit) {
+        (Err(error), _) => refuse(voice, &error.to_string()),
+        (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
+        (Ok(_), found) => finish(planner, found, voice),
+    }
+}
+
+fn finish(planner: Planner, found: Exit, voice: &Voice) -> Result<Gathered, Exit> {
+    match planner.finish() {
+        Ok(plan) => Ok(Gathered { plan, found }),
+        Err(error) => refuse(voice, &format!("cannot keep the plan: {error}")),
+    }
+}
+
+fn open(source: &Source, voice: &Voice) -> Result<(Box<dyn Read + Send>, String), Exit> {
+    match source {
+        Source::Report(path) => match File::open(path) {
+            Ok(file) => Ok((Box::new(file), sanitize::path(path).into_owned())),
+            Err(error) => refuse(
+                voice,
+                &format!("cannot read the report {}: {error}", sanitize::path(path)),
+            ),
+        },
+        _ => Ok((Box::new(io::stdin()), "standard input".to_owned())),
+    }
+}
+
+/// Reads a report and plans for each of its sets.
+fn report(
+    input: Box<dyn Read + Send>,
+    name: &str,
+    mut planner: Planner,
+    trust_hash: bool,
+    voice: &Voice,
+) -> Result<Gathered, Exit> {
+    let read = AtomicU64::new(0);
+    let mut watch = Watch {
+        draw: Draw::new(voice.bars().clone()),
+        progress: || vec![planning(read.load(Ordering::Relaxed))],
+    };
+    let mut failed = None;
+    let mut origin_known = false;
+    let frame = watched(
+        || {
+            read::read_each(input, &mut |header, set| {
+                if !origin_known {
+                    origin_known = true;
+                    planner.from_origin(report_origin(header));
+                }
+                read.fetch_add(set.members.len() as u64, Ordering::Relaxed);
+                if failed.is_none() {
+                    failed = planner.add(&claim(set)).err();
+                }
+            })
+        },
+        &mut watch,
+    );
+    watch.draw.clear();
+    let frame = match frame {
+        Ok(frame) => frame,
+        Err(error) => return refuse(voice, &format!("{name}: {error}")),
+    };
+    if let Some(error) = failed {
+        return refuse(voice, &format!("cannot keep the plan: {error}"));
+    }
+    if trust_hash && frame.header.is_none() {
+        return refuse(
+            voice,
+            &format!(
+                "{name}: --trust-hash wants a report that says when it was made, and its first lines were taken out"
+            ),
+        );
+    }
+    if frame.ending != Ending::Complete {
+        tracing::info!(
+            "{name}: the report is of a run that did not come to its end; there may be more duplicates"
+        );
+    }
+    finish(planner, Exit::Done, voice)
+}
+
+fn report_origin(header: Option<&Header>) -> Origin {
+    let Some(header) = header else {
+        return Origin::default();
+    };
+    let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(bytes));
+    let folder = path(&header.folder);
+    let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
+    let origin = Origin::new(
+        folder.is_absolute().then_some(folder),
+        Some(header.started_ns),
+        header.options.isolate,
+    );
+    match roots.is_empty() {
+        true => origin,
+        false => origin.with_roots(roots.iter().map(Path::new)),
+    }
+}
+
+fn claim(set: ReadSet) -> Claim {
+    let files = set.members.into_iter().map(|member| ClaimedFile {
+        names: member.names,
+        facts: member.facts.map(|facts| ClaimedFacts {
+            dev: facts.dev,
+            ino: facts.ino,
+            mtime_ns: facts.mtime_ns,
+        }),
+    });
+    Claim {
+        size: set.size,
+        digest: set.digest,
+        files: files.collect(),
+    }
+}
+
+fn planning(files: u64) -> ProgressLine {
+    ProgressLine {
+        stage: "plan",
+        device: String::new(),
+        files_done: files,
+        files_total: 0,
+        bytes_done: 0,
+        bytes_total: 0,
+        total_is_final: false,
+    }
+}
+
+/// Draws; leaves at once when interrupted, since nothing has been done.
+struct Watch<F> {
+    draw: Draw,
+    progress: F,
+}
+
+impl<F: Fn() -> Vec<ProgressLine>> Watcher for Watch<F> {
+    fn tick(&mut self) {
+        self.draw.update(&(self.progress)());
+    }
+
+    fn interrupt(&mut self) {
+        self.draw.clear();
+        sanitize::complain("interrupted: nothing has been done");
+        std::process::exit(Exit::Interrupted.code().into());
+    }
+
+    fn abandon(&mut self) {}
+}

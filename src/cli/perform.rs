@@ -1,0 +1,282 @@
+//! Carries a plan out, with progress, and tells what became of it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use seekless::action::plan::Plan;
+use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, RunHeader, Step};
+use seekless::engine::ProgressLine;
+use seekless::report::escape::escape;
+use seekless::units::Bytes;
+
+use super::config_folder;
+use super::draw::Draw;
+use super::exit::Exit;
+use super::progress_text::count;
+use super::resolve_act::ActRun;
+use super::run::{Watcher, watched};
+use super::summary::plural;
+use super::voice::Voice;
+
+/// Bytes of the files of steps that are carried out together: between two such parcels an
+/// interruption is heeded. A second's work on a spinning disk.
+const PARCEL: u64 = 128 << 20;
+
+/// Different notes that are counted; there are few.
+const NOTES: usize = 16;
+
+/// Carries out all steps of a plan.
+pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
+    let counters = Arc::new(Counters::default());
+    let mut watch = Watch {
+        counters: &counters,
+        total: (plan.totals().steps, plan.totals().bytes),
+        stage: plan.action().name(),
+        draw: Draw::new(voice.bars().clone()),
+        voice,
+    };
+    let done = watched(|| carry_out(run, plan, &counters, voice), &mut watch);
+    watch.draw.clear();
+    let tally = match done {
+        Ok(tally) => tally,
+        Err(error) => {
+            voice.complain(&error);
+            return Exit::Nothing;
+        }
+    };
+    if run.summary {
+        lines(&tally, plan).iter().for_each(|line| voice.line(line));
+    }
+    if counters.stop.load(Ordering::Relaxed) {
+        Exit::Interrupted
+    } else if tally.skipped + tally.failed > 0 {
+        Exit::SomeLeft
+    } else {
+        Exit::Done
+    }
+}
+
+/// What others may see while it goes on.
+#[derive(Debug, Default)]
+struct Counters {
+    stop: AtomicBool,
+    steps: AtomicU64,
+    bytes: AtomicU64,
+    /// Of the file at hand.
+    partly: AtomicU64,
+}
+
+/// What became of the steps.
+#[derive(Debug, Default)]
+struct Tally {
+    run: String,
+    done: u64,
+    already: u64,
+    skipped: u64,
+    failed: u64,
+    freed: u64,
+    notes: BTreeMap<String, u64>,
+}
+
+fn carry_out(
+    run: &ActRun,
+    plan: &mut Plan,
+    counters: &Arc<Counters>,
+    voice: &Voice,
+) -> Result<Tally, String> {
+    let folder = config_folder::journals().ok_or(
+        "there is no place for the journal: set HOME or XDG_STATE_HOME to an absolute path",
+    )?;
+    let header = RunHeader {
+        version: 0,
+        started_ns: run.started_ns,
+        command: run
+            .command
+            .iter()
+            .map(|word| Raw(word.as_bytes().to_vec()))
+            .collect(),
+    };
+    let journal = Journal::create(&folder, header).map_err(|e| e.to_string())?;
+    let partly = Arc::clone(counters);
+    let actor = Actor::new(run.acting.clone(), journal)
+        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
+    let mut work = Work {
+        tally: Tally {
+            run: actor.run_name().to_owned(),
+            ..Tally::default()
+        },
+        actor,
+        waiting: Vec::new(),
+        bytes: 0,
+        counters,
+        voice,
+    };
+    let action = plan.action();
+    let walked = plan.each_set(|set| {
+        for step in seekless::action::plan::steps(set, action) {
+            work.push(step)?;
+        }
+        Ok::<_, Stop>(())
+    });
+    match walked.and_then(|()| work.flush()) {
+        Ok(()) | Err(Stop::Asked) => Ok(work.tally),
+        Err(Stop::Broken(error)) => {
+            voice.complain(&format!("cannot read the plan any further: {error}"));
+            work.tally.failed += 1;
+            Ok(work.tally)
+        }
+    }
+}
+
+/// Why no further step is taken.
+enum Stop {
+    Asked,
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+struct Work<'a> {
+    actor: Actor,
+    waiting: Vec<Step>,
+    bytes: u64,
+    tally: Tally,
+    counters: &'a Counters,
+    voice: &'a Voice,
+}
+
+impl Work<'_> {
+    fn push(&mut self, step: Step) -> Result<(), Stop> {
+        self.bytes += step.victim.expected.size;
+        self.waiting.push(step);
+        match self.waiting.len() >= BATCH || self.bytes >= PARCEL {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Stop> {
+        if self.counters.stop.load(Ordering::Relaxed) {
+            return Err(Stop::Asked);
+        }
+        let steps = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let (tally, voice, counters) = (&mut self.tally, self.voice, self.counters);
+        self.actor.perform_all(&steps, |index, outcome| {
+            let Some(step) = steps.get(index) else { return };
+            tally.add(voice, &step.victim.path, outcome);
+            counters.partly.store(0, Ordering::Relaxed);
+            counters.steps.fetch_add(1, Ordering::Relaxed);
+            let size = step.victim.expected.size;
+            counters.bytes.fetch_add(size, Ordering::Relaxed);
+        });
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn add(&mut self, voice: &Voice, path: &[u8], outcome: Outcome) {
+        match outcome {
+            Outcome::Done(done) => {
+                self.done += 1;
+                self.freed += done.freed;
+                for note in done.notes {
+                    tracing::info!("{}: {note}", escape(path));
+                    if self.notes.len() < NOTES || self.notes.contains_key(&note) {
+                        *self.notes.entry(note).or_default() += 1;
+                    }
+                }
+            }
+            Outcome::Already => self.already += 1,
+            Outcome::Skipped(why) => {
+                self.skipped += 1;
+                voice.complain(&format!("{}: {why}", escape(path)));
+            }
+            Outcome::Failed(why) => {
+                self.failed += 1;
+                voice.complain(&format!("{}: {why}", escape(path)));
+            }
+        }
+    }
+}
+
+fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
+    let action = plan.action();
+    let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
+    let mut lines = vec![format!(
+        "Done: {} {}, {} of disk space came free.",
+        action.name(),
+        files(tally.done),
+        Bytes(tally.freed),
+    )];
+    for (note, times) in &tally.notes {
+        lines.push(format!("{}: {note}.", files(*times)));
+    }
+    if tally.already > 0 {
+        lines.push(format!("{} needed nothing done.", files(tally.already)));
+    }
+    if tally.skipped > 0 {
+        lines.push(format!(
+            "{} left alone, as said above.",
+            files(tally.skipped)
+        ));
+    }
+    if tally.failed > 0 {
+        lines.push(format!(
+            "{} could not be done, as said above.",
+            files(tally.failed)
+        ));
+    }
+    let left = plan
+        .totals()
+        .steps
+        .saturating_sub(tally.done + tally.already + tally.skipped + tally.failed);
+    if left > 0 {
+        lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
+    }
+    if tally.done > 0 && action.row().undoable {
+        lines.push(format!("To take it back: seekless undo {}", tally.run));
+    }
+    lines
+}
+
+struct Watch<'a> {
+    counters: &'a Counters,
+    total: (u64, u64),
+    stage: &'static str,
+    draw: Draw,
+    voice: &'a Voice,
+}
+
+impl Watcher for Watch<'_> {
+    fn tick(&mut self) {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.draw.update(&[ProgressLine {
+            stage: self.stage,
+            device: String::new(),
+            files_done: read(&self.counters.steps),
+            files_total: self.total.0,
+            bytes_done: read(&self.counters.bytes) + read(&self.counters.partly),
+            bytes_total: self.total.1,
+            total_is_final: true,
+        }]);
+    }
+
+    fn interrupt(&mut self) {
+        self.counters.stop.store(true, Ordering::Relaxed);
+        self.voice.complain(
+            "interrupted: ending the steps at hand (again to leave at once; nothing is lost then either)",
+        );
+    }
+
+    fn abandon(&mut self) {
+        self.draw.clear();
+    }
+}

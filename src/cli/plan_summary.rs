@@ -1,0 +1,105 @@
+//! What a plan comes to, in a few lines for stderr, and the question whether it shall be done.
+
+use seekless::action::plan::{Left, Plan};
+use seekless::action::{self, ActionKind};
+use seekless::report::escape::escape;
+use seekless::units::Bytes;
+
+use super::progress_text::count;
+use super::summary::plural;
+
+/// Companions that are named on the terminal; the plan names more.
+const COMPANIONS: usize = 5;
+
+/// Renders the summary, one line each.
+pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
+    let mut lines = vec![what(plan, acting)];
+    let totals = plan.totals();
+    if totals.free_nothing > 0 {
+        lines.push(format!(
+            "{} of them free nothing: a further name (hard link) of the file stays elsewhere.",
+            count(totals.free_nothing),
+        ));
+    }
+    lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
+    lines.extend(companions(plan));
+    if totals.steps > 0 {
+        lines.extend(warning(plan.action(), acting));
+    }
+    lines
+}
+
+fn what(plan: &Plan, acting: &action::Settings) -> String {
+    let totals = plan.totals();
+    if totals.steps == 0 {
+        return format!("Nothing to {}.", plan.action().name());
+    }
+    let effect = match plan.action() {
+        ActionKind::Trash => "the disk space comes free when the trash is emptied".to_owned(),
+        _ => format!("{} of disk space come free", Bytes(totals.frees)),
+    };
+    format!(
+        "To {}: {} ({}) in {} {}{}; {effect}. {} {} stay.",
+        plan.action().name(),
+        names(totals.steps),
+        Bytes(totals.bytes),
+        count(totals.sets),
+        plural(totals.sets, "set", "sets"),
+        destination(acting),
+        count(totals.kept),
+        plural(totals.kept, "name", "names"),
+    )
+}
+
+fn names(number: u64) -> String {
+    format!("{} {}", count(number), plural(number, "file", "files"))
+}
+
+fn destination(acting: &action::Settings) -> String {
+    let to = acting.destination.as_ref();
+    to.map(|to| format!(", to {}", escape(to)))
+        .unwrap_or_default()
+}
+
+fn left(why: &Left, names: u64) -> String {
+    let what = plural(names, "name left alone: it", "names left alone: each");
+    format!("{} {what} {}.", count(names), why.words())
+}
+
+fn companions(plan: &Plan) -> Vec<String> {
+    let parted = plan.parted();
+    let told = match plan.keeps_together() {
+        true => "stays with its companion",
+        false => "goes while its companion stays (--sidecars keep-together keeps both):",
+    };
+    let shown = parted.iter().take(COMPANIONS);
+    let shown = shown.map(|p| format!("{} {told} {}", escape(&p.goes), escape(&p.stays)));
+    let more = parted.len().saturating_sub(COMPANIONS);
+    let more =
+        (more > 0).then(|| format!("… and {} more; --dry-run names them.", count(more as u64)));
+    shown.chain(more).collect()
+}
+
+/// What should be known before it is done.
+fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
+    if acting.trust_hash && action != ActionKind::Reflink {
+        return Some(match action.row().undoable {
+            true => "Bytes will not be compared (--trust-hash).".to_owned(),
+            false => {
+                "Bytes will not be compared (--trust-hash), and it cannot be undone.".to_owned()
+            }
+        });
+    }
+    (!action.row().undoable).then(|| "It cannot be undone; --trash can.".to_owned())
+}
+
+/// The question whether the plan shall be carried out.
+pub fn question(plan: &Plan, acting: &action::Settings) -> String {
+    let mut name = plan.action().name().to_owned();
+    name[..1].make_ascii_uppercase();
+    format!(
+        "{name} {}{}? [y/N]",
+        names(plan.totals().steps),
+        destination(acting)
+    )
+}

@@ -1,0 +1,173 @@
+//! A plan as people read it.
+
+use std::io::{self, Write};
+
+use seekless::action::ActionKind;
+use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
+use seekless::report::escape::escape;
+use seekless::units::Bytes;
+
+use super::resolve_act::ActRun;
+
+/// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
+pub struct PlanText {
+    action: ActionKind,
+    destination: Option<Vec<u8>>,
+}
+
+impl PlanText {
+    /// For this run and plan.
+    pub fn new(run: &ActRun, plan: &Plan) -> Self {
+        Self {
+            action: plan.action(),
+            destination: run.acting.destination.clone(),
+        }
+    }
+
+    /// Says what it is.
+    pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "# {}: this is the plan, nothing has been done",
+            self.action.name()
+        )
+    }
+
+    /// Writes one set.
+    pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+        if !set.acts() && set.left.is_empty() && !set.files.iter().any(is_left) {
+            return Ok(());
+        }
+        let frees = set.files.iter().map(frees).sum();
+        let digest = set.digest.as_deref().unwrap_or("-");
+        writeln!(
+            out,
+            "\n{} ({} bytes), frees {} ({frees} bytes), blake3 {digest}",
+            Bytes(set.size),
+            set.size,
+            Bytes(frees),
+        )?;
+        let kept = set.files.iter();
+        let kept = kept
+            .filter(|file| matches!(file.fate, Fate::Keep(_)))
+            .count();
+        for file in &set.files {
+            self.file(out, set, file, kept)?;
+        }
+        for left in &set.left {
+            self.line(out, "leave", &left.path, Some(&left.why.words()))?;
+        }
+        Ok(())
+    }
+
+    fn file(
+        &self,
+        out: &mut dyn Write,
+        set: &SetPlan,
+        file: &PlannedFile,
+        kept: usize,
+    ) -> io::Result<()> {
+        for (nth, name) in file.names.iter().enumerate() {
+            let further = nth > 0;
+            match &file.fate {
+                Fate::Keep(_) if further => {
+                    self.line(
+                        out,
+                        "keep",
+                        &name.path,
+                        Some("a further name of the same file"),
+                    )?;
+                }
+                Fate::Keep(why) => self.line(out, "keep", &name.path, Some(why))?,
+                Fate::Leave(why) => self.line(out, "leave", &name.path, Some(&why.words()))?,
+                Fate::Act { .. } if further && self.action == ActionKind::Reflink => {
+                    let same = "a further name of the same file";
+                    self.line(out, self.action.name(), &name.path, Some(same))?;
+                }
+                Fate::Act { keeper, .. } => {
+                    self.line(out, self.action.name(), &name.path, None)?;
+                    let to = set.files.get(*keeper).and_then(|file| file.names.first());
+                    if let Some(to) = to.filter(|_| kept > 1) {
+                        self.because(out, &format!("for {}", escape(&to.path)))?;
+                    }
+                    if let Some(folder) = &self.destination {
+                        self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
+                    }
+                    if let Some(why) = frees_nothing(file, self.action) {
+                        self.because(out, &why)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn line(
+        &self,
+        out: &mut dyn Write,
+        what: &str,
+        path: &[u8],
+        why: Option<&str>,
+    ) -> io::Result<()> {
+        writeln!(out, "  {what:<8} {}", escape(path))?;
+        match why {
+            Some(why) => self.because(out, why),
+            None => Ok(()),
+        }
+    }
+
+    fn because(&self, out: &mut dyn Write, why: &str) -> io::Result<()> {
+        writeln!(out, "             {why}")
+    }
+
+    /// Names companions that would be torn apart.
+    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        if plan.parted().is_empty() {
+            return Ok(());
+        }
+        let because = match plan.keeps_together() {
+            true => "stays, because its companion does:",
+            false => "goes, and its companion stays:",
+        };
+        writeln!(out, "\n# Companions")?;
+        for parted in plan.parted() {
+            writeln!(
+                out,
+                "  {}\n    {because} {}",
+                escape(&parted.goes),
+                escape(&parted.stays)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn is_left(file: &PlannedFile) -> bool {
+    matches!(file.fate, Fate::Leave(_))
+}
+
+fn frees(file: &PlannedFile) -> u64 {
+    match file.fate {
+        Fate::Act { frees, .. } => frees,
+        _ => 0,
+    }
+}
+
+/// Says why a file that goes gives nothing back.
+fn frees_nothing(file: &PlannedFile, action: ActionKind) -> Option<String> {
+    if frees(file) > 0
+        || matches!(
+            action,
+            ActionKind::Trash | ActionKind::Move | ActionKind::Reflink
+        )
+    {
+        return None;
+    }
+    match file.names_elsewhere() {
+        0 => None,
+        1 => Some("frees nothing: the file has another name, which is not in this set".to_owned()),
+        more => Some(format!(
+            "frees nothing: the file has {more} other names, which are not in this set"
+        )),
+    }
+}

@@ -1,0 +1,77 @@
+//! Questions on the terminal.
+
+use std::io::{self, BufRead, Write};
+
+use super::exit::Exit;
+use super::run::{Watcher, watched};
+use super::sanitize;
+use super::voice::Voice;
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A line, without its end and without spaces around it.
+    Said(String),
+    /// There is nobody any more.
+    Ended,
+}
+
+/// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
+pub fn ask(voice: &Voice, question: &str) -> Answer {
+    let question = sanitize::message(question).into_owned();
+    let mut leave = Leave;
+    watched(
+        || {
+            voice.aside(|| {
+                let mut stderr = io::stderr().lock();
+                // Where stderr is closed there is nobody to ask, and no answer will come.
+                let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());
+            });
+            let mut line = Vec::new();
+            match io::stdin().lock().read_until(b'\n', &mut line) {
+                Ok(read) if read > 0 => {
+                    Answer::Said(String::from_utf8_lossy(&line).trim().to_owned())
+                }
+                _ => Answer::Ended,
+            }
+        },
+        &mut leave,
+    )
+}
+
+/// True for an answer that agrees; no answer does not.
+pub fn is_yes(answer: &str) -> bool {
+    matches!(answer.to_lowercase().as_str(), "y" | "yes")
+}
+
+struct Leave;
+
+impl Watcher for Leave {
+    fn tick(&mut self) {}
+
+    fn interrupt(&mut self) {
+        // The terminal is in the middle of a line.
+        let _ = writeln!(io::stderr());
+        std::process::exit(Exit::Interrupted.code().into());
+    }
+
+    fn abandon(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        for (answer, expected) in [
+            ("y", true),
+            ("Yes", true),
+            ("", false),
+            ("n", false),
+            ("yeah no", false),
+        ] {
+            assert_eq!(is_yes(answer), expected, "{answer}");
+        }
+    }
+}

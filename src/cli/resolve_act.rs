@@ -1,0 +1,255 @@
+//! From what was typed about acting to what will be done, once.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use seekless::action::keep::Rules;
+use seekless::action::places::{Below, Bounds, Place};
+use seekless::action::plan::{self, Policy, Sidecars};
+use seekless::action::{self, ActionKind};
+use seekless::engine::{Config, Replication};
+
+use super::act_args::{ActArgs, SidecarChoice, StayArgs};
+use super::resolve_search::search;
+use super::surroundings::Surroundings;
+use super::wrong_use::{WrongUse, contradiction};
+use super::{config_folder, sanitize};
+
+/// All decisions of a command that acts.
+#[derive(Debug)]
+pub struct ActRun {
+    /// Where the sets come from.
+    pub source: Source,
+    /// How the plan is made; taken when it is.
+    pub plan: Option<plan::Settings>,
+    /// How steps are carried out.
+    pub acting: action::Settings,
+    /// What becomes of the plan.
+    pub use_of_plan: Use,
+    /// Where a plan or a script goes; stdout if nowhere else.
+    pub output: Option<PathBuf>,
+    /// Ask for each set.
+    pub ask: bool,
+    /// Where relative names of a search start.
+    pub folder: PathBuf,
+    /// The command line, for the script and the journal.
+    pub command: Vec<OsString>,
+    /// When the run began, nanoseconds since 1970.
+    pub started_ns: i64,
+    /// Draw progress on stderr.
+    pub progress: bool,
+    /// Print the summary on stderr.
+    pub summary: bool,
+    /// How much is told on the way.
+    pub verbose: u8,
+    /// Colour what is told on the way.
+    pub colored_log: bool,
+}
+
+/// Where sets come from.
+#[derive(Debug)]
+pub enum Source {
+    /// A search.
+    Search(Box<Config>),
+    /// A report in a file.
+    Report(PathBuf),
+    /// A report on standard input.
+    Stdin,
+}
+
+/// What becomes of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is carried out.
+    Act,
+    /// It is carried out if the user agrees.
+    Confirm,
+    /// It is shown.
+    Show,
+    /// It becomes a script.
+    Script,
+}
+
+/// What one command is besides what all have in common.
+#[derive(Debug)]
+pub struct Special {
+    /// What is done.
+    pub action: ActionKind,
+    /// What it needs to know.
+    pub acting: action::Settings,
+    /// The folder that files are moved to.
+    pub to: Option<PathBuf>,
+}
+
+/// Decides everything.
+pub fn resolve(
+    args: ActArgs,
+    special: Special,
+    around: &mut Surroundings<'_>,
+) -> Result<ActRun, WrongUse> {
+    let action = special.action;
+    let use_of_plan = use_of_plan(&args, action, around)?;
+    let source = match &args.from {
+        Some(path) if path.as_os_str() == "-" => Source::Stdin,
+        Some(path) => Source::Report(path.clone()),
+        None => Source::Search(Box::new(searched(&args, action, around)?)),
+    };
+    let mut bounds = bounds(&args.stay, around)?;
+    let to = special
+        .to
+        .as_deref()
+        .map(|to| settled(to, around))
+        .transpose()?;
+    bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
+    let rules = Rules::parse(&args.stay.keep);
+    let rules = rules.map_err(|e| WrongUse::Contradiction(format!("--keep: {e}")))?;
+    let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
+    let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
+    Ok(ActRun {
+        plan: Some(plan::Settings {
+            policy: Policy {
+                action,
+                rules,
+                keep: usize::try_from(args.stay.keep_n).unwrap_or(usize::MAX),
+                isolate: false,
+            },
+            bounds,
+            sidecars: match args.stay.sidecars {
+                SidecarChoice::Tell => Sidecars::Tell,
+                SidecarChoice::KeepTogether => Sidecars::KeepTogether,
+                SidecarChoice::Ignore => Sidecars::Ignore,
+            },
+            strict: args.way.trust_hash,
+            destination: to.as_ref().map(|to| to.dev),
+        }),
+        acting: action::Settings {
+            trust_hash: args.way.trust_hash,
+            destination: to.as_ref().map(bytes),
+            home_trash: home_trash.as_ref().map(bytes),
+            ..special.acting
+        },
+        source,
+        use_of_plan,
+        output: args.way.output,
+        ask: args.way.ask,
+        folder: around.folder.clone(),
+        command: around.command.clone(),
+        started_ns: around.started_ns(),
+        progress: args.talk.draws(around.stderr),
+        summary: !args.talk.quiet,
+        verbose: args.talk.verbose,
+        colored_log: around.stderr.wants_color(args.talk.color),
+    })
+}
+
+fn use_of_plan(
+    args: &ActArgs,
+    action: ActionKind,
+    around: &Surroundings<'_>,
+) -> Result<Use, WrongUse> {
+    let way = &args.way;
+    if way.ask && !around.can_ask {
+        return contradiction("--ask needs a terminal to ask on");
+    }
+    match (way.dry_run, way.script) {
+        (true, _) => return Ok(Use::Show),
+        (_, true) if action == ActionKind::Trash => {
+            return contradiction(
+                "a script cannot use the trash: drop --trash, or let seekless do it",
+            );
+        }
+        (_, true) => return Ok(Use::Script),
+        _ if way.output.is_some() => {
+            return contradiction(
+                "--output is for the plan or the script: add --dry-run or --script",
+            );
+        }
+        _ => {}
+    }
+    match (way.yes, around.can_ask) {
+        (true, _) => Ok(Use::Act),
+        (false, true) => Ok(Use::Confirm),
+        (false, false) => contradiction(
+            "there is no terminal to ask on: look at the plan with --dry-run, then add --yes",
+        ),
+    }
+}
+
+fn searched(
+    args: &ActArgs,
+    action: ActionKind,
+    around: &mut Surroundings<'_>,
+) -> Result<Config, WrongUse> {
+    let mut search_args = args.search.clone();
+    if search_args.roots.is_empty() && !search_args.stdin && !search_args.null {
+        return contradiction(format!(
+            "say what to {} duplicates of: a PATH (. for the current folder), or --from REPORT",
+            action.name()
+        ));
+    }
+    let given = std::mem::take(&mut search_args.roots);
+    search_args.roots = args.stay.reference.iter().cloned().chain(given).collect();
+    search(&search_args, Replication::Over(1), around)
+}
+
+fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse> {
+    let wrong = |option: &str, cause: &dyn std::fmt::Display| {
+        WrongUse::Contradiction(format!("--{option}: {cause}"))
+    };
+    let folders = |option: &str, given: &[OsString]| -> Result<Vec<Below>, WrongUse> {
+        let folders = given.iter().map(|dir| Below::folder(Path::new(dir)));
+        let folders: Result<_, _> = folders.collect();
+        folders.map_err(|e| wrong(option, &e))
+    };
+    let protected = args
+        .protect
+        .iter()
+        .map(|text| Place::parse(text, &around.folder));
+    let protected: Result<_, _> = protected.collect();
+    Ok(Bounds {
+        reference: folders("reference", &args.reference)?,
+        protected: protected.map_err(|e| wrong("protect", &e))?,
+        only_under: folders("only-under", &args.only_under)?,
+        aside: Vec::new(),
+    })
+}
+
+/// A folder that may not be there yet, with the links on the way to it resolved.
+struct Settled {
+    path: PathBuf,
+    /// File system of what is there of it.
+    dev: u64,
+}
+
+fn settled(folder: &Path, around: &Surroundings<'_>) -> Result<Settled, WrongUse> {
+    let folder = around.folder.join(folder);
+    let shown = sanitize::path(&folder).into_owned();
+    for there in folder.ancestors() {
+        let Ok(real) = there.canonicalize() else {
+            continue;
+        };
+        let rest = folder.strip_prefix(there).unwrap_or(Path::new(""));
+        if rest
+            .components()
+            .any(|part| !matches!(part, Component::Normal(_)))
+        {
+            return contradiction(format!("{shown}: .. after a folder that is not there"));
+        }
+        let metadata = real.metadata();
+        let metadata = metadata.map_err(|e| WrongUse::Contradiction(format!("{shown}: {e}")))?;
+        if !metadata.is_dir() {
+            return contradiction(format!("{shown}: not a folder"));
+        }
+        return Ok(Settled {
+            path: if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            },
+            dev: metadata.dev(),
+        });
+    }
+    contradiction(format!("{shown}: cannot be reached"))
+}

@@ -1,0 +1,351 @@
+//! A plan as a shell script that can be read before it is run.
+
+use std::io::{self, Write};
+
+use seekless::action::ActionKind;
+use seekless::action::plan::{self, Plan, SetPlan};
+use seekless::report::escape::is_printable;
+use seekless::units::Bytes;
+
+use super::resolve_act::ActRun;
+
+/// Writes a plan as a script for any POSIX shell (`-ef` is in POSIX since 2024, and in dash, bash,
+/// busybox, ksh and zsh for long).
+pub struct Script {
+    action: ActionKind,
+    destination: Vec<u8>,
+    absolute_links: bool,
+    steps: u64,
+    frees: u64,
+}
+
+impl Script {
+    /// For this run and plan.
+    pub fn new(run: &ActRun, plan: &Plan) -> Self {
+        Self {
+            action: plan.action(),
+            destination: run.acting.destination.clone().unwrap_or_default(),
+            absolute_links: run.acting.absolute_links,
+            steps: plan.totals().steps,
+            frees: plan.totals().frees,
+        }
+    }
+
+    /// Writes what comes before the first step.
+    pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "#!/bin/sh\n\
+             # Written by seekless {version} for you to read; nothing has been done yet.\n\
+             # {name}: {steps} steps; {frees} of disk space come free.\n\
+             #\n\
+             # Each line below the functions is one step. Take out those that you do not want, then run\n\
+             # sh with this file. What is not printable in a name is written as octal numbers.\n\
+             #\n\
+             # Before each step both files are compared byte by byte. A change in the moment between that\n\
+             # and the step is not noticed here; seekless itself notices it, and keeps a journal for undo.",
+            version = env!("CARGO_PKG_VERSION"),
+            name = self.action.name(),
+            steps = self.steps,
+            frees = Bytes(self.frees),
+        )?;
+        out.write_all(COMMON.as_bytes())?;
+        out.write_all(self.function().as_bytes())
+    }
+
+    fn function(&self) -> &'static str {
+        match self.action {
+            ActionKind::Remove | ActionKind::Trash => REMOVE,
+            ActionKind::Hardlink => HARDLINK,
+            ActionKind::Symlink => SYMLINK,
+            ActionKind::Reflink => REFLINK,
+            ActionKind::Move => MOVE,
+        }
+    }
+
+    /// Writes the steps of one set.
+    pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
+        let steps = plan::steps(set, self.action);
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let digest = set.digest.as_deref().unwrap_or("-");
+        writeln!(
+            out,
+            "\n# {} ({} bytes), blake3 {digest}",
+            Bytes(set.size),
+            set.size
+        )?;
+        for step in &steps {
+            let (victim, keeper) = (&step.victim.path, &step.keeper.path);
+            let mut words = Words::default();
+            words.bare(self.action.name());
+            words.name(victim);
+            if self.action == ActionKind::Move {
+                words.bare("to");
+                words.name(&[&self.destination[..], victim].concat());
+            }
+            words.bare("keeping");
+            words.name(keeper);
+            if self.action == ActionKind::Symlink {
+                words.bare("as");
+                words.name(&match self.absolute_links {
+                    true => keeper.clone(),
+                    false => relative(victim, keeper),
+                });
+            }
+            out.write_all(&words.line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Writes what comes after the last step.
+    pub fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(END.as_bytes())
+    }
+}
+
+/// The way from a link's folder to its target; both are real absolute paths.
+fn relative(link: &[u8], target: &[u8]) -> Vec<u8> {
+    let parts = |path: &[u8]| -> Vec<Vec<u8>> {
+        let parts = path.split(|&byte| byte == b'/').skip(1);
+        parts.map(<[u8]>::to_vec).collect()
+    };
+    let (link, target) = (parts(link), parts(target));
+    let common = link.iter().zip(&target).take_while(|(a, b)| a == b).count();
+    let common = common.min(link.len() - 1).min(target.len() - 1);
+    let up = std::iter::repeat_n(b"..".to_vec(), link.len() - 1 - common);
+    let way: Vec<Vec<u8>> = up.chain(target[common..].iter().cloned()).collect();
+    way.join(&b'/')
+}
+
+/// One line of words; names that must not stand there as they are go into variables first.
+#[derive(Default)]
+struct Words {
+    line: Vec<u8>,
+    variables: u32,
+}
+
+impl Words {
+    fn bare(&mut self, word: &str) {
+        self.space();
+        self.line.extend_from_slice(word.as_bytes());
+    }
+
+    fn name(&mut self, name: &[u8]) {
+        if str::from_utf8(name).is_ok_and(is_printable) {
+            self.space();
+            self.line.extend_from_slice(&quoted(name));
+            return;
+        }
+        self.variables += 1;
+        let variable = format!("n{}", self.variables);
+        // The shell takes line feeds from the end of what a command prints, so a dot stands there.
+        let mut first = format!("{variable}=$(printf '%b.' ").into_bytes();
+        first.extend_from_slice(&quoted(&octal(name)));
+        first.extend_from_slice(format!("); {variable}=${{{variable}%.}}; ").as_bytes());
+        self.line.splice(..0, first);
+        self.space();
+        self.line
+            .extend_from_slice(format!("\"${variable}\"").as_bytes());
+    }
+
+    fn space(&mut self) {
+        if !self.line.is_empty() && !self.line.ends_with(b"; ") {
+            self.line.push(b' ');
+        }
+    }
+}
+
+/// In single quotes, where a shell leaves everything as it is but the quote itself.
+fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for &byte in text {
+        match byte {
+            b'\'' => quoted.extend_from_slice(b"'\\''"),
+            byte => quoted.push(byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+/// As `printf %b` reads it.
+fn octal(name: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(name.len() + 16);
+    for &byte in name {
+        match byte {
+            b'\\' => text.extend_from_slice(b"\\\\"),
+            b' '..=b'~' => text.push(byte),
+            byte => text.extend_from_slice(format!("\\0{byte:03o}").as_bytes()),
+        }
+    }
+    text
+}
+
+const COMMON: &str = r#"
+set -u
+LC_ALL=C
+export LC_ALL
+acted=0 skipped=0 failed=0
+
+# say WHAT NAME: names a file, with ? for what a terminal might obey.
+say() {
+    printf '%s: ' "$1" >&2
+    printf '%s' "$2" | tr -c ' -~' '?' >&2
+    printf '\n' >&2
+}
+
+skip() {
+    say "left alone, $1" "$2"
+    skipped=$((skipped + 1))
+}
+
+fail() {
+    say 'could not do it' "$1"
+    failed=$((failed + 1))
+}
+
+# same VICTIM KEEPER: both are regular files, they are two, and they hold the same bytes.
+same() {
+    if [ -L "$2" ] || [ ! -f "$2" ]; then
+        skip 'the file to keep is not there' "$1"
+    elif [ -L "$1" ] || [ ! -f "$1" ]; then
+        skip 'it is not there as a file' "$1"
+    elif [ "$1" -ef "$2" ]; then
+        skip 'it is the kept file itself' "$1"
+    elif ! cmp -s -- "$1" "$2"; then
+        skip 'it differs from the kept file' "$1"
+    else
+        return 0
+    fi
+    return 1
+}
+
+temporary() {
+    t=${1%/*}/.seekless-$$.tmp
+    if [ -e "$t" ] || [ -L "$t" ]; then
+        skip 'a temporary file is in the way' "$1"
+        return 1
+    fi
+}
+
+# replace VICTIM: puts the temporary file in its place, at once.
+replace() {
+    if mv -f -- "$t" "$1"; then
+        acted=$((acted + 1))
+    else
+        rm -f -- "$t"
+        fail "$1"
+    fi
+}
+"#;
+
+const REMOVE: &str = r#"
+# remove VICTIM keeping KEEPER
+remove() {
+    same "$1" "$3" || return 0
+    if rm -f -- "$1"; then acted=$((acted + 1)); else fail "$1"; fi
+}
+"#;
+
+const HARDLINK: &str = r#"
+# hardlink VICTIM keeping KEEPER
+hardlink() {
+    same "$1" "$3" && temporary "$1" || return 0
+    if ln -- "$3" "$t"; then replace "$1"; else fail "$1"; fi
+}
+"#;
+
+const SYMLINK: &str = r#"
+# symlink VICTIM keeping KEEPER as TEXT-OF-THE-LINK
+symlink() {
+    same "$1" "$3" && temporary "$1" || return 0
+    if ln -s -- "$5" "$t" && [ "$t" -ef "$3" ]; then replace "$1"; else rm -f -- "$t"; fail "$1"; fi
+}
+"#;
+
+const REFLINK: &str = r#"
+# reflink VICTIM keeping KEEPER: needs cp of GNU coreutils. The victim becomes a new file with its old
+# owner, mode, times and attributes. (seekless itself lets the kernel share the blocks in place.)
+reflink() {
+    same "$1" "$3" && temporary "$1" || return 0
+    if cp --attributes-only --preserve=all -- "$1" "$t" &&
+        cp --reflink=always --no-preserve=all -- "$3" "$t" &&
+        touch -r "$1" -- "$t" && cmp -s -- "$1" "$t"; then
+        replace "$1"
+    else
+        rm -f -- "$t"
+        fail "$1"
+    fi
+}
+"#;
+
+const MOVE: &str = r#"
+# move VICTIM to PLACE keeping KEEPER
+move() {
+    same "$1" "$5" || return 0
+    if [ -e "$3" ] || [ -L "$3" ]; then
+        skip 'its new place is taken' "$1"
+    elif mkdir -p -- "${3%/*}" && mv -- "$1" "$3"; then
+        acted=$((acted + 1))
+    else
+        fail "$1"
+    fi
+}
+"#;
+
+const END: &str = r#"
+printf '%s done, %s left alone, %s failed\n' "$acted" "$skipped" "$failed" >&2
+[ "$skipped" -eq 0 ] && [ "$failed" -eq 0 ]
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(names: &[&[u8]]) -> String {
+        let mut words = Words::default();
+        words.bare("do");
+        names.iter().for_each(|name| words.name(name));
+        String::from_utf8(words.line).expect("always printable")
+    }
+
+    #[test]
+    fn names_stay_one_word_on_one_printable_line() {
+        for (names, expected) in [
+            (&[&b"/a b"[..]][..], "do '/a b'"),
+            (&[b"/it's"], "do '/it'\\''s'"),
+            (&[b"/$(x)`y`\"\\"], "do '/$(x)`y`\"\\'"),
+            (&["/é".as_bytes()], "do '/é'"),
+            (
+                &[b"/a\nb"],
+                "n1=$(printf '%b.' '/a\\0012b'); n1=${n1%.}; do \"$n1\"",
+            ),
+            (
+                &[b"/\xff'\\"],
+                "n1=$(printf '%b.' '/\\0377'\\''\\\\'); n1=${n1%.}; do \"$n1\"",
+            ),
+        ] {
+            assert_eq!(line(names), expected);
+        }
+        assert!(line(&[b"/a\n", b"/b\n"]).ends_with("do \"$n1\" \"$n2\""));
+    }
+
+    #[test]
+    fn links_lead_from_their_folder() {
+        for (link, target, expected) in [
+            ("/a/b", "/a/c", "c"),
+            ("/a/x/b", "/a/c", "../c"),
+            ("/a/b", "/a/x/c", "x/c"),
+            ("/a/b", "/c/d", "../c/d"),
+            ("/b", "/c", "c"),
+            ("/a", "/a/b", "a/b"),
+            ("/a/b/c", "/a/b", "../b"),
+        ] {
+            let text = relative(link.as_bytes(), target.as_bytes());
+            assert_eq!(text, expected.as_bytes(), "{link} {target}");
+        }
+    }
+}
