@@ -31,7 +31,7 @@ mod tests {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::command(), "seekless", &mut script);
             let script = String::from_utf8(script).expect("scripts are text");
-            for word in ["completions", "one-file-system", "keep-cache"] {
+            for word in ["completions", "devices", "one-file-system", "keep-cache"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }

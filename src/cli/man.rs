@@ -60,6 +60,7 @@ mod tests {
                 &["one\\-file\\-system", "Exit status", "seekless\\-find(1)"][..],
             ),
             ("seekless-find.1", &["one\\-file\\-system", "ndjson"]),
+            ("seekless-devices.1", &["json", "Exit status", "warnings"]),
             ("seekless-completions.1", &["bash"]),
             ("seekless-man.1", &["DIR"]),
         ] {

@@ -49,12 +49,14 @@ impl fmt::Display for Identity {
 
 /// The UUID of the file system that is mounted here and has this `st_dev`.
 ///
-/// Only asked of file systems on disks: opening a network's or a program's may wait for ever.
+/// Only asked of file systems on disks: opening a network's or a program's may wait for ever, and
+/// so may a pipe that something was mounted on.
 pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> Option<String> {
     if Kind::of(filesystem) != Kind::Disk || filesystem.starts_with("fuse") {
         return None;
     }
-    let is_meant = fs::metadata(mount_point).is_ok_and(|found| found.dev() == st_dev);
+    let is_meant = fs::metadata(mount_point)
+        .is_ok_and(|found| found.dev() == st_dev && (found.is_dir() || found.is_file()));
     let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
     fsuuid::of(&folder).map(hyphenated)
 }

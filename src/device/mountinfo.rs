@@ -3,6 +3,7 @@
 //! Reading this one file touches no mounted file system: no automount wakes, no dead server is
 //! waited for. (A `statfs` of every mount would do both.)
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -74,13 +75,14 @@ impl MountTable {
 
     /// The mounts that no other hides by lying on the same mount point.
     pub fn visible(&self) -> impl Iterator<Item = &Mount> {
-        self.mounts.iter().enumerate().filter_map(|(place, mount)| {
-            let later = &self.mounts[place + 1..];
-            let is_hidden = later
-                .iter()
-                .any(|over| over.mount_point == mount.mount_point);
-            (!is_hidden).then_some(mount)
-        })
+        let places = self.mounts.iter().enumerate();
+        let last: HashMap<_, _> = places
+            .clone()
+            .map(|(place, mount)| (mount.mount_point.as_os_str(), place))
+            .collect();
+        places
+            .filter(move |(place, mount)| last.get(mount.mount_point.as_os_str()) == Some(place))
+            .map(|(_, mount)| mount)
     }
 
     /// All mounts.
@@ -217,6 +219,20 @@ nonsense
         assert_eq!(find(8, 2, "/home/hidden-below"), Some("/".to_owned()));
         assert_eq!(find(8, 17, "/elsewhere"), Some("/srv/old".to_owned()));
         assert_eq!(find(0, 99, "/home/subvolume"), Some("/home".to_owned()));
+    }
+
+    #[test]
+    fn of_two_mounts_on_one_place_the_later_is_visible() {
+        let table = MountTable::parse(TABLE.as_bytes());
+        let on = |place: &str| {
+            let mounts = table
+                .visible()
+                .filter(|m| m.mount_point == Path::new(place));
+            mounts.map(|m| m.filesystem.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(on("/net"), ["nfs4"]);
+        assert_eq!(on("/home"), ["btrfs"]);
+        assert_eq!(table.visible().count(), table.iter().count() - 1);
     }
 
     #[test]
