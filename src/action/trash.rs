@@ -56,12 +56,12 @@ fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
 fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
     let dev = sketch.victim.stat.dev;
     if let Some(home) = &sketch.settings.home_trash
-        && nearest_device(home) == Some(dev)
+        && nearest_device(home)? == Some(dev)
     {
         return Ok(home.clone());
     }
     let uid = rustix::process::geteuid().as_raw();
-    let top = top_folder(&sketch.step.victim.path, dev);
+    let top = top_folder(&sketch.step.victim.path, dev)?;
     let shared = join(&top, b".Trash");
     if is_shared_trash(&shared) {
         return Ok(join(&shared, uid.to_string().as_bytes()));
@@ -69,33 +69,38 @@ fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
     Ok(join(&top, format!(".Trash-{uid}").as_bytes()))
 }
 
-/// The device of a folder, or of the one it would be made in.
-fn nearest_device(path: &[u8]) -> Option<u64> {
+/// The device of a folder, or of the one it would be made in; `None` if it is reached through a link.
+fn nearest_device(path: &[u8]) -> Result<Option<u64>, Trouble> {
     let mut path = path;
     loop {
-        match parent::open(path) {
-            Ok(folder) => return stat::descriptor(folder).ok().map(|s| s.dev),
-            Err(Errno::NOENT) => path = &path[..path.iter().rposition(|&b| b == b'/')?],
-            Err(_) => return None,
+        match device(path) {
+            Err(Errno::NOENT) if !path.is_empty() => {
+                let slash = path.iter().rposition(|&b| b == b'/');
+                path = &path[..slash.unwrap_or(0)];
+            }
+            Err(Errno::LOOP) => return Ok(None),
+            dev => return dev.map(Some).map_err(failed("look for the trash")),
         }
     }
 }
 
+fn device(path: &[u8]) -> rustix::io::Result<u64> {
+    let folder = parent::open(path)?;
+    Ok(stat::descriptor(folder)?.dev)
+}
+
 /// The highest folder above a file that is on its device.
-fn top_folder(path: &[u8], dev: u64) -> Vec<u8> {
+fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, Trouble> {
     let mut top = path;
     let mut here = path;
     while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
         here = &here[..slash];
-        let same = parent::open(here)
-            .and_then(stat::descriptor)
-            .is_ok_and(|s| s.dev == dev);
-        if !same {
+        if device(here).map_err(failed("look for the trash"))? != dev {
             break;
         }
         top = here;
     }
-    top.to_vec()
+    Ok(top.to_vec())
 }
 
 /// An administrator's `.Trash` counts if it is a real folder with the sticky bit.

@@ -248,13 +248,18 @@ impl<'a> Scene<'a> {
                 return Err(self.taken(&self.aside));
             }
             self.rename_back(&self.aside)?;
-            self.drop_moved(there.as_ref());
-            return Ok(Undone::Restored);
+            return self.undo_move().map(|_| Undone::Restored);
         }
         let moved = there.as_ref().and_then(|there| there.stat().ok());
         match (here, moved, &there) {
+            // Killed between making a copy and removing what it is a copy of, in either direction.
+            (Some(here), Some(moved), Some(there))
+                if self.is_whole(&here) && here.dev != moved.dev && self.is_moved(&moved) =>
+            {
+                unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+                Ok(Undone::Restored)
+            }
             (Some(here), _, _) if self.is_victim(Some(&here)) => {
-                self.drop_moved(there.as_ref());
                 self.drop_trash_info();
                 Ok(match cleaned {
                     true => Undone::Cleaned,
@@ -267,11 +272,7 @@ impl<'a> Scene<'a> {
                 "another file has its name now; it stays at {shown}"
             )),
             (None, Some(moved), Some(there)) => {
-                let known = match self.fate {
-                    Fate::Done(Some(now)) => is_as(&moved, &now),
-                    _ => self.is_whole(&moved),
-                };
-                if !known {
+                if !self.is_moved(&moved) {
                     return Err(format!("{shown} has changed since"));
                 }
                 self.move_back(there, &destination.0, &moved)?;
@@ -324,19 +325,11 @@ impl<'a> Scene<'a> {
         Ok(cleaned)
     }
 
-    /// Removes the copy of a file that is in its old place, if it certainly is that copy.
-    fn drop_moved(&self, there: Option<&Place>) {
-        let Some(there) = there else { return };
-        let Ok(copy) = there.stat() else { return };
-        let Ok(original) = open(&self.intent.victim.0, &self.intent.victim_state) else {
-            return;
-        };
-        // A copy on another file system with the original's time, made by a step that had just begun.
-        let is_copy = self.is_whole(&copy)
-            && copy.dev != original.stat.dev
-            && matches!(self.fate, Fate::Unsaid);
-        if is_copy {
-            let _ = unlink::file(&there.folder, &there.name);
+    /// True if this is what the step moved, as it was then. Nothing had that name before.
+    fn is_moved(&self, moved: &Stat) -> bool {
+        match self.fate {
+            Fate::Done(Some(now)) => is_as(moved, &now),
+            _ => self.is_whole(moved),
         }
     }
 

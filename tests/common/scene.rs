@@ -10,8 +10,8 @@ use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, Target, UndoTally,
-    undo,
+    ActionKind, Actor, Expected, Journal, JournalError, Outcome, RunHeader, Settings, Skip, Step,
+    Target, UndoTally, Unfit, undo,
 };
 use tempfile::TempDir;
 
@@ -167,12 +167,30 @@ impl Scene {
         self.actor().perform(&self.step(action))
     }
 
+    /// The same beside tests that start children: one that is just being forked has all our files open.
+    pub fn perform_among_others(&self, action: ActionKind) -> Outcome {
+        loop {
+            match self.perform(action) {
+                Outcome::Skipped(
+                    Skip::Victim(Unfit::OpenForWriting) | Skip::Keeper(Unfit::OpenForWriting),
+                ) => std::thread::sleep(Duration::from_millis(1)),
+                outcome => return outcome,
+            }
+        }
+    }
+
     pub fn undo(&self) -> UndoTally {
         self.undo_run(None)
     }
 
     pub fn undo_run(&self, run: Option<&str>) -> UndoTally {
-        undo(&self.journals(), run, &mut |_| {}).expect("a journal")
+        loop {
+            match undo(&self.journals(), run, &mut |_| {}) {
+                // A child that another test has just forked holds our lock until it is another program.
+                Err(JournalError::Busy(_)) => std::thread::sleep(Duration::from_millis(1)),
+                tally => return tally.expect("a journal"),
+            }
+        }
     }
 
     /// Does it in another process, which has this to suffer: see `sys::fault`.
@@ -269,4 +287,40 @@ pub fn child() {
         };
         println!("step {index}: {said}");
     });
+}
+
+/// What must be true at every moment: the kept file is whole, and the other one is as before or
+/// as wanted.
+#[track_caller]
+pub fn old_or_new(scene: &Scene, action: &str, before: &Picture, context: &str) {
+    let content = noise(1, SIZE);
+    assert_eq!(fs::read(scene.keeper()).expect(context), content);
+    let now = fs::symlink_metadata(scene.victim());
+    let is_old = now.as_ref().is_ok_and(|now| {
+        let was = &before[Path::new("dup/v")];
+        now.is_file()
+            && (now.mode(), now.mtime()) == (was.mode, was.mtime.0)
+            && fs::read(scene.victim()).is_ok_and(|now| now == was.content)
+    });
+    let one_in = |folder: &Path| {
+        let files = picture(folder);
+        let mut whole = files
+            .iter()
+            .filter(|(path, _)| !path.to_string_lossy().contains(".seekless-"));
+        whole.any(|(_, seen)| seen.content == content)
+    };
+    let is_new = match action {
+        "remove" => now.is_err(),
+        "hardlink" => {
+            now.is_ok_and(|now| now.ino() == fs::metadata(scene.keeper()).expect("metadata").ino())
+        }
+        "symlink" => {
+            now.is_ok_and(|now| now.is_symlink())
+                && fs::read(scene.victim()).is_ok_and(|read| read == content)
+        }
+        "move" => now.is_err() && one_in(&scene.destination()),
+        "trash" => now.is_err() && one_in(&scene.top.join("Trash/files")),
+        other => panic!("{other} has no new state"),
+    };
+    assert!(is_old || is_new, "{context}: neither old nor new");
 }

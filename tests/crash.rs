@@ -1,0 +1,171 @@
+//! Killed between any two system calls of a step, nothing is lost, and undo or a second run ends it.
+//!
+//! Builds without debug assertions have nothing to be killed by (`sys::fault`).
+#![cfg(debug_assertions)]
+
+mod common;
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Output;
+
+use common::scene::{self, Picture, Scene, kind, old_or_new, picture};
+use seekless::action::{Outcome, UndoTally, runs};
+
+#[test]
+fn child() {
+    scene::child();
+}
+
+/// True if the process was killed; else it must have come to its end.
+#[track_caller]
+fn was_killed(output: &Output, end: &str) -> bool {
+    if output.status.signal() == Some(9) {
+        return true;
+    }
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(end), "{output:?}");
+    false
+}
+
+/// Far more calls than any step makes: a test that gets there counts nothing.
+const MANY: usize = 500;
+
+fn context(action: &str, at: usize) -> String {
+    format!("{action}, killed before call {at}")
+}
+
+/// Undoes the last run, if it came so far as to write a journal.
+fn undo(scene: &Scene) -> Option<UndoTally> {
+    let runs = runs(&scene.journals()).expect("a list");
+    runs.iter().any(|run| run.steps > 0).then(|| scene.undo())
+}
+
+/// After undo everything is as before, but for what was removed; nothing lies about.
+#[track_caller]
+fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
+    let context = context(action, at);
+    let tally = undo(scene);
+    assert_eq!(
+        tally.as_ref().map_or(0, |tally| tally.refused),
+        0,
+        "{context}: {tally:?}"
+    );
+    let mut wanted = before.clone();
+    if tally.is_some_and(|tally| tally.impossible == 1) {
+        assert_eq!(action, "remove");
+        wanted.remove(Path::new("dup/v"));
+    }
+    assert!(picture(&scene.tree()) == wanted, "{context}: not as before");
+    for folder in [scene.destination(), scene.top.join("Trash")] {
+        if folder.exists() {
+            assert_eq!(
+                picture(&folder).keys().next(),
+                None,
+                "{context}: something is left"
+            );
+        }
+    }
+}
+
+fn make(elsewhere: bool) -> Scene {
+    match elsewhere {
+        true => Scene::with_another_file_system(),
+        false => Scene::new(),
+    }
+}
+
+/// Kills the step before each of its calls; calls `then` after each death.
+fn each_death(action: &str, elsewhere: bool, then: impl Fn(&Scene, &Picture, usize)) {
+    for at in 1..MANY {
+        let scene = make(elsewhere);
+        let before = picture(&scene.tree());
+        let output = scene.child(action, &format!("kill@{at}"));
+        if !was_killed(&output, "step 0: done") {
+            assert!(at > 16, "{action}: only {} calls", at - 1);
+            return;
+        }
+        old_or_new(&scene, action, &before, &context(action, at));
+        then(&scene, &before, at);
+    }
+    panic!("{action} never ends");
+}
+
+fn undo_ends_it(action: &str, elsewhere: bool) {
+    each_death(action, elsewhere, |scene, before, at| {
+        all_as_before(scene, action, before, at);
+        all_as_before(scene, action, before, at);
+    });
+}
+
+fn a_second_run_ends_it(action: &str, elsewhere: bool) {
+    each_death(action, elsewhere, |scene, before, at| {
+        let context = context(action, at);
+        match scene.perform_among_others(kind(action)) {
+            Outcome::Done(_) | Outcome::Already | Outcome::Skipped(_) => {}
+            Outcome::Failed(failure) => assert_eq!(action, "move", "{context}: {failure}"),
+        }
+        old_or_new(scene, action, before, &context);
+        let names: Vec<_> = runs(&scene.journals()).expect("a list");
+        for run in names.iter().rev().filter(|run| run.steps > 0) {
+            let tally = scene.undo_run(Some(&run.name));
+            assert_eq!(tally.refused, 0, "{context}: {tally:?}");
+        }
+        let mut wanted = before.clone();
+        if action == "remove" && !scene.victim().exists() {
+            wanted.remove(Path::new("dup/v"));
+        }
+        assert!(picture(&scene.tree()) == wanted, "{context}: not as before");
+        assert_eq!(scene.temporaries().first(), None, "{context}");
+    });
+}
+
+fn undo_may_be_killed_too(action: &str, elsewhere: bool) {
+    for at in 1..MANY {
+        let scene = make(elsewhere);
+        let before = picture(&scene.tree());
+        assert!(matches!(
+            scene.perform_among_others(kind(action)),
+            Outcome::Done(_)
+        ));
+        let output = scene.child("undo", &format!("kill@{at}"));
+        let killed = was_killed(&output, "undone: ");
+        old_or_new(&scene, action, &before, &context(action, at));
+        all_as_before(&scene, action, &before, at);
+        if !killed {
+            assert!(at > 5, "{action}: only {} calls", at - 1);
+            return;
+        }
+    }
+    panic!("undo of {action} never ends");
+}
+
+macro_rules! crashes {
+    ($($name:ident: $action:literal, $elsewhere:literal;)*) => {$(
+        mod $name {
+            #[test]
+            fn undo_ends_it() {
+                super::undo_ends_it($action, $elsewhere);
+            }
+
+            #[test]
+            fn a_second_run_ends_it() {
+                super::a_second_run_ends_it($action, $elsewhere);
+            }
+
+            #[test]
+            fn undo_may_be_killed_too() {
+                super::undo_may_be_killed_too($action, $elsewhere);
+            }
+        }
+    )*};
+}
+
+crashes! {
+    remove: "remove", false;
+    trash: "trash", false;
+    hardlink: "hardlink", false;
+    symlink: "symlink", false;
+    moving: "move", false;
+    moving_to_another_file_system: "move", true;
+}

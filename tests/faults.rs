@@ -1,0 +1,148 @@
+//! Whatever call fails, and however: a clear line, the rest goes on, nothing is lost.
+//!
+//! Builds without debug assertions have nothing that could fail (`sys::fault`).
+#![cfg(debug_assertions)]
+
+mod common;
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+
+use common::noise;
+use common::scene::{self, SIZE, Scene, old_or_new, picture};
+use rustix::io::Errno;
+use seekless::action::runs;
+
+#[test]
+fn child() {
+    scene::child();
+}
+
+const ERRORS: [Errno; 6] = [
+    Errno::NOSPC,
+    Errno::IO,
+    Errno::PERM,
+    Errno::ROFS,
+    Errno::XDEV,
+    Errno::MLINK,
+];
+
+/// Far more calls than two steps make.
+const MANY: usize = 1000;
+
+/// Two sets, so that there is a rest to go on with.
+fn make(elsewhere: bool) -> Scene {
+    let scene = match elsewhere {
+        true => Scene::with_another_file_system(),
+        false => Scene::new(),
+    };
+    scene.file("tree/keep/k2", &noise(4, SIZE), 0o644, 1_000_000_000);
+    scene.file("tree/dup/v2", &noise(4, SIZE), 0o640, 1_100_000_000);
+    scene
+}
+
+/// How many calls two steps make: as many as they can be killed before.
+fn calls(action: &str, elsewhere: bool) -> usize {
+    let is_reached = |at: &usize| {
+        let output = make(elsewhere).child(action, &format!("kill@{at}"));
+        output.status.signal() == Some(9)
+    };
+    let all: Vec<usize> = (1..MANY).collect();
+    let calls = all.partition_point(is_reached);
+    assert!((50..MANY - 1).contains(&calls), "{action}: {calls} calls");
+    calls
+}
+
+/// Lets one call of two steps fail, and looks at what is left.
+fn fail(action: &str, elsewhere: bool, at: usize, error: Errno) {
+    let context = format!("{action}, {error:?} at call {at}");
+    let scene = make(elsewhere);
+    let before = picture(&scene.tree());
+    let output = scene.child(action, &format!("{}@{at}", error.raw_os_error()));
+    assert!(output.status.success(), "{context}: {output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("step "))
+        .collect();
+    assert_eq!(lines.len(), 2, "{context}: {said}");
+    // One call fails, so one step at most: the other one is done. Both share the journal and a folder.
+    let done = lines.iter().filter(|line| line.ends_with(": done")).count();
+    let shared = [
+        "write down what would be done",
+        "what was done would survive",
+    ];
+    let shares = shared.iter().any(|call| said.contains(call));
+    assert!(done >= 1 || shares, "{context}: {said}");
+    for line in lines.iter().filter(|line| !line.ends_with(": done")) {
+        let clear = [": failed: cannot ", ": skipped: "]
+            .iter()
+            .any(|says| line.contains(says));
+        assert!(clear, "{context}: {line}");
+    }
+    // Nothing is lost, nothing is half done.
+    old_or_new(&scene, action, &before, &context);
+    assert!(fs::read(scene.tree().join("keep/k2")).is_ok_and(|read| read == noise(4, SIZE)));
+    let stuck = said.contains("seekless undo");
+    assert!(
+        stuck || scene.temporaries().is_empty(),
+        "{context}: {said}: {:?}",
+        scene.temporaries()
+    );
+    if runs(&scene.journals()).is_ok_and(|runs| runs.iter().any(|run| run.steps > 0)) {
+        let tally = scene.undo();
+        assert_eq!(tally.refused, 0, "{context}: {said}: {tally:?}");
+        if action != "remove" {
+            assert!(
+                picture(&scene.tree()) == before,
+                "{context}: {said}: not as before"
+            );
+        }
+        assert!(
+            scene.temporaries().is_empty(),
+            "{context}: {:?}",
+            scene.temporaries()
+        );
+        assert!(before.contains_key(Path::new("dup/v")));
+    }
+}
+
+/// Each call fails once, the errors taking turns.
+fn in_turns(action: &str, elsewhere: bool) {
+    for at in 1..=calls(action, elsewhere) {
+        fail(action, elsewhere, at, ERRORS[at % ERRORS.len()]);
+    }
+}
+
+macro_rules! faults {
+    ($($name:ident: $action:literal, $elsewhere:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                in_turns($action, $elsewhere);
+            }
+        )*
+
+        #[test]
+        #[ignore = "takes minutes: every error at every call"]
+        fn every_error_at_every_call() {
+            $(
+                for at in 1..=calls($action, $elsewhere) {
+                    for error in ERRORS {
+                        fail($action, $elsewhere, at, error);
+                    }
+                }
+            )*
+        }
+    };
+}
+
+faults! {
+    remove: "remove", false;
+    trash: "trash", false;
+    hardlink: "hardlink", false;
+    symlink: "symlink", false;
+    moving: "move", false;
+    moving_to_another_file_system: "move", true;
+}
