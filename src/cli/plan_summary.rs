@@ -39,7 +39,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         _ => format!("{} of disk space come free", Bytes(totals.frees)),
     };
     format!(
-        "To {}: {} ({}) in {} {}{}; {effect}. {} {} stay.",
+        "To {}: {} ({}) in {} {}{}; {effect}. {} {}.",
         plan.action().name(),
         names(totals.steps),
         Bytes(totals.bytes),
@@ -47,7 +47,7 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         plural(totals.sets, "set", "sets"),
         destination(acting),
         count(totals.kept),
-        plural(totals.kept, "name", "names"),
+        plural(totals.kept, "name stays", "names stay"),
     )
 }
 
