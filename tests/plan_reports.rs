@@ -397,7 +397,7 @@ impl Read for Endless {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes three minutes"]
 fn ten_million_lines_take_little_memory() {
     let stage = abc();
     let path = stage.state.path().join("long.txt");
