@@ -6,7 +6,7 @@
 //! ```text
 //! 7 bin: main, cli
 //! 6 lib.rs
-//! 5 engine · report · action
+//! 5 engine · report · action · probe
 //! 4 scan · executor · pipeline
 //! 3 device · hash
 //! 2 file
@@ -22,6 +22,7 @@ mod executor;
 pub mod file;
 pub mod hash;
 pub mod pipeline;
+pub mod probe;
 pub mod report;
 pub mod scan;
 mod sys;

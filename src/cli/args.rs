@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::find_args::FindArgs;
+use super::probe_args::ProbeArgs;
 
 /// Finds files with the same content, reading only what can change the answer.
 ///
@@ -79,6 +80,14 @@ pub enum Command {
     /// you name is touched: no automount wakes, no dead server is waited for.
     #[command(after_long_help = DEVICES_EXAMPLES)]
     Devices(DevicesArgs),
+
+    /// Measure how a disk likes to be read, and say what to set.
+    ///
+    /// It writes nothing of yours: it reads files below PATH, past the page cache, for half a minute,
+    /// and says how many reads in flight and how many files at a time suit this disk. With
+    /// --save, 'seekless find' does so from then on.
+    #[command(after_long_help = PROBE_EXAMPLES)]
+    Probe(ProbeArgs),
 
     /// Print a script that completes options in a shell.
     ///
@@ -179,6 +188,22 @@ Exit status:
   1    done, but something could not be read or changed meanwhile; stderr names it
   2    wrong use, or nothing could be done
   130  interrupted; what was known by then has been reported";
+
+const PROBE_EXAMPLES: &str = "\
+Examples:
+  seekless probe /mnt/backup                    half a minute, tables and advice
+  seekless probe --save /mnt/backup             and use it from now on
+  seekless probe --scratch 4G --time 2m /mnt/new
+                                                a disk that holds little yet
+  seekless probe --only random,order --svg disk.svg /mnt/backup
+                                                two of the experiments, with a picture
+
+Measure when nothing else uses the disk: whatever else it does is measured too.
+
+Exit status:
+  0    done; what could not be measured is said in the report
+  2    wrong use, or the picture or the profile could not be written
+  130  interrupted; what was measured by then has been reported";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

@@ -23,6 +23,8 @@ mod outlet;
 mod perform;
 mod plan_summary;
 mod plan_text;
+mod probe;
+mod probe_args;
 mod progress_text;
 mod question;
 mod resolve;
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Some(Command::Reflink(args)) => act::reflink(*args),
         Some(Command::Move(args)) => act::relocate(*args),
         Some(Command::Devices(args)) => devices::show(&args),
+        Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),
     };

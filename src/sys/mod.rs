@@ -2,6 +2,7 @@
 //!
 //! Where a kernel lacks something, "unsupported" is a value, not an error.
 
+pub mod aligned;
 pub mod attributes;
 pub mod cachestat;
 pub mod dedupe;
@@ -12,6 +13,7 @@ pub mod fiemap;
 pub mod fsuuid;
 pub mod lease;
 pub mod link;
+pub mod mincore;
 pub mod open;
 pub mod parent;
 pub mod pread;
@@ -22,5 +24,6 @@ pub mod rusage;
 pub mod stat;
 pub mod statfs;
 pub mod sync;
+pub mod tmpfile;
 pub mod unlink;
 pub mod write;

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 
 use io_uring::{IoUring, opcode, types};
 
+use super::aligned::Aligned;
+
 /// A ring with a fixed number of slots, each with a buffer for one read.
 pub struct Ring {
     ring: IoUring,
@@ -18,7 +20,7 @@ pub struct Ring {
 }
 
 struct Slot {
-    buffer: Box<[u8]>,
+    buffer: Aligned,
     busy: bool,
 }
 
@@ -45,7 +47,7 @@ impl Ring {
             .ok()?;
         let slots = (0..slots)
             .map(|_| Slot {
-                buffer: vec![0; buffer_size].into_boxed_slice(),
+                buffer: Aligned::new(buffer_size),
                 busy: false,
             })
             .collect();

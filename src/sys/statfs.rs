@@ -70,3 +70,18 @@ pub fn name(file: impl AsFd) -> Option<&'static str> {
         .find(|(number, _)| *number == kind)
         .map(|(_, name)| *name)
 }
+
+/// Bytes that we may still write to the folder's file system; `None` where it does not say.
+pub fn available(folder: impl AsFd) -> Option<u64> {
+    let volume = rustix::fs::fstatvfs(folder).ok()?;
+    volume.f_bavail.checked_mul(volume.f_frsize)
+}
+
+/// True if the folder's file system is mounted read-only.
+pub fn is_read_only(folder: impl AsFd) -> bool {
+    rustix::fs::fstatvfs(folder).is_ok_and(|volume| {
+        volume
+            .f_flag
+            .contains(rustix::fs::StatVfsMountFlags::RDONLY)
+    })
+}

@@ -1,0 +1,239 @@
+//! `seekless probe`: measures a disk and says what to set.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+use seekless::device::{Cost, Measured, Order, Overrides, Pools, Profile, SystemRoot};
+use seekless::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
+use seekless::report::file::Output;
+
+use super::color::Terminal;
+use super::config_folder;
+use super::exit::Exit;
+use super::probe_args::ProbeArgs;
+use super::run::{Watcher, watched};
+use super::sanitize;
+use super::voice::Voice;
+
+/// Measures, reports, draws and saves.
+pub fn probe(args: ProbeArgs) -> Exit {
+    let stderr = Terminal::of(io::IsTerminal::is_terminal(&io::stderr()));
+    let voice = Voice::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
+    let spec = Spec {
+        path: args.path.clone(),
+        time: args.time,
+        scratch: args.scratch,
+        experiments: match args.only.is_empty() {
+            true => EXPERIMENTS.iter().collect(),
+            false => args.only.clone(),
+        },
+        seed: args.seed,
+        system: SystemRoot::default(),
+    };
+    if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {
+        voice.complain(&wrong);
+        return Exit::Nothing;
+    }
+    let profiles = config_folder::profiles();
+    let overrides = Overrides {
+        profiles: profiles.clone(),
+        ..Overrides::default()
+    };
+    let control = Control::default();
+    let mut watch = Watch::new(&control, &voice);
+    let measured = watched(|| probe::measure(&spec, overrides, &control), &mut watch);
+    watch.clear();
+    let measured = match measured {
+        Ok(measured) => measured,
+        Err(error) => {
+            voice.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    let findings = &measured.findings;
+    let mut exit = match findings.interrupted {
+        true => Exit::Interrupted,
+        false => Exit::Done,
+    };
+    if let Err(error) = print(findings, args.json) {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return exit;
+        }
+        voice.complain(&format!("cannot write to standard output: {error}"));
+        exit = Exit::Nothing;
+    }
+    if let Some(path) = &args.svg
+        && !draw(findings, path, &voice)
+    {
+        exit = Exit::Nothing;
+    }
+    if args.save && !save(&measured, &voice) {
+        exit = Exit::Nothing;
+    }
+    exit
+}
+
+fn print(findings: &Findings, json: bool) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut stdout, findings)?;
+        return writeln!(stdout);
+    }
+    for line in text::report(findings).lines() {
+        writeln!(stdout, "{}", sanitize::message(line))?;
+    }
+    stdout.flush()
+}
+
+/// Why a picture cannot become this file, as far as that can be known before it is drawn. It is
+/// made only then, so that a run that is killed leaves no part of it.
+fn unsuitable(path: &Path) -> Option<String> {
+    let folder = match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => path,
+    };
+    let why = match () {
+        () if path.is_dir() => "it is a folder: name a file",
+        () if !folder.is_dir() => "there is no such folder",
+        () => return None,
+    };
+    Some(format!("--svg {}: {why}", path.display()))
+}
+
+/// Draws the charts into a file; false, and a line, if that was not possible.
+fn draw(findings: &Findings, path: &Path, voice: &Voice) -> bool {
+    let svg = match probe::svg::draw(findings) {
+        Ok(svg) => svg,
+        Err(error) => {
+            let path = path.display();
+            voice.complain(&format!("no picture in {path}: {error}"));
+            // Nothing measured is a finding, and was reported as such.
+            return matches!(error, probe::svg::NoPicture::Empty);
+        }
+    };
+    let written =
+        Output::create(path).and_then(|mut picture| match picture.write_all(svg.as_bytes()) {
+            Ok(()) => picture.finish(),
+            Err(cause) => Err(picture.error(cause)),
+        });
+    if let Err(error) = &written {
+        voice.complain(&error.to_string());
+    }
+    written.is_ok()
+}
+
+/// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
+fn save(measured: &probe::Measured, voice: &Voice) -> bool {
+    let findings = &measured.findings;
+    let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
+        voice.complain("no profile was saved: there is no advice from a whole measurement");
+        return false;
+    };
+    let Some(profiles) = config_folder::profiles() else {
+        voice.complain(
+            "no profile was saved: neither XDG_CONFIG_HOME nor HOME says where your configuration is",
+        );
+        return false;
+    };
+    let pools = Pools {
+        random_threads: advice.random_threads,
+        depth: advice.depth,
+        sequential_streams: advice.streams,
+        metadata_threads: advice.metadata_threads,
+        order: match advice.physical_order {
+            true => Order::Physical,
+            false => Order::Arrival,
+        },
+    };
+    let from = format!(
+        "{} in {:.0} s, seed {}",
+        findings.path, findings.seconds_taken, findings.seed
+    );
+    let by = findings.program.clone();
+    let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let profile = Profile::new(&measured.volume, pools, Measured { at, by, from });
+    let saved = profile.and_then(|mut profile| {
+        if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
+            profile.cost = Some(Cost {
+                seek_us: (seek * 1e6) as u64,
+                bytes_per_second: rate as u64,
+            });
+        }
+        profiles.save(&profile)
+    });
+    match saved {
+        Ok(path) => {
+            voice.line(&format!(
+                "saved as {}; find follows it from now on",
+                path.display()
+            ));
+            true
+        }
+        Err(error) => {
+            voice.complain(&error.to_string());
+            false
+        }
+    }
+}
+
+/// What happens beside the measurement.
+struct Watch<'a> {
+    control: &'a Control,
+    voice: &'a Voice,
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(control: &'a Control, voice: &'a Voice) -> Self {
+        Self {
+            control,
+            voice,
+            bar: None,
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        // It fails if the terminal is gone, and then it is clear.
+        let _ = self.voice.bars().clear();
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn tick(&mut self) {
+        let stage = self.control.stage();
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = self.voice.bars().add(ProgressBar::new(1000));
+            let style = ProgressStyle::with_template("{prefix:<9} [{bar:20}] {wide_msg}");
+            bar.set_style(style.map_or_else(
+                |_| ProgressStyle::default_bar(),
+                |style| style.progress_chars("=> "),
+            ));
+            bar
+        });
+        bar.set_prefix(stage.name);
+        let left = stage.span.map(|(start, end)| {
+            let whole = end.saturating_duration_since(start).as_secs_f64();
+            let done = start.elapsed().as_secs_f64();
+            bar.set_position((1000.0 * done / whole.max(1e-9)) as u64);
+            format!("{:.0} s left  ", (whole - done).max(0.0))
+        });
+        let left = left.unwrap_or_default();
+        bar.set_message(format!("{left}{}", sanitize::message(&stage.detail)));
+    }
+
+    fn interrupt(&mut self) {
+        self.control.cancel();
+        self.voice
+            .complain("interrupted: reporting what was measured so far (again to leave at once)");
+    }
+
+    fn abandon(&mut self) {
+        self.clear();
+    }
+}

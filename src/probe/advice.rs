@@ -1,0 +1,355 @@
+//! From measurements to what to set: a pure function.
+
+use serde::Serialize;
+
+use crate::device::{ExecutorKind, Order, Policy};
+
+use super::findings::{Chart, Outcome, Series, chart};
+use super::{metadata, order, random, streams};
+
+/// Less than this share of the best is worth setting a number for: below it nothing is gained that
+/// the next run would not take back.
+const GOOD_ENOUGH: f64 = 0.95;
+
+/// A sweep across the disk this much faster than reads in another order betrays a head. Solid
+/// state behind a network was seen to vary by a tenth.
+const ORDER_PAYS: f64 = 1.25;
+
+/// A second, fourth or eighth stream that leaves less than this share of one stream's rate does so
+/// too: caches and schedulers soften it, nothing else causes it.
+const STREAMS_HURT: f64 = 0.85;
+
+/// A lone scattered read that takes longer than this, seconds, waits for a platter to turn:
+/// 7,200 turns a minute make 4.2 ms on average, and solid state behind a network 1 ms or less.
+const TURN: f64 = 0.003;
+
+/// More threads than this for metadata were never seen to pay.
+const MOST_METADATA_THREADS: usize = 64;
+
+/// What to set, and what that is expected to gain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// True if a head has to move.
+    pub rotational: bool,
+    /// Threads for scattered reads.
+    pub random_threads: usize,
+    /// Scattered reads that each of them keeps in flight.
+    pub depth: usize,
+    /// Whole files read at a time.
+    pub streams: usize,
+    /// Threads that ask for metadata, if that was measured.
+    pub metadata_threads: Option<usize>,
+    /// True if reads go across the disk in its own order.
+    pub physical_order: bool,
+    /// A seek, seconds, if it was measured.
+    pub seek_seconds: Option<f64>,
+    /// Bytes a second of one stream, if that was measured.
+    pub bytes_per_second: Option<f64>,
+    /// What to type after `seekless find`.
+    pub flags: Vec<String>,
+    /// What is expected of it.
+    pub gains: Vec<Gain>,
+    /// Why.
+    pub reasons: Vec<String>,
+}
+
+/// One kind of work, now and as advised.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Which work.
+    pub what: &'static str,
+    /// Its rate with the policy in force.
+    pub now: f64,
+    /// Its rate as advised.
+    pub advised: f64,
+    /// Of what: `reads/s`, `MB/s`.
+    pub unit: &'static str,
+}
+
+impl Gain {
+    /// How many times as fast.
+    pub fn factor(&self) -> f64 {
+        self.advised / self.now
+    }
+}
+
+/// What the advice depends on besides the measurements.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// How the volume is read now.
+    pub policy: Policy,
+    /// How it would be read if it were called solid state.
+    pub if_solid: Policy,
+    /// What stands before the colon in `--threads` for this volume: `dev:sda`, `fuse`.
+    pub selector: &'a str,
+    /// Processors.
+    pub cores: usize,
+}
+
+/// Says what to set; nothing if neither scattered reads nor streams were measured.
+pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
+    let line = |experiment, line| chart(outcomes, experiment).and_then(|chart| chart.line(line));
+    let scattered = line("random", random::LINE);
+    let plain = line("streams", streams::PLAIN);
+    let sweep = line("order", order::PHYSICAL);
+    if scattered.is_none() && plain.is_none() && sweep.is_none() {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    let evidence = Evidence {
+        order_gain: order_gain(chart(outcomes, "order")),
+        streams_loss: plain.and_then(streams_loss),
+        lone_read: scattered.or(sweep).and_then(lone_read),
+    };
+    let rotational = evidence.rotational(&mut reasons);
+
+    // What decides on the queue is the way in which the disk will be read.
+    let queue = if rotational {
+        sweep.or(scattered)
+    } else {
+        scattered.or(sweep)
+    };
+    let in_flight = queue
+        .and_then(knee)
+        .unwrap_or(now.policy.random_threads as u64 * now.policy.depth as u64)
+        as usize;
+    let (random_threads, depth) = match rotational {
+        true => (1, in_flight),
+        false => {
+            let threads = in_flight.min(now.cores).max(1);
+            (threads, in_flight.div_ceil(threads).max(1))
+        }
+    };
+    if let Some(queue) = queue {
+        reasons.push(queue_reason(queue, in_flight, rotational));
+    }
+    let streams = match plain.and_then(knee) {
+        Some(streams) => streams as usize,
+        None if rotational => 1,
+        None => now.policy.sequential_threads * now.policy.sequential_depth,
+    };
+    if let Some(plain) = plain {
+        reasons.push(streams_reason(plain, streams));
+    }
+    let metadata_threads = chart(outcomes, "metadata")
+        .filter(|chart| metadata::is_cold(chart))
+        .and_then(|chart| knee(chart.line(metadata::LINE)?))
+        .map(|threads| (threads as usize).min(MOST_METADATA_THREADS));
+
+    let mut advice = Advice {
+        rotational,
+        random_threads,
+        depth,
+        streams,
+        metadata_threads,
+        physical_order: rotational,
+        seek_seconds: evidence.lone_read,
+        bytes_per_second: plain.and_then(|line| Some(line.at(1)? * 1e6)),
+        flags: Vec::new(),
+        gains: Vec::new(),
+        reasons,
+    };
+    if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
+        advice.seek_seconds = Some((seek - 4096.0 / rate).max(0.0));
+    }
+    advice.gains.extend(gain_scattered(outcomes, now, &advice));
+    advice
+        .gains
+        .extend(plain.and_then(|line| gain_streams(line, now, &advice)));
+    advice.flags = flags(now, &advice);
+    Some(advice)
+}
+
+/// Signs of a head.
+#[derive(Debug)]
+struct Evidence {
+    /// A lone read in physical order against one in any other, times.
+    order_gain: Option<f64>,
+    /// What the worst of more streams leaves of one stream's rate.
+    streams_loss: Option<f64>,
+    /// Seconds that a lone scattered read takes.
+    lone_read: Option<f64>,
+}
+
+impl Evidence {
+    /// Weighs the signs: a slow lone read is needed, or both of the others.
+    fn rotational(&self, reasons: &mut Vec<String>) -> bool {
+        let slow = self.lone_read.is_some_and(|seconds| seconds >= TURN);
+        let hurt = self.streams_loss.is_some_and(|left| left < STREAMS_HURT);
+        let pays = self.order_gain.is_some_and(|gain| gain >= ORDER_PAYS);
+        let rotational = match (self.order_gain.is_some(), self.streams_loss.is_some()) {
+            // A mirror may serve two streams and still have heads; a far server may be slow and
+            // have none, but no order helps there.
+            (true, true) => (pays && (slow || hurt)) || (slow && hurt),
+            _ => {
+                slow && self.streams_loss.is_none_or(|_| hurt)
+                    && self.order_gain.is_none_or(|_| pays)
+            }
+        };
+        let mut signs = Vec::new();
+        signs.extend(
+            self.lone_read
+                .map(|seconds| format!("a lone scattered read takes {:.2} ms", seconds * 1e3)),
+        );
+        signs.extend(self.order_gain.map(|gain| {
+            format!(
+                "a sweep in physical order reads {gain:.1} times as fast as the next best order"
+            )
+        }));
+        signs.extend(self.streams_loss.map(|left| {
+            format!(
+                "more streams leave {:.0} % of one stream's rate at worst",
+                left * 100.0
+            )
+        }));
+        if !signs.is_empty() {
+            let verdict = if rotational {
+                "a head has to move"
+            } else {
+                "no sign of a head"
+            };
+            reasons.push(format!("{verdict}: {}", signs.join("; ")));
+        }
+        rotational
+    }
+}
+
+/// How much faster lone reads are in physical order than in the best other order.
+fn order_gain(chart: Option<&Chart>) -> Option<f64> {
+    let chart = chart?;
+    let sweep = chart.line(order::PHYSICAL)?.at(1)?;
+    let others = chart
+        .series
+        .iter()
+        .filter(|line| line.name != order::PHYSICAL);
+    let best = others.filter_map(|line| line.at(1)).reduce(f64::max)?;
+    (best > 0.0).then_some(sweep / best)
+}
+
+fn streams_loss(line: &Series) -> Option<f64> {
+    let one = line.at(1)?;
+    let more = line.points.iter().filter(|point| point.x > 1);
+    let worst = more.map(|point| point.median).reduce(f64::min)?;
+    (one > 0.0).then_some(worst / one)
+}
+
+fn lone_read(line: &Series) -> Option<f64> {
+    line.at(1).filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate)
+}
+
+/// The first point that is good enough: beyond it more costs more than it brings.
+fn knee(line: &Series) -> Option<u64> {
+    let best = line.best()?;
+    let enough = |point: &&super::findings::Point| point.median >= GOOD_ENOUGH * best;
+    line.points.iter().find(enough).map(|point| point.x)
+}
+
+fn queue_reason(line: &Series, in_flight: usize, rotational: bool) -> String {
+    let rate = |x: f64| line.near(x).unwrap_or(0.0);
+    let what = if rotational {
+        "in physical order"
+    } else {
+        "scattered"
+    };
+    let mut text = format!(
+        "{in_flight} in flight {what}: {:.0} reads/s, where one at a time gives {:.0}",
+        rate(in_flight as f64),
+        rate(1.0)
+    );
+    if let Some(last) = line
+        .points
+        .last()
+        .filter(|last| last.x as usize > in_flight)
+    {
+        text.push_str(&format!(" and {} give {:.0}", last.x, last.median));
+    }
+    text
+}
+
+fn streams_reason(line: &Series, streams: usize) -> String {
+    let rate = |x: f64| line.near(x).unwrap_or(0.0);
+    let files = if streams == 1 {
+        "whole file"
+    } else {
+        "whole files"
+    };
+    let mut text = format!(
+        "{streams} {files} at a time: {:.0} MB/s",
+        rate(streams as f64)
+    );
+    for other in [1, 8] {
+        if other != streams {
+            text.push_str(&format!("; {other} would give {:.0}", rate(other as f64)));
+        }
+    }
+    text
+}
+
+/// Scattered reads as they are issued now and as advised.
+fn gain_scattered(outcomes: &[Outcome], now: &Situation<'_>, advice: &Advice) -> Option<Gain> {
+    let in_flight = (now.policy.random_threads * now.policy.depth) as f64;
+    let advised = (advice.random_threads * advice.depth) as f64;
+    let orders = chart(outcomes, "order");
+    let scattered = chart(outcomes, "random").and_then(|chart| chart.line(random::LINE));
+    let (before, after) = match (orders, advice.physical_order) {
+        (Some(orders), true) => {
+            let sweep = orders.line(order::PHYSICAL)?;
+            let other = [order::DIRECTORY, order::SHUFFLED].into_iter();
+            let other = other.filter_map(|name| orders.line(name)).next()?;
+            let now_line = match now.policy.order {
+                Order::Physical => sweep,
+                Order::Arrival => other,
+            };
+            (now_line.near(in_flight)?, sweep.near(advised)?)
+        }
+        _ => {
+            let line = scattered?;
+            (line.near(in_flight)?, line.near(advised)?)
+        }
+    };
+    (before > 0.0).then_some(Gain {
+        what: "scattered reads",
+        now: before,
+        advised: after,
+        unit: "reads/s",
+    })
+}
+
+fn gain_streams(line: &Series, now: &Situation<'_>, advice: &Advice) -> Option<Gain> {
+    let streams = (now.policy.sequential_threads * now.policy.sequential_depth) as f64;
+    let (before, after) = (line.near(streams)?, line.near(advice.streams as f64)?);
+    (before > 0.0).then_some(Gain {
+        what: "whole files",
+        now: before,
+        advised: after,
+        unit: "MB/s",
+    })
+}
+
+/// The flags that set these numbers. A disk that is taken for what it is not is called by its name
+/// first.
+fn flags(now: &Situation<'_>, advice: &Advice) -> Vec<String> {
+    let mut flags = Vec::new();
+    let mut threads = |word: String| flags.extend(["--threads".to_owned(), word]);
+    let selector = now.selector;
+    let taken_for_spinning = now.policy.executor == ExecutorKind::OneThreadPerDisk;
+    if advice.rotational {
+        match taken_for_spinning {
+            true => threads(format!("{selector}:1,1")),
+            false => threads(format!("{selector}:hdd")),
+        }
+    } else {
+        let policy = match taken_for_spinning {
+            true => {
+                threads(format!("{selector}:ssd"));
+                now.if_solid
+            }
+            false => now.policy,
+        };
+        // Each thread for whole files has as many under way as the policy says.
+        let sequential = advice.streams.div_ceil(policy.sequential_depth.max(1));
+        threads(format!("{selector}:{},{sequential}", advice.random_threads));
+    }
+    flags.extend(["--depth-random".to_owned(), advice.depth.to_string()]);
+    flags
+}

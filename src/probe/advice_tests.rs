@@ -1,0 +1,185 @@
+//! Advice on disks that are computed and on disks that were measured long ago.
+
+use crate::device::{ExecutorKind, Order, Policy};
+
+use super::advice::{Advice, Situation, advise};
+use super::findings::{Answer, Outcome};
+use super::model::{Model, recorded};
+use super::{order, streams};
+
+const POOLS: Policy = Policy {
+    executor: ExecutorKind::Pools,
+    order: Order::Arrival,
+    random_threads: 4,
+    depth: 64,
+    sequential_threads: 4,
+    sequential_depth: 2,
+    metadata_threads: 16,
+};
+
+const ELEVATOR: Policy = Policy {
+    executor: ExecutorKind::OneThreadPerDisk,
+    order: Order::Physical,
+    random_threads: 1,
+    depth: 8,
+    sequential_threads: 1,
+    sequential_depth: 1,
+    metadata_threads: 1,
+};
+
+fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
+    let now = Situation {
+        policy,
+        if_solid: POOLS,
+        selector: "dev:sdx",
+        cores: 4,
+    };
+    advise(outcomes, &now).expect("there is something to go by")
+}
+
+fn line(outcomes: &[Outcome], experiment: &str, line: &str) -> super::Series {
+    let chart = super::findings::chart(outcomes, experiment).expect("measured");
+    chart.line(line).expect("there").clone()
+}
+
+/// Within a twentieth of the best, and no smaller number is.
+#[track_caller]
+fn assert_knee(series: &super::Series, chosen: usize) {
+    let best = series.best().expect("points");
+    let chosen = chosen as u64;
+    let good = |x| series.at(x).is_some_and(|value| value >= 0.95 * best);
+    assert!(good(chosen), "{chosen}: {series:?}");
+    let smaller = series.points.iter().filter(|point| point.x < chosen);
+    assert!(
+        smaller.clone().all(|point| !good(point.x)),
+        "{chosen}: {series:?}"
+    );
+}
+
+#[test]
+fn one_head_gets_one_stream_and_a_queue_in_physical_order() {
+    let outcomes = Model::spinning(1).outcomes();
+    for policy in [ELEVATOR, POOLS] {
+        let advice = advice(&outcomes, policy);
+        assert!(advice.rotational && advice.physical_order);
+        assert_eq!((advice.random_threads, advice.streams), (1, 1));
+        assert_knee(&line(&outcomes, "order", order::PHYSICAL), advice.depth);
+        assert!(advice.depth >= 4, "{advice:?}");
+        let word = match policy.executor {
+            ExecutorKind::OneThreadPerDisk => "dev:sdx:1,1",
+            _ => "dev:sdx:hdd",
+        };
+        let depth = advice.depth.to_string();
+        assert_eq!(advice.flags, ["--threads", word, "--depth-random", &depth]);
+    }
+}
+
+#[test]
+fn a_disk_that_was_taken_for_solid_state_gains_much() {
+    let outcomes = Model::spinning(1).outcomes();
+    let advice = advice(&outcomes, POOLS);
+    let gain = |what| {
+        let gain = advice.gains.iter().find(|gain| gain.what == what);
+        gain.expect("both were measured").factor()
+    };
+    assert!(gain("scattered reads") > 1.5, "{advice:?}");
+    assert!(gain("whole files") > 2.0, "{advice:?}");
+}
+
+#[test]
+fn the_policy_that_fits_gains_nothing_more() {
+    let outcomes = Model::spinning(1).outcomes();
+    let first = advice(&outcomes, ELEVATOR);
+    let fitting = Policy {
+        depth: first.depth,
+        ..ELEVATOR
+    };
+    for gain in advice(&outcomes, fitting).gains {
+        assert!((gain.factor() - 1.0).abs() < 1e-9, "{gain:?}");
+    }
+}
+
+#[test]
+fn a_mirror_gets_a_stream_for_each_head() {
+    let outcomes = Model::spinning(2).outcomes();
+    let advice = advice(&outcomes, ELEVATOR);
+    assert!(advice.rotational, "{:?}", advice.reasons);
+    assert_eq!((advice.random_threads, advice.streams), (1, 2));
+}
+
+#[test]
+fn solid_state_gets_many_reads_and_streams() {
+    let outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
+    let advice = advice(&outcomes, POOLS);
+    assert!(!advice.rotational && !advice.physical_order);
+    let in_flight = advice.random_threads * advice.depth;
+    assert_eq!((advice.random_threads, in_flight), (4, 100));
+    assert_knee(&line(&outcomes, "streams", streams::PLAIN), advice.streams);
+    assert_eq!(advice.streams, 8);
+    // Each of the four threads has two files under way.
+    assert_eq!(
+        advice.flags,
+        ["--threads", "dev:sdx:4,4", "--depth-random", "25"]
+    );
+    assert_eq!(advice.metadata_threads, Some(8));
+}
+
+#[test]
+fn a_slow_line_is_not_a_head() {
+    // Behind a network one stream fills the line, and a read takes as long as a turn.
+    let outcomes = Model::solid(0.005, 200, 100e6, 100e6).outcomes();
+    let advice = advice(&outcomes, ELEVATOR);
+    assert!(!advice.rotational, "{:?}", advice.reasons);
+    assert_eq!(advice.streams, 1);
+    assert_eq!(advice.flags[..2], ["--threads", "dev:sdx:ssd"]);
+    assert_eq!(advice.flags[2..4], ["--threads", "dev:sdx:4,1"]);
+    assert!(advice.random_threads * advice.depth >= 200);
+}
+
+#[test]
+fn metadata_from_memory_are_no_evidence() {
+    let mut outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
+    for outcome in &mut outcomes {
+        if let (Answer::Chart(chart), "metadata") = (&mut outcome.result, outcome.name) {
+            chart.notes.push("memory answered".to_owned());
+        }
+    }
+    assert_eq!(advice(&outcomes, POOLS).metadata_threads, None);
+}
+
+/// Reads of 4 KiB by threads, measured in 2008 on a SATA disk, an ATA disk and a mirror.
+#[test]
+fn disks_of_2008_are_known_for_what_they_were() {
+    let threads = [1, 2, 5, 10, 25, 100, 250, 1000];
+    for rates in [
+        [141.0, 150.0, 153.0, 153.0, 166.0, 167.0, 168.0, 162.0],
+        [300.0, 314.0, 311.0, 308.0, 306.0, 321.0, 317.0, 317.0],
+        [251.0, 402.0, 411.0, 413.0, 433.0, 472.0, 489.0, 500.0],
+    ] {
+        let points: Vec<_> = threads.into_iter().zip(rates).collect();
+        let outcomes = recorded(&points);
+        let advice = advice(&outcomes, ELEVATOR);
+        assert!(advice.rotational, "{rates:?}");
+        assert_eq!(advice.random_threads, 1);
+        assert_knee(
+            &line(&outcomes, "random", super::random::LINE),
+            advice.depth,
+        );
+    }
+}
+
+#[test]
+fn without_measurements_there_is_no_advice() {
+    let unmeasured = Outcome {
+        name: "random",
+        title: "",
+        result: Answer::Unmeasured("no time".to_owned()),
+    };
+    let now = Situation {
+        policy: POOLS,
+        if_solid: POOLS,
+        selector: "ssd",
+        cores: 4,
+    };
+    assert_eq!(advise(&[unmeasured], &now), None);
+}

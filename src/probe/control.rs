@@ -1,0 +1,47 @@
+//! What the watcher of a measurement may see and do.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Shared by those who measure and those who watch.
+#[derive(Debug, Default)]
+pub struct Control {
+    pub(super) stop: AtomicBool,
+    stage: Mutex<Stage>,
+}
+
+/// What is being done.
+#[derive(Clone, Debug, Default)]
+pub struct Stage {
+    /// The experiment's name, or what is prepared.
+    pub name: &'static str,
+    /// The point being measured.
+    pub detail: String,
+    /// When measuring began and when it will be over; `None` while things are prepared.
+    pub span: Option<(Instant, Instant)>,
+}
+
+impl Control {
+    /// Asks the measurement to end; what is known by then is reported.
+    pub fn cancel(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// True if it was asked to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// What is being done just now.
+    pub fn stage(&self) -> Stage {
+        self.stage
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(super) fn set(&self, change: impl FnOnce(&mut Stage)) {
+        change(&mut self.stage.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}

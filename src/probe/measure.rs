@@ -1,0 +1,352 @@
+//! A run of experiments from its beginning to its end.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::device::{Atlas, Class, Kind, Leaf, Override, Overrides, Selector, Told, Volume};
+
+use super::advice::{Situation, advise};
+use super::bench::Bench;
+use super::control::{Control, Stage};
+use super::dice::Dice;
+use super::experiment::{EXPERIMENTS, Experiment};
+use super::findings::{Answer, Findings, Outcome, Place, SCHEMA, Source};
+use super::ground::{Bypass, Ground};
+use super::listing::Listing;
+use super::scratch;
+use super::spec::{ProbeError, Spec};
+
+/// Parts of the time for finding files, and for asking what they are.
+const LISTING: f64 = 0.1;
+const ASKING: f64 = 0.12;
+
+/// Data that fills less than this lie close together, and seeks among them are short.
+const SMALL: u64 = 256 << 20;
+
+/// Everything that a measurement came to, with the volume that it is about.
+#[derive(Debug)]
+pub struct Measured {
+    /// What was found.
+    pub findings: Findings,
+    /// The volume, as it is read now.
+    pub volume: Volume,
+}
+
+/// Measures. Problems with single experiments are in the findings.
+///
+/// # Errors
+/// If the path is not there, or is neither a folder nor a regular file.
+pub fn measure(
+    spec: &Spec,
+    overrides: Overrides,
+    control: &Control,
+) -> Result<Measured, ProbeError> {
+    let failed = |cause| ProbeError::NoPath {
+        path: spec.path.clone(),
+        cause,
+    };
+    let path = fs::canonicalize(&spec.path).map_err(failed)?;
+    let metadata = fs::metadata(&path).map_err(failed)?;
+    if !metadata.is_dir() && !metadata.is_file() {
+        return Err(ProbeError::Unsuitable(spec.path.clone()));
+    }
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut atlas = Atlas::new(spec.system.clone(), overrides, cores);
+    let id = atlas.volume(metadata.dev(), &path);
+    let volume = atlas.get(id).clone();
+    let started = Instant::now();
+    let mut run = Running {
+        spec,
+        control,
+        volume: &volume,
+        cores,
+        notes: Vec::new(),
+    };
+    let (source, outcomes) = run.experiments(&path, &metadata);
+    let notes = run.notes;
+    let called_solid = Override {
+        selector: Selector::Default,
+        told: Told::As(Class::SolidState),
+    };
+    let called_solid = Overrides {
+        rows: vec![called_solid],
+        ..Overrides::default()
+    };
+    let mut other = Atlas::new(spec.system.clone(), called_solid, cores);
+    let other_id = other.volume(metadata.dev(), &path);
+    let situation = Situation {
+        policy: volume.policy,
+        if_solid: other.get(other_id).policy,
+        selector: &selector(&volume),
+        cores,
+    };
+    let findings = Findings {
+        schema: SCHEMA,
+        program: format!("seekless {}", env!("CARGO_PKG_VERSION")),
+        path: spec.path.to_string_lossy().into_owned(),
+        seed: spec.seed,
+        seconds_allowed: spec.time.as_secs_f64(),
+        seconds_taken: started.elapsed().as_secs_f64(),
+        interrupted: control.is_cancelled(),
+        place: place(&volume),
+        source,
+        advice: advise(&outcomes, &situation),
+        experiments: outcomes,
+        notes,
+    };
+    Ok(Measured { findings, volume })
+}
+
+/// What belongs to one run.
+struct Running<'a> {
+    spec: &'a Spec,
+    control: &'a Control,
+    volume: &'a Volume,
+    cores: usize,
+    notes: Vec<String>,
+}
+
+impl Running<'_> {
+    fn experiments(&mut self, path: &Path, metadata: &Metadata) -> (Source, Vec<Outcome>) {
+        if let Some(why) = nothing_to_measure(self.volume) {
+            return (
+                Source::default(),
+                self.all(|_| Answer::Unmeasured(why.to_owned())),
+            );
+        }
+        let mut dice = Dice::new(self.spec.seed);
+        let scratch = self.scratch(path, metadata, &mut dice);
+        let start = Instant::now();
+        let end = start + self.spec.time;
+        self.stage("listing", Some((start, end)));
+        let listing = match metadata.is_dir() {
+            true => {
+                let until = start + self.spec.time.mul_f64(LISTING);
+                Listing::below(path, until, &mut dice, self.control)
+            }
+            false => Listing::of_file(path),
+        };
+        if listing.unreadable > 0 {
+            let folders = listing.unreadable;
+            self.notes
+                .push(format!("{folders} folders could not be listed"));
+        }
+        if listing.is_partial && !self.control.is_cancelled() {
+            let files = listing.entries.len();
+            self.notes
+                .push(format!("the tree is large: {files} of its files took part"));
+        }
+        let mut bench = Bench {
+            control: self.control,
+            dice,
+            cores: self.cores,
+            class: self.volume.class,
+            chunk: self.volume.arrays.iter().find_map(|array| array.chunk),
+            listing,
+            ground: None,
+            until: end,
+            outcomes: Vec::new(),
+        };
+        let asked = |row: &&Experiment| {
+            let wanted = |wanted: &&Experiment| wanted.name == row.name;
+            self.spec.experiments.iter().any(wanted)
+        };
+        let (first, rest): (Vec<_>, Vec<_>) =
+            EXPERIMENTS.iter().filter(asked).partition(|row| row.first);
+        let mut left: u32 = first.iter().chain(&rest).map(|row| row.share).sum();
+        // The time for asking is needed by the others and not theirs.
+        let reserve = if rest.is_empty() { 0.0 } else { ASKING };
+        let reserve = self.spec.time.mul_f64(reserve);
+        for row in first {
+            self.one(
+                &mut bench,
+                row,
+                &mut left,
+                end - reserve.min(self.spec.time),
+            );
+        }
+        let mut source = Source::default();
+        if !rest.is_empty() {
+            self.stage("asking", Some((start, end)));
+            bench.ground = Some(match scratch {
+                Some(fd) => Ground::of_scratch(fd),
+                None => {
+                    bench.ask_all(Instant::now() + reserve);
+                    Ground::of_files(&bench.listing)
+                }
+            });
+            source = self.describe(bench.ground.as_ref());
+        }
+        for row in rest {
+            self.one(&mut bench, row, &mut left, end);
+        }
+        let mut outcomes = std::mem::take(&mut bench.outcomes);
+        let place = |outcome: &Outcome| EXPERIMENTS.iter().position(|row| row.name == outcome.name);
+        outcomes.sort_by_key(place);
+        (source, outcomes)
+    }
+
+    /// Does one experiment within its share of the time that is left.
+    fn one(&self, bench: &mut Bench<'_>, row: &Experiment, left: &mut u32, end: Instant) {
+        self.control.set(|stage| {
+            stage.name = row.name;
+            stage.detail.clear();
+        });
+        let now = Instant::now();
+        let share = f64::from(row.share) / f64::from((*left).max(1));
+        *left = left.saturating_sub(row.share);
+        bench.until = now + end.saturating_duration_since(now).mul_f64(share);
+        let answer = match self.control.is_cancelled() {
+            true => Err("interrupted".to_owned()),
+            false => (row.run)(bench),
+        };
+        bench.outcomes.push(Outcome {
+            name: row.name,
+            title: row.title,
+            result: match answer {
+                Ok(chart) => Answer::Chart(chart),
+                Err(why) => Answer::Unmeasured(why),
+            },
+        });
+    }
+
+    /// The scratch file, if one is wanted and can be had.
+    fn scratch(
+        &mut self,
+        path: &Path,
+        metadata: &Metadata,
+        dice: &mut Dice,
+    ) -> Option<std::os::fd::OwnedFd> {
+        let size = self.spec.scratch?;
+        self.stage("scratch", None);
+        let folder = match metadata.is_dir() {
+            true => path.to_owned(),
+            false => path
+                .parent()
+                .map_or_else(|| PathBuf::from("/"), Path::to_owned),
+        };
+        match scratch::write(&folder, size, dice, self.control) {
+            Ok(fd) => Some(fd),
+            Err(why) => {
+                self.notes
+                    .push(format!("{why}; the files that are there were read instead"));
+                None
+            }
+        }
+    }
+
+    /// What is read, and what is worth knowing of it.
+    fn describe(&mut self, ground: Option<&Ground>) -> Source {
+        let Some(ground) = ground else {
+            return Source::default();
+        };
+        if ground.sparse > 0 {
+            self.notes.push(format!(
+                "{} files with holes, or compressed ones, were left out",
+                ground.sparse
+            ));
+        }
+        if ground.bytes() < SMALL {
+            self.notes.push(format!(
+                "{} of data lie close together: on a disk with a head, seeks over all of it take longer. \
+                 Name a larger folder, or give --scratch",
+                crate::units::Bytes(ground.bytes())
+            ));
+        }
+        if !ground.checked && ground.bypass == Bypass::Dropped {
+            self.notes.push(
+                "the system does not tell what is in the page cache: some reads may have been answered from memory"
+                    .to_owned(),
+            );
+        }
+        if matches!(self.volume.class, Class::Network | Class::Fuse)
+            || self.volume.filesystem == "zfs"
+        {
+            self.notes.push(
+                "whoever answers here has a cache of its own, which cannot be seen or avoided: mount it again for cold numbers"
+                    .to_owned(),
+            );
+        }
+        Source {
+            kind: if ground.is_scratch() {
+                "scratch"
+            } else {
+                "files"
+            },
+            files: ground.files.len() as u64,
+            bytes: ground.bytes(),
+            cache: match ground.bypass {
+                Bypass::Direct => "direct",
+                Bypass::Dropped => "dropped",
+                Bypass::Impossible => "none",
+            },
+            cache_checked: ground.checked,
+        }
+    }
+
+    fn all(&self, answer: impl Fn(&Experiment) -> Answer) -> Vec<Outcome> {
+        let outcome = |row: &&'static Experiment| Outcome {
+            name: row.name,
+            title: row.title,
+            result: answer(row),
+        };
+        self.spec.experiments.iter().map(outcome).collect()
+    }
+
+    fn stage(&self, name: &'static str, span: Option<(Instant, Instant)>) {
+        self.control.set(|stage| {
+            *stage = Stage {
+                name,
+                detail: String::new(),
+                span,
+            };
+        });
+    }
+}
+
+/// Why a volume has no disk to measure, if so.
+fn nothing_to_measure(volume: &Volume) -> Option<&'static str> {
+    match (volume.class, Kind::of(&volume.filesystem)) {
+        (_, Kind::Pseudo) => Some("the kernel makes these files up: there is nothing to measure"),
+        (Class::Memory, _) => Some("these files are in memory: there is no disk to measure"),
+        _ => None,
+    }
+}
+
+/// What stands before the colon in `--threads` for this volume.
+fn selector(volume: &Volume) -> String {
+    match (volume.stack.as_slice(), volume.leaves.as_slice()) {
+        ([], _) => volume.class.word().to_owned(),
+        // A partition stands for its disk; saying so is clearer.
+        ([_, _], [leaf]) | ([_], [leaf]) if volume.stack.contains(&leaf.name) => {
+            format!("dev:{}", leaf.name)
+        }
+        ([top, ..], _) => format!("dev:{top}"),
+    }
+}
+
+fn place(volume: &Volume) -> Place {
+    let disk = |leaf: &Leaf| {
+        let mut words = vec![leaf.name.clone()];
+        words.extend(leaf.model.clone());
+        words.extend(
+            leaf.rotational
+                .map(|flag| format!("rotational={}", u8::from(flag))),
+        );
+        words.join(" ")
+    };
+    Place {
+        mount: volume.mount_point.to_string_lossy().into_owned(),
+        filesystem: volume.filesystem.clone(),
+        disks: volume.leaves.iter().map(disk).collect(),
+        class: volume.class.word().to_owned(),
+        policy: volume.policy.describe(),
+        chunk: volume.arrays.iter().find_map(|array| array.chunk),
+    }
+}
+
+/// The shortest time in which anything can be measured.
+pub const SHORTEST: Duration = Duration::from_millis(100);

@@ -1,0 +1,43 @@
+//! Measures how a disk likes to be read, and says what to set.
+//!
+//! Nothing of the user's is written: existing files are read, or a scratch file without a name.
+//! [`measure`] gathers what there is to read (`ground`), lets each experiment of [`EXPERIMENTS`]
+//! fill a [`Chart`] within its share of the time (`sweep`), and [`advise`] turns the charts into
+//! numbers. How findings look to people is in [`text`] and [`svg`]; for programs they are
+//! serialized as they are.
+
+mod advice;
+#[cfg(test)]
+mod advice_tests;
+mod bench;
+mod blocks;
+mod control;
+mod dice;
+mod experiment;
+mod findings;
+mod ground;
+mod listing;
+mod load;
+mod measure;
+mod metadata;
+#[cfg(test)]
+mod model;
+mod order;
+mod random;
+mod scratch;
+mod sizes;
+mod spec;
+mod steady;
+mod streams;
+pub mod svg;
+mod sweep;
+pub mod text;
+
+pub use advice::{Advice, Gain, Situation, advise};
+pub use control::{Control, Stage};
+pub use experiment::{EXPERIMENTS, Experiment, experiment};
+pub use findings::{
+    Answer, Axis, Chart, Findings, Latency, Outcome, Place, Point, SCHEMA, Series, Source, Unit,
+};
+pub use measure::{Measured, SHORTEST, measure};
+pub use spec::{ProbeError, Spec};

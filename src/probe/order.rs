@@ -1,0 +1,214 @@
+//! The same scattered reads in several orders: what the elevator gains, and how deep a queue it
+//! wants.
+
+use super::bench::{Bench, spread};
+use super::dice::Dice;
+use super::findings::{Axis, Chart, Unit};
+use super::ground::{BLOCK, Ground};
+use super::load::{Spot, scattered};
+use super::sweep::{Aim, Sample};
+
+/// As folders name the files.
+pub const DIRECTORY: &str = "directory";
+
+/// By inode number.
+pub const INODE: &str = "inode";
+
+/// By position on the disk.
+pub const PHYSICAL: &str = "physical";
+
+/// As the dice fell: in the place of the first two, where there are too few files.
+pub const SHUFFLED: &str = "shuffled";
+
+/// Reads in flight for the sweep across the disk.
+const SWEEP: [u64; 6] = [1, 2, 4, 8, 16, 32];
+
+/// Reads in flight for the others, to compare with.
+const OTHERS: [u64; 2] = [1, 8];
+
+/// Files whose starts make a scattered load of their own; with fewer, places inside them are read.
+const ENOUGH_FILES: usize = 256;
+
+/// Fewer places than this are read too soon for an order to show.
+const FEWEST: usize = 64;
+
+/// Files that take part.
+const MOST: usize = 50_000;
+
+/// In large files one place in so many bytes is read.
+const STEP: u64 = 1 << 20;
+
+/// A place with what it can be sorted by.
+#[derive(Clone, Copy)]
+struct Place {
+    spot: Spot,
+    ino: u64,
+    position: Option<u64>,
+}
+
+/// Reads the starts of neighbouring files in each order, from anywhere in that order on.
+pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
+    let ground = bench.ground()?;
+    let mut dice = bench.dice.clone();
+    let by_file = ground.files.len() >= ENOUGH_FILES;
+    let places = match by_file {
+        true => starts(bench, ground),
+        false => inside(ground, &mut dice),
+    };
+    if places.len() < FEWEST {
+        return Err(format!(
+            "{} places to read are too few: name a larger folder, or give --scratch 1G",
+            places.len()
+        ));
+    }
+    if places.iter().all(|place| place.position.is_none()) {
+        return Err(
+            "the file system does not tell where files lie on the disk (FIEMAP)".to_owned(),
+        );
+    }
+    let orders = orders(&places, by_file, &mut dice);
+    let aims: Vec<Aim> = orders
+        .iter()
+        .flat_map(|(series, _)| {
+            let depths: &[u64] = if *series == PHYSICAL { &SWEEP } else { &OTHERS };
+            depths.iter().map(|&x| Aim { series, x })
+        })
+        .collect();
+    let (mut failed, mut done) = (0, 0);
+    let series = bench.sweep(Axis::InFlight, &aims, |aim, window, _| {
+        let (_, spots) = orders.iter().find(|(name, _)| *name == aim.series)?;
+        let start = dice.below(spots.len() as u64) as usize;
+        let places = spots.iter().cycle().skip(start).copied();
+        let in_flight = aim.x as usize;
+        // One thread, so that the order stays what it is.
+        let load = scattered(ground, places, in_flight, 1, window, bench.control);
+        failed += load.failed;
+        done += load.latencies_us.len();
+        (load.rate > 0.0).then_some(Sample {
+            rate: load.rate,
+            latencies_us: load.latencies_us,
+        })
+    })?;
+    let mut notes = vec![match by_file {
+        true => format!("the starts of {} files", places.len()),
+        false => format!(
+            "places inside {} files: for the order of folders and inodes there are too few",
+            ground.files.len()
+        ),
+    }];
+    let repeated = done / places.len();
+    if repeated > 2 {
+        notes.push(format!(
+            "each place was read about {repeated} times: the disk's own memory may have answered"
+        ));
+    }
+    if failed > 0 {
+        notes.push(format!("{failed} reads failed and do not count"));
+    }
+    bench.dice = dice;
+    Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
+}
+
+/// The starts of files, as many as can be located in a part of the time.
+fn starts(bench: &Bench<'_>, ground: &Ground) -> Vec<Place> {
+    let count = ground.files.len().min(MOST);
+    let until = bench.part(0.2);
+    let located = spread(count, 4, until, bench.control, |file| {
+        ground.position(file, 0)
+    });
+    let places = located.into_iter().enumerate().map(|(file, position)| {
+        Some(Place {
+            spot: Spot { file, offset: 0 },
+            ino: ground.files[file].ino,
+            position: position?,
+        })
+    });
+    places.flatten().collect()
+}
+
+/// One block in each megabyte of all files.
+fn inside(ground: &Ground, dice: &mut Dice) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (file, piece) in ground.files.iter().enumerate() {
+        let starts = (0..piece.size).step_by(STEP as usize).take(MOST);
+        let offsets: Vec<u64> = starts
+            .map(|start| {
+                let blocks = STEP.min(piece.size - start).div_ceil(BLOCK);
+                start + dice.below(blocks) * BLOCK
+            })
+            .collect();
+        let positions = ground.positions(file, &offsets);
+        places.extend(
+            offsets
+                .iter()
+                .zip(positions)
+                .map(|(&offset, position)| Place {
+                    spot: Spot { file, offset },
+                    ino: piece.ino,
+                    position,
+                }),
+        );
+    }
+    places
+}
+
+/// The places in each order.
+fn orders(places: &[Place], by_file: bool, dice: &mut Dice) -> Vec<(&'static str, Vec<Spot>)> {
+    let spots = |places: &[Place]| places.iter().map(|place| place.spot).collect::<Vec<_>>();
+    let sorted = |key: fn(&Place) -> u64| {
+        let mut sorted = places.to_vec();
+        sorted.sort_by_key(key);
+        spots(&sorted)
+    };
+    let physical = (
+        PHYSICAL,
+        sorted(|place| place.position.unwrap_or(place.ino)),
+    );
+    if by_file {
+        let inode = (INODE, sorted(|place| place.ino));
+        return vec![(DIRECTORY, spots(places)), inode, physical];
+    }
+    let mut shuffled = spots(places);
+    dice.shuffle(&mut shuffled);
+    vec![(SHUFFLED, shuffled), physical]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: usize, ino: u64, position: Option<u64>) -> Place {
+        Place {
+            spot: Spot { file, offset: 0 },
+            ino,
+            position,
+        }
+    }
+
+    #[test]
+    fn each_order_has_the_same_places() {
+        let places = [
+            place(0, 30, Some(2000)),
+            place(1, 10, Some(3000)),
+            place(2, 20, Some(1000)),
+        ];
+        let files = |by_file| {
+            let orders = orders(&places, by_file, &mut Dice::new(1));
+            let files = |(name, spots): (&'static str, Vec<Spot>)| {
+                (name, spots.iter().map(|spot| spot.file).collect::<Vec<_>>())
+            };
+            orders.into_iter().map(files).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            files(true),
+            [
+                (DIRECTORY, vec![0, 1, 2]),
+                (INODE, vec![1, 2, 0]),
+                (PHYSICAL, vec![2, 0, 1]),
+            ]
+        );
+        let few = files(false);
+        assert_eq!(few[1], (PHYSICAL, vec![2, 0, 1]));
+        assert_eq!(few[0].0, SHUFFLED);
+    }
+}

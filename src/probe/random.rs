@@ -1,0 +1,76 @@
+//! Scattered reads of 4 KiB against reads in flight: where more stop paying.
+
+use super::bench::Bench;
+use super::findings::{Axis, Chart, Unit};
+use super::ground::BLOCK;
+use super::load::{Spot, scattered};
+use super::sweep::{Aim, Sample};
+
+/// The line's name.
+pub const LINE: &str = "scattered";
+
+/// The numbers of threads that were tried in 2008, on disks and mirrors.
+const IN_FLIGHT: [u64; 9] = [1, 2, 3, 5, 10, 25, 100, 250, 1000];
+
+/// Fewer blocks than this would be read again and again, and come out of the drive's own memory.
+const FEWEST_BLOCKS: u64 = 256;
+
+/// Reads places that are chosen blindly, more and more at a time.
+pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
+    let ground = bench.ground()?;
+    let sums = ground.block_sums();
+    let blocks = sums.last().copied().unwrap_or(0);
+    if blocks < FEWEST_BLOCKS {
+        return Err(format!(
+            "there are {blocks} blocks of 4 KiB to choose from, and less than {FEWEST_BLOCKS} say nothing: \
+             name a larger folder, or give --scratch 1G"
+        ));
+    }
+    let mut dice = bench.dice.clone();
+    let (mut failed, mut done, mut left_out) = (0, 0, Vec::new());
+    let aims = IN_FLIGHT.map(|x| Aim { series: LINE, x });
+    let series = bench.sweep(Axis::InFlight, &aims, |aim, window, line| {
+        // Each of those in flight has to come to its end at least once within the time.
+        let fastest = line.iter().map(|(_, rate)| *rate).reduce(f64::max);
+        if fastest.is_some_and(|rate| rate * window.as_secs_f64() < aim.x as f64) {
+            left_out.push(aim.x);
+            return None;
+        }
+        let places = std::iter::repeat_with(|| {
+            let (file, offset) = ground.any_block(&sums, &mut dice);
+            Spot { file, offset }
+        });
+        let in_flight = aim.x as usize;
+        let load = scattered(
+            ground,
+            places,
+            in_flight,
+            bench.cores,
+            window,
+            bench.control,
+        );
+        failed += load.failed;
+        done += load.latencies_us.len() as u64;
+        (load.rate > 0.0).then_some(Sample {
+            rate: load.rate,
+            latencies_us: load.latencies_us,
+        })
+    })?;
+    let mut notes = Vec::new();
+    if let (Some(first), Some(last)) = (left_out.iter().min(), left_out.iter().max()) {
+        notes.push(format!(
+            "{first} to {last} in flight were left out: they would not all have ended in the time there was (--time gives more)"
+        ));
+    }
+    if done > blocks / 2 {
+        notes.push(format!(
+            "{done} reads among {} of data: many places were read more than once, and the disk's own memory may have answered",
+            crate::units::Bytes(blocks * BLOCK)
+        ));
+    }
+    if failed > 0 {
+        notes.push(format!("{failed} reads failed and do not count"));
+    }
+    bench.dice = dice;
+    Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
+}

@@ -1,0 +1,88 @@
+//! A file without a name, full of bytes that no disk can compress.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use crate::sys::open::CWD;
+use crate::sys::{fadvise, open, statfs, tmpfile};
+use crate::units::Bytes;
+
+use super::control::Control;
+use super::dice::Dice;
+
+/// Bytes written at a time.
+const PIECE: usize = 1 << 20;
+
+/// Writes a scratch file into a folder. It has no name: whatever ends this process, the file is
+/// gone with it.
+///
+/// # Errors
+/// In words, with the way out.
+pub fn write(
+    folder: &Path,
+    size: Bytes,
+    dice: &mut Dice,
+    control: &Control,
+) -> Result<OwnedFd, String> {
+    let failed = |error: io::Error| format!("no scratch file in {}: {error}", folder.display());
+    let name = std::ffi::CString::new(folder.as_os_str().as_encoded_bytes());
+    let name = name.map_err(|error| failed(error.into()))?;
+    let handle = open::folder_following(CWD, &name).map_err(|error| failed(error.into()))?;
+    if statfs::is_read_only(&handle) {
+        return Err(failed(rustix::io::Errno::ROFS.into()));
+    }
+    if let Some(free) = statfs::available(&handle).filter(|&free| free < size.0) {
+        let free = Bytes(free);
+        return Err(format!(
+            "no scratch file in {}: {size} were asked for and {free} are free",
+            folder.display()
+        ));
+    }
+    let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), dice.roll());
+    let fallback = std::ffi::CString::new(fallback).map_err(|error| failed(error.into()))?;
+    let fd = tmpfile::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
+    let mut file = File::from(fd);
+    let mut piece = vec![0; PIECE];
+    let mut left = size.0;
+    while left > 0 && !control.is_cancelled() {
+        dice.fill(&mut piece);
+        let len = left.min(PIECE as u64) as usize;
+        file.write_all(&piece[..len]).map_err(failed)?;
+        left -= len as u64;
+        let percent = (size.0 - left) * 100 / size.0;
+        control.set(|stage| stage.detail = format!("{percent} % of {size}"));
+    }
+    // What is not on the disk yet would be read from memory.
+    file.sync_all().map_err(failed)?;
+    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+    Ok(file.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn it_has_its_size_and_no_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut dice, control) = (Dice::new(1), Control::default());
+        let size = Bytes(3_000_000);
+        let file = write(folder.path(), size, &mut dice, &control).expect("written");
+        let metadata = File::from(file).metadata().expect("metadata");
+        assert_eq!(metadata.len(), size.0);
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut dice, control) = (Dice::new(1), Control::default());
+        let error = write(folder.path(), Bytes(1 << 60), &mut dice, &control);
+        let error = error.expect_err("nobody has so much");
+        assert!(error.contains("1.2 EB were asked for"), "{error}");
+    }
+}

@@ -1,0 +1,46 @@
+//! What is to be measured.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::device::SystemRoot;
+use crate::units::Bytes;
+
+use super::experiment::Experiment;
+
+/// A measurement as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// A folder, or a file: what lies below is read.
+    pub path: PathBuf,
+    /// How long it may take, scratch file aside.
+    pub time: Duration,
+    /// Read a scratch file of this size in place of the files that are there.
+    pub scratch: Option<Bytes>,
+    /// The experiments to do.
+    pub experiments: Vec<&'static Experiment>,
+    /// Decides which places are read.
+    pub seed: u64,
+    /// Where the system tells about its devices.
+    pub system: SystemRoot,
+}
+
+/// Says why nothing can be measured at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The path cannot be looked at.
+    #[error("{}: {cause}", path.display())]
+    NoPath {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The path is neither a folder nor a regular file.
+    #[error(
+        "{}: neither a folder nor a regular file: give a folder on the disk to be measured, as in seekless probe /mnt/disk",
+        .0.display()
+    )]
+    Unsuitable(PathBuf),
+}

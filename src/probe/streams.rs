@@ -1,0 +1,78 @@
+//! Whole files against the number read at a time: a head loses with each further stream.
+
+use super::bench::{Bench, Runs};
+use super::findings::{Axis, Chart, Unit};
+use super::load::{Manner, streams};
+use super::sweep::{Aim, Sample};
+
+/// Without a hint, as the kernel likes.
+pub const PLAIN: &str = "plain";
+
+/// With `POSIX_FADV_SEQUENTIAL`, which doubles what the kernel reads ahead.
+pub const HINTED: &str = "sequential hint";
+
+/// Streams at a time. An NVMe gained nothing beyond eight.
+const STREAMS: [u64; 5] = [1, 2, 4, 8, 16];
+
+/// Bytes of each read: what `find` reads at a time.
+pub const PIECE: usize = 256 << 10;
+
+/// Reads several parts of the disk from front to back at a time.
+pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
+    let ground = bench.ground()?;
+    let runs = Runs::of(ground, bench.part(0.15), bench.control);
+    let (mut failed, mut cached, mut read) = (0, 0, 0);
+    let aims = [PLAIN, HINTED].into_iter().flat_map(|series| {
+        let enough = STREAMS
+            .into_iter()
+            .filter(|&x| runs.runs.len() as u64 >= 2 * x);
+        enough.map(move |x| Aim { series, x })
+    });
+    let aims: Vec<Aim> = aims.collect();
+    if aims.len() < 4 {
+        return Err(format!(
+            "{} in files are too little for several streams: name a larger folder, or give --scratch 1G",
+            crate::units::Bytes(runs.bytes)
+        ));
+    }
+    let mut dice = bench.dice.clone();
+    let series = bench.sweep(Axis::Streams, &aims, |aim, window, _| {
+        let parts = runs.parts(aim.x as usize, &mut dice);
+        let manner = Manner {
+            block: PIECE,
+            stride: PIECE,
+            direct: false,
+            sequential: aim.series == HINTED,
+            whole_runs: false,
+        };
+        let load = streams(ground, parts, manner, window, bench.control);
+        failed += load.failed;
+        cached += load.cached;
+        read += load.bytes;
+        (load.bytes > 0).then(|| Sample {
+            rate: load.megabytes(),
+            latencies_us: Vec::new(),
+        })
+    })?;
+    let mut notes = Vec::new();
+    if aims.len() < 2 * STREAMS.len() {
+        notes.push("there is too little data for more streams".to_owned());
+    }
+    if read > 2 * runs.bytes {
+        notes.push(format!(
+            "{} were read of {}: the disk's own memory may have answered",
+            crate::units::Bytes(read),
+            crate::units::Bytes(runs.bytes)
+        ));
+    }
+    if cached > 0 {
+        notes.push(format!(
+            "{cached} times a file was passed over because it would not leave the page cache"
+        ));
+    }
+    if failed > 0 {
+        notes.push(format!("{failed} reads failed and do not count"));
+    }
+    bench.dice = dice;
+    Ok(Bench::chart(Axis::Streams, Unit::Megabytes, series, notes))
+}
