@@ -5,12 +5,18 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
+use common::run::Seekless;
 use common::scene::{Scene, picture};
 use common::{Run, noise, seekless};
 
 /// A run whose journals and trash are in this scene.
 fn run(scene: &Scene, arguments: &str) -> Run {
+    prepared(scene, arguments).run()
+}
+
+fn prepared(scene: &Scene, arguments: &str) -> Seekless {
     let state = scene.top.join("state");
     seekless(&scene.top, arguments)
         .env("XDG_STATE_HOME", state.to_str().expect("UTF-8"))
@@ -18,7 +24,6 @@ fn run(scene: &Scene, arguments: &str) -> Run {
             "XDG_DATA_HOME",
             scene.top.join("data").to_str().expect("UTF-8"),
         )
-        .run()
 }
 
 /// Fills a tree with sets of two to four equal files, each with times and a mode of its own.
@@ -43,11 +48,13 @@ fn round_trip(files: u64, action: &str) {
     let scene = Scene::new();
     fill(&scene, files);
     let before = picture(&scene.tree());
-    let done = run(&scene, &format!("{action} --yes tree"));
+    let patience = Duration::from_secs(1800);
+    let long = |arguments: &str| prepared(&scene, arguments).patience(patience).run();
+    let done = long(&format!("{action} --yes tree"));
     assert_eq!(done.code(), 0, "{done}");
     assert!(done.stderr_text().contains("seekless undo "), "{done}");
     assert!(picture(&scene.tree()) != before, "nothing was done");
-    let undone = run(&scene, "undo");
+    let undone = long("undo");
     assert_eq!(undone.code(), 0, "{undone}");
     let after = picture(&scene.tree());
     let differs = before
@@ -55,7 +62,7 @@ fn round_trip(files: u64, action: &str) {
         .find(|(path, seen)| after.get(*path) != Some(*seen));
     assert_eq!(differs.map(|(path, _)| path), None);
     assert_eq!(before.len(), after.len());
-    let again = run(&scene, "undo");
+    let again = long("undo");
     assert_eq!(again.code(), 0, "{again}");
     assert!(
         again.stderr_text().contains("nothing was to be undone"),
