@@ -94,7 +94,19 @@ fn every_crate_has_its_reason_and_no_other_is_named() {
 fn options() -> BTreeSet<String> {
     let option = Regex::new("(?m)^ +(?:(-[A-Za-z0-9]), )?(--[a-z][a-z-]*)").expect("a pattern");
     let mut options = BTreeSet::new();
-    for command in ["find", "devices", "probe", "man", "completions"] {
+    for command in [
+        "find",
+        "remove",
+        "hardlink",
+        "symlink",
+        "reflink",
+        "move",
+        "undo",
+        "devices",
+        "probe",
+        "man",
+        "completions",
+    ] {
         let help = Command::new(env!("CARGO_BIN_EXE_seekless"))
             .args([command, "--help"])
             .output()
