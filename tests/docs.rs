@@ -101,7 +101,6 @@ fn options() -> BTreeSet<String> {
         "symlink",
         "reflink",
         "move",
-        "undo",
         "devices",
         "probe",
         "man",
@@ -218,4 +217,23 @@ fn paths_of_this_repository_exist() {
 fn the_changelog_has_a_place_for_what_comes_next() {
     let changelog = read("CHANGELOG.md");
     assert!(changelog.lines().any(|line| line == "## [Unreleased]"));
+}
+
+#[test]
+fn every_keep_rule_is_explained_as_the_help_does() {
+    let page = read("docs/actions.md");
+    for rule in seekless::action::keep::RULES {
+        let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
+        let start = format!("| `{}{argument}` | ", rule.name);
+        let line = page.lines().find(|line| line.starts_with(&start));
+        let line = line.unwrap_or_else(|| panic!("no row {start}"));
+        let about = rule.about.split([',', ':']).next().unwrap_or("");
+        assert!(line.contains(about), "{line}\nis not: {about}");
+    }
+    let rows = page
+        .lines()
+        .skip_while(|line| *line != "| Rule | Prefers |")
+        .skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|')).count();
+    assert_eq!(rows, seekless::action::keep::RULES.len());
 }
