@@ -101,6 +101,7 @@ fn options() -> BTreeSet<String> {
         "symlink",
         "reflink",
         "move",
+        "undo",
         "devices",
         "probe",
         "man",
