@@ -9,7 +9,7 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, Control, Delivery, Replication, Root, find};
+use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, find};
 use seekless::event::Deaf;
 use seekless::hash::ContentDigest;
 use seekless::pipeline::{DuplicateSet, Member, Summary};
@@ -50,7 +50,7 @@ fn config(folder: &Path) -> Config {
         replication: Replication::Over(1),
         ignore_files: Vec::new(),
         verify: false,
-        keep_cache: true,
+        page_use: PageUse::Keep,
         overrides: Overrides::default(),
         sysfs: SystemRoot::default().sysfs,
     }

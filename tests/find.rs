@@ -1183,6 +1183,7 @@ mod output {
             "--depth-random 1",
             "--depth-random 128",
             "--keep-cache",
+            "--drop-cache",
             "-v",
             "-vv",
         ] {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, Replication, Root};
+use seekless::engine::{Config, PageUse, Replication, Root};
 use seekless::scan::FilterSpec;
 
 use super::moment::Moment;
@@ -37,7 +37,11 @@ pub fn search(
         replication,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
-        keep_cache: args.keep_cache,
+        page_use: match (args.keep_cache, args.drop_cache) {
+            (true, _) => PageUse::Keep,
+            (false, true) => PageUse::GiveBack,
+            (false, false) => PageUse::KeepWhileFree,
+        },
         overrides,
         sysfs: SystemRoot::default().sysfs,
     })

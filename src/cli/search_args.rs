@@ -174,12 +174,21 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", help_heading = "How disks are read")]
     pub depth_random: Option<usize>,
 
-    /// Leave what was read in the page cache
+    /// Leave what was read in the page cache, even when memory is short
     ///
-    /// By default pages that were not there before are let go, so that a scan of a whole disk does
-    /// not push out what the machine was working with.
+    /// By default pages that were not there before stay as long as memory lies free, and are let go
+    /// from then on, so that a scan of a whole disk does not push out what the machine was working
+    /// with.
     #[arg(long, help_heading = "How disks are read")]
     pub keep_cache: bool,
+
+    /// Let go of what was read at once, even while memory lies free
+    #[arg(
+        long,
+        conflicts_with = "keep_cache",
+        help_heading = "How disks are read"
+    )]
+    pub drop_cache: bool,
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {

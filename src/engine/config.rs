@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::device::{Overrides, SystemRoot};
+use crate::executor::PageUse;
 use crate::pipeline::{Counting, Replication};
 use crate::scan::filter::Filter;
 
@@ -29,8 +30,8 @@ pub struct Config {
     pub ignore_files: Vec<String>,
     /// Compare the members of each set byte by byte in the end.
     pub verify: bool,
-    /// Leave pages in the page cache that were not there before.
-    pub keep_cache: bool,
+    /// What becomes of pages that were not in the page cache before.
+    pub page_use: PageUse,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
     /// Below this folder lies the system's sysfs; `/sys` but for tests.

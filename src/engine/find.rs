@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer, Problem, ProblemKind};
-use crate::executor::{Batch, Failure, Finished, Request, Scheduler, Settings, Span, Task};
+use crate::executor::{Batch, Behind, Failure, Finished, Request, Scheduler, Settings, Span, Task};
 use crate::file::{FileIndex, SharedDirs};
 use crate::hash::Digest;
 use crate::pipeline::{DeviceTally, HEAD, Machine, Summary, TAIL, TailRule, Want};
@@ -73,8 +73,8 @@ pub fn find(
     let settings = Settings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
-        keep_cache: config.keep_cache,
         open_folders: share.folders,
+        behind: Behind::new(config.page_use),
         stop: control.stop_flag(),
     };
     if !ring::is_available() {

@@ -1,4 +1,4 @@
-//! A thread that keeps many reads in flight through a ring.
+//! Keeps many reads in flight through a ring.
 //!
 //! Files are begun in the order in which their tasks come. Each is read in pieces of one slot's
 //! size, several at a time; pieces may arrive in any order and are folded in the right one. What is
@@ -7,56 +7,15 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use rustix::io::Errno;
 
 use crate::sys::ring::Ring;
 
-use super::behind::Behind;
 use super::fold::Fold;
-use super::one::{self, name_of};
 use super::reader::{Reader, finished, is_expected, is_whole, refused};
-use super::task::{Batch, Completion, Failure, Outcome, SPANS, Span, Task};
-
-/// How much a thread keeps in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Reads in flight.
-    pub slots: usize,
-    /// Bytes of each.
-    pub slot_size: usize,
-}
-
-/// Completions sent at a time while there is more to do.
-const COMPLETIONS: usize = 64;
-
-/// Does tasks until their channel closes.
-pub fn run<F: Fold>(
-    reader: Reader<F>,
-    ring: Ring,
-    shape: Shape,
-    tasks: &Receiver<Batch>,
-    done: &Sender<Vec<Completion<F::Digest>>>,
-) {
-    let mut many = Many {
-        reader,
-        ring,
-        shape,
-        free: (0..shape.slots).rev().collect(),
-        pieces: (0..shape.slots).map(|_| Piece::default()).collect(),
-        files: (0..shape.slots).map(|_| None).collect(),
-        current: None,
-        batch: Batch::default(),
-        next: 0,
-        behind: Behind::default(),
-        completions: Vec::new(),
-        done,
-    };
-    if !many.work(tasks) {
-        let reader = many.give_up();
-        one::run(reader, tasks, done);
-    }
-}
+use super::source::Source;
+use super::task::{Failure, Outcome, SPANS, Span, Task};
+use super::worker::Shape;
 
 /// A file being read.
 struct File<F: Fold> {
@@ -71,7 +30,6 @@ struct File<F: Fold> {
     folded: u64,
     digests: [Option<F::Digest>; SPANS],
     failure: Option<Failure>,
-    drop_behind: bool,
 }
 
 /// What a slot is reading.
@@ -84,112 +42,102 @@ struct Piece {
     filled: usize,
 }
 
-struct Many<'a, F: Fold> {
-    reader: Reader<F>,
+/// The ring and what it reads.
+pub struct Many<F: Fold> {
     ring: Ring,
-    shape: Shape,
+    slot_size: usize,
     free: Vec<usize>,
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has one piece in flight at least.
     files: Vec<Option<File<F>>>,
     /// The file with pieces yet to ask for: the next one begins when all of its are asked for.
     current: Option<usize>,
-    batch: Batch,
-    next: usize,
-    behind: Behind,
-    completions: Vec<Completion<F::Digest>>,
-    done: &'a Sender<Vec<Completion<F::Digest>>>,
 }
 
-impl<F: Fold> Many<'_, F> {
-    /// Works until no task can come any more; false if the ring failed before.
-    fn work(&mut self, tasks: &Receiver<Batch>) -> bool {
+impl<F: Fold> Many<F> {
+    /// Nothing in flight yet.
+    pub fn new(ring: Ring, shape: Shape) -> Self {
+        Self {
+            ring,
+            slot_size: shape.slot_size,
+            free: (0..shape.slots).rev().collect(),
+            pieces: (0..shape.slots).map(|_| Piece::default()).collect(),
+            files: (0..shape.slots).map(|_| None).collect(),
+            current: None,
+        }
+    }
+
+    /// Does tasks as long as there are any; false if the ring failed before.
+    pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
         loop {
-            let more = self.fill(tasks);
+            self.fill(reader, source);
+            source.flush();
             if self.ring.in_flight() == 0 {
-                self.flush();
-                self.behind.drop_all();
-                if !more {
-                    return true;
-                }
-                // Nothing to do: sleep until there is.
-                match tasks.recv() {
-                    Ok(batch) => (self.batch, self.next) = (batch, 0),
-                    Err(_) => return true,
-                }
-                continue;
+                return true;
             }
-            self.flush();
             if self.ring.wait(1).is_err() {
+                self.give_up(reader, source);
                 return false;
             }
             while let Some((slot, result)) = self.ring.completed() {
-                self.arrived(slot, result);
+                self.arrived(slot, result, reader, source);
             }
         }
     }
 
-    /// Begins as much as there is room for; false if no task can ever come again.
-    fn fill(&mut self, tasks: &Receiver<Batch>) -> bool {
+    /// Begins as much as there is room for.
+    fn fill(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         loop {
             while let (false, Some(file)) = (self.free.is_empty(), self.current) {
                 self.ask(file);
             }
             if self.free.is_empty() {
-                return true;
+                return;
             }
-            if self.next == self.batch.tasks.len() {
-                match tasks.try_recv() {
-                    Ok(batch) => (self.batch, self.next) = (batch, 0),
-                    Err(TryRecvError::Empty) => return true,
-                    Err(TryRecvError::Disconnected) => return false,
-                }
-                continue;
-            }
-            let task = self.batch.tasks[self.next];
-            let Some(opened) = self.open(&task) else {
-                return true;
+            let Some((task, name)) = source.peek() else {
+                return;
             };
-            self.next += 1;
-            self.begin(task, opened);
+            let opened = match reader.stopped() {
+                true => Err(Failure::Refused(Errno::CANCELED)),
+                false => match reader.try_open(&task, name) {
+                    Some(opened) => opened,
+                    // Descriptors are short: ours come free when what is in flight arrives.
+                    None if self.ring.in_flight() > 0 => return,
+                    None => reader.open(&task, name),
+                },
+            };
+            source.advance();
+            self.begin(task, opened, reader, source);
         }
     }
 
-    /// Opens a task's file; `None` if that must wait until one of ours has been read.
-    fn open(&mut self, task: &Task) -> Option<Result<OwnedFd, Failure>> {
-        if self.reader.stopped() {
-            return Some(Err(Failure::Refused(Errno::CANCELED)));
-        }
-        let name = name_of(&self.batch, task);
-        if let Some(opened) = self.reader.try_open(task, name) {
-            return Some(opened);
-        }
-        self.behind.drop_all();
-        (self.ring.in_flight() == 0).then(|| self.reader.open(task, name))
-    }
-
-    fn begin(&mut self, task: Task, opened: Result<OwnedFd, Failure>) {
+    fn begin(
+        &mut self,
+        task: Task,
+        opened: Result<OwnedFd, Failure>,
+        reader: &mut Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
         let fd = match opened {
             Ok(fd) => fd,
-            Err(failure) => return self.complete(&task, Outcome::Failed(failure)),
+            Err(failure) => return source.complete(&task, Outcome::Failed(failure)),
         };
         if task.only_if_cached {
-            let outcome = self.reader.cached_or_position(&task, fd.as_fd());
-            return self.complete(&task, outcome);
+            let outcome = reader.cached_or_position(&task, fd.as_fd());
+            return source.complete(&task, outcome);
         }
-        self.reader.announce(&task, fd.as_fd());
-        if let Some(outcome) = self.reader.read_cached(&task, fd.as_fd()) {
-            return self.complete(&task, outcome);
+        reader.announce(&task, fd.as_fd());
+        if let Some(outcome) = reader.read_cached(&task, fd.as_fd()) {
+            return source.complete(&task, outcome);
         }
         // The ring would take the bytes out of a FIFO that stands in the file's place.
         if let Err(failure) = is_expected(&task, fd.as_fd()) {
-            return self.complete(&task, Outcome::Failed(failure));
+            return source.complete(&task, Outcome::Failed(failure));
         }
-        let drop_behind = self.reader.drops_behind(&task, fd.as_fd());
         let Some(place) = self.files.iter().position(Option::is_none) else {
             // Cannot be: each file begun before holds a slot, and there was a free one.
-            let outcome = self.reader.read_now(&task, fd.as_fd());
-            return self.complete(&task, outcome);
+            let outcome = reader.read_now(&task, fd.as_fd());
+            return source.complete(&task, outcome);
         };
         let span = task.spans.iter().position(|span| span.len > 0).unwrap_or(0);
         self.files[place] = Some(File {
@@ -202,7 +150,6 @@ impl<F: Fold> Many<'_, F> {
             folded: 0,
             digests: [None; SPANS],
             failure: None,
-            drop_behind,
         });
         self.current = Some(place);
         self.ask(place);
@@ -215,7 +162,7 @@ impl<F: Fold> Many<'_, F> {
         };
         let span = file.task.spans[file.span];
         let left = span.offset + span.len - file.offset;
-        let len = left.min(self.shape.slot_size as u64) as usize;
+        let len = left.min(self.slot_size as u64) as usize;
         let piece = Piece {
             file: place,
             span: file.span,
@@ -236,7 +183,13 @@ impl<F: Fold> Many<'_, F> {
         }
     }
 
-    fn arrived(&mut self, slot: usize, result: std::io::Result<usize>) {
+    fn arrived(
+        &mut self,
+        slot: usize,
+        result: std::io::Result<usize>,
+        reader: &Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
         let piece = &mut self.pieces[slot];
         let place = piece.file;
         let Some(file) = self.files[place].as_mut() else {
@@ -263,7 +216,7 @@ impl<F: Fold> Many<'_, F> {
         if file.failure.is_none() {
             file.failure = failure;
         }
-        if self.reader.stopped() {
+        if reader.stopped() {
             file.failure
                 .get_or_insert(Failure::Refused(Errno::CANCELED));
         }
@@ -274,11 +227,11 @@ impl<F: Fold> Many<'_, F> {
                 self.current = None;
             }
         }
-        self.fold(place);
+        self.fold(place, reader, source);
     }
 
     /// Folds what has arrived in order, and ends the file when all has.
-    fn fold(&mut self, place: usize) {
+    fn fold(&mut self, place: usize, reader: &Reader<F>, source: &mut Source<'_, F>) {
         let Some(file) = self.files[place].as_mut() else {
             return;
         };
@@ -297,13 +250,13 @@ impl<F: Fold> Many<'_, F> {
             let whole = is_whole(&file.task, span);
             file.folded += piece.len as u64;
             if piece.len as u64 == span.len {
-                file.digests[piece.span] = Some(self.reader.fold.at_once(bytes, whole));
+                file.digests[piece.span] = Some(reader.fold.at_once(bytes, whole));
                 continue;
             }
-            self.reader.fold.feed(&mut file.state, bytes);
+            reader.fold.feed(&mut file.state, bytes);
             if piece.offset + piece.len as u64 == span.offset + span.len {
                 let state = std::mem::take(&mut file.state);
-                file.digests[piece.span] = Some(self.reader.fold.finish(state, whole));
+                file.digests[piece.span] = Some(reader.fold.finish(state, whole));
             }
         }
         if self.current == Some(place) {
@@ -314,47 +267,19 @@ impl<F: Fold> Many<'_, F> {
                 Some(failure) => Outcome::Failed(failure),
                 None => finished(&file.task, file.fd.as_fd(), file.digests, file.folded),
             };
-            self.complete(&file.task, outcome);
-            if file.drop_behind {
-                self.behind.push(file.fd);
-            }
+            source.complete(&file.task, outcome);
         }
     }
 
-    fn complete(&mut self, task: &Task, outcome: Outcome<F::Digest>) {
-        self.completions.push(Completion {
-            ticket: task.ticket,
-            outcome,
-        });
-        if self.completions.len() >= COMPLETIONS {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        if !self.completions.is_empty() {
-            // Nobody listens any more only when the run is over.
-            let _ignored = self.done.send(std::mem::take(&mut self.completions));
-        }
-    }
-
-    /// The ring itself failed (the kernel may be out of memory): what it was asked for and the
-    /// rest of the batch are read without it.
-    fn give_up(mut self) -> Reader<F> {
-        for file in std::mem::take(&mut self.files).into_iter().flatten() {
+    /// The ring itself failed (the kernel may be out of memory): what it was asked for is read
+    /// without it.
+    fn give_up(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+        for file in self.files.iter_mut().filter_map(Option::take) {
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
-                None => self.reader.read_now(&file.task, file.fd.as_fd()),
+                None => reader.read_now(&file.task, file.fd.as_fd()),
             };
-            self.complete(&file.task, outcome);
+            source.complete(&file.task, outcome);
         }
-        let batch = std::mem::take(&mut self.batch);
-        for task in &batch.tasks[self.next..] {
-            let name = name_of(&batch, task);
-            let outcome = one::do_task(&mut self.reader, &mut self.behind, task, name);
-            self.complete(task, outcome);
-        }
-        self.flush();
-        self.reader
     }
 }

@@ -15,8 +15,12 @@ mod reading_tests;
 mod scheduler;
 #[cfg(test)]
 mod scheduler_tests;
+mod source;
+mod stream;
 mod task;
+mod worker;
 
+pub use behind::{Behind, PageUse};
 pub use fold::Fold;
 pub use reader::Settings;
 pub use scheduler::{Finished, Lane, Limits, Request, Scheduler};

@@ -5,13 +5,11 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::sys::ring::Ring;
-
 use super::fold::Fold;
-use super::many::{self, Shape};
-use super::one;
 use super::reader::{Reader, Settings};
+use super::stream::Window;
 use super::task::{Batch, Completion};
+use super::worker::{self, Shape};
 
 /// Threads of one kind, started when the first task comes.
 pub struct Pool<F: Fold> {
@@ -52,7 +50,7 @@ impl<F: Fold> Pool<F> {
         }
     }
 
-    /// Makes sure that there are so many threads at least.
+    /// Makes sure that there are so many threads and reads in flight at least.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);
         if self.running.is_empty() {
@@ -62,6 +60,13 @@ impl<F: Fold> Pool<F> {
                 self.start();
             }
         }
+    }
+
+    /// Makes sure that threads started from now on look so far ahead at least.
+    pub fn look_ahead(&mut self, window: Window) {
+        let own = &mut self.shape.window;
+        own.bytes = own.bytes.max(window.bytes);
+        own.files = own.files.max(window.files);
     }
 
     /// Hands over tasks.
@@ -84,7 +89,7 @@ impl<F: Fold> Pool<F> {
         let _ignored = queue.send(batch);
         drop(queue);
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        one::run(reader, &tasks, &self.done);
+        worker::run(reader, self.shape, &tasks, &self.done);
     }
 
     fn start(&mut self) {
@@ -92,10 +97,7 @@ impl<F: Fold> Pool<F> {
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
         let shape = self.shape;
-        let work = move || match Ring::new(shape.slots, shape.slot_size) {
-            Some(ring) if shape.slots > 1 => many::run(reader, ring, shape, &tasks, &done),
-            _ => one::run(reader, &tasks, &done),
-        };
+        let work = move || worker::run(reader, shape, &tasks, &done);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
         if let Ok(handle) = thread.spawn(work) {

@@ -11,6 +11,7 @@ use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::sys::open::Manner;
 use crate::sys::{cachestat, fadvise, fiemap, open, pread, stat};
 
+use super::behind::Behind;
 use super::fold::Fold;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
@@ -33,10 +34,10 @@ pub struct Settings {
     pub dirs: Arc<SharedDirs>,
     /// How files are opened.
     pub follow: bool,
-    /// Leave pages in the page cache that were not there before.
-    pub keep_cache: bool,
     /// Folders that each thread may keep open.
     pub open_folders: usize,
+    /// Who gives pages back.
+    pub behind: Behind,
     /// Set when no further task is to be begun.
     pub stop: Arc<AtomicBool>,
 }
@@ -123,10 +124,6 @@ impl<F: Fold> Reader<F> {
         span: Span,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
-        let largest = usize::try_from(span.len).map_or(PIECE, |len| len.min(PIECE));
-        if self.piece.len() < largest {
-            self.piece.resize(largest, 0);
-        }
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {
@@ -134,16 +131,15 @@ impl<F: Fold> Reader<F> {
                 return Err(Failure::Refused(Errno::CANCELED));
             }
             let want = (span.len - done).min(PIECE as u64) as usize;
-            let piece = &mut self.piece[..want];
-            match pread::full(fd, piece, span.offset + done) {
+            match pread::full(fd, self.piece(want), span.offset + done) {
                 Ok(n) if n == want => {}
                 Ok(_) => return Err(Failure::Changed),
                 Err(e) => return Err(refused(task, fd, e)),
             }
             if want as u64 == span.len {
-                return Ok(self.fold.at_once(piece, whole));
+                return Ok(self.digest_of_piece(want, whole));
             }
-            self.fold.feed(&mut state, piece);
+            self.feed_piece(&mut state, want);
             done += want as u64;
         }
         Ok(self.fold.finish(state, whole))
@@ -159,11 +155,8 @@ impl<F: Fold> Reader<F> {
         for (digest, span) in digests.iter_mut().zip(task.spans) {
             if span.len > 0 {
                 let len = span.len as usize;
-                if self.piece.len() < len {
-                    self.piece.resize(len, 0);
-                }
-                pread::cached(fd, &mut self.piece[..len], span.offset)?;
-                *digest = Some(self.fold.at_once(&self.piece[..len], is_whole(task, span)));
+                pread::cached(fd, self.piece(len), span.offset)?;
+                *digest = Some(self.digest_of_piece(len, is_whole(task, span)));
                 bytes += span.len;
             }
         }
@@ -202,14 +195,30 @@ impl<F: Fold> Reader<F> {
     }
 
     /// True if the pages of this task are to be given back once they are read: they are most of
-    /// a whole file and hardly any was in the page cache before.
-    pub fn drops_behind(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
+    /// a whole file, and hardly any was in the page cache before. `missing` is how many were not.
+    pub fn drops_behind(&self, task: &Task, missing: Option<u64>) -> bool {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
-        !self.settings.keep_cache
-            && wanted >= PIECE as u64
-            && self
-                .uncached_bytes(task, fd)
-                .is_some_and(|missing| missing > wanted / 2)
+        wanted >= PIECE as u64
+            && missing.is_some_and(|missing| missing > wanted / 2)
+            && self.settings.behind.is_wanted()
+    }
+
+    /// This thread's buffer, at least so long, to be read into.
+    pub fn piece(&mut self, len: usize) -> &mut [u8] {
+        if self.piece.len() < len {
+            self.piece.resize(len, 0);
+        }
+        &mut self.piece[..len]
+    }
+
+    /// Folds the first bytes of this thread's buffer.
+    pub fn feed_piece(&self, state: &mut F::State, len: usize) {
+        self.fold.feed(state, &self.piece[..len]);
+    }
+
+    /// The digest of the first bytes of this thread's buffer alone.
+    pub fn digest_of_piece(&self, len: usize, whole_file: bool) -> F::Digest {
+        self.fold.at_once(&self.piece[..len], whole_file)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Both ways of reading, against a plain read of each file.
+//! All ways of reading, against a plain read of each file.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::unbounded;
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::file::{Fingerprint, SharedDirs};
@@ -15,11 +15,15 @@ use crate::hash::{Digest, Running};
 use crate::sys::ring::Ring;
 use crate::sys::{fadvise, open, stat};
 
+use super::behind::{Behind, PageUse};
 use super::fold::Fold;
-use super::many::{self, Shape};
+use super::many::Many;
 use super::one;
 use super::reader::{Reader, Settings};
-use super::task::{Batch, Failure, Outcome, Span, Task};
+use super::source::Source;
+use super::stream::Window;
+use super::task::{Batch, Completion, Failure, Outcome, Span, Task};
+use super::worker::{self, Shape};
 
 #[derive(Clone)]
 pub struct Hashing;
@@ -91,8 +95,8 @@ pub fn settings(folder: &Path) -> Settings {
     Settings {
         dirs: Arc::new(dirs),
         follow: false,
-        keep_cache: false,
         open_folders: 2,
+        behind: Behind::new(PageUse::GiveBack),
         stop: Arc::new(AtomicBool::new(false)),
     }
 }
@@ -123,9 +127,19 @@ enum Way {
     },
     /// A ring that fails from the first call on.
     Broken,
+    /// Whole files and other single spans one after the other, the rest through a ring.
+    Stream {
+        bytes: u64,
+        files: usize,
+    },
 }
 
-const WAYS: [Way; 6] = [
+const WAYS: [Way; 8] = [
+    Way::Stream { bytes: 1, files: 1 },
+    Way::Stream {
+        bytes: 1 << 20,
+        files: 3,
+    },
     Way::One,
     Way::Broken,
     Way::Many {
@@ -155,6 +169,16 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
         for (b, part) in all.chunks(64).enumerate() {
             let mut batch = Batch::default();
             for (i, want) in part.iter().enumerate() {
+                let bulk = matches!(way, Way::Stream { .. })
+                    && want.spans[0].len > 0
+                    && want.spans[1].len == 0;
+                if batch.bulk != bulk {
+                    to.send(batch).expect("we hold the other end");
+                    batch = Batch {
+                        bulk,
+                        ..Batch::default()
+                    };
+                }
                 let name = batch.add_name(want.name.as_bytes());
                 batch.tasks.push(Task {
                     ticket: (b * 64 + i) as u64,
@@ -169,21 +193,20 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
         }
         drop(to);
         let reader = Reader::new(settings, Hashing);
-        let (slots, slot_size) = match way {
-            Way::One => (0, 0),
-            Way::Many { slots, slot_size } => (slots, slot_size),
-            Way::Broken => (8, 4096),
+        let shape = |slots, slot_size, bytes, files| Shape {
+            slots,
+            slot_size,
+            window: Window { bytes, files },
         };
-        // Where the kernel has no ring, there is nothing to compare.
-        match (slots > 0).then(|| Ring::new(slots, slot_size)).flatten() {
-            Some(mut ring) => {
-                if matches!(way, Way::Broken) {
-                    ring.break_down();
-                }
-                let shape = Shape { slots, slot_size };
-                many::run(reader, ring, shape, &tasks, &done);
+        match way {
+            Way::One => worker::run(reader, shape(0, 0, 0, 0), &tasks, &done),
+            Way::Many { slots, slot_size } => {
+                worker::run(reader, shape(slots, slot_size, 0, 0), &tasks, &done);
             }
-            None => one::run(reader, &tasks, &done),
+            Way::Stream { bytes, files } => {
+                worker::run(reader, shape(4, 4096, bytes, files), &tasks, &done);
+            }
+            Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
         drop(done);
         let mut outcomes: Vec<Option<Outcome<Digest>>> = vec![None; all.len()];
@@ -197,6 +220,28 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
             .map(|(i, o)| o.unwrap_or_else(|| panic!("{way:?}: {i} not answered")))
             .collect()
     })
+}
+
+fn read_broken(
+    mut reader: Reader<Hashing>,
+    shape: Shape,
+    tasks: &Receiver<Batch>,
+    done: &Sender<Vec<Completion<Digest>>>,
+) {
+    // Where the kernel has no ring, there is nothing to compare.
+    let mut many = Ring::new(shape.slots, shape.slot_size).map(|mut ring| {
+        ring.break_down();
+        Many::new(ring, shape)
+    });
+    for batch in tasks {
+        let mut source = Source::new(batch, tasks, done);
+        // What is cached does not need the ring.
+        many = many.and_then(|mut many| many.run(&mut reader, &mut source).then_some(many));
+        if many.is_none() {
+            one::run(&mut reader, &mut source);
+        }
+        assert!(source.end().is_none(), "all is of one kind");
+    }
 }
 
 fn failure(outcome: &Outcome<Digest>) -> Failure {

@@ -1,5 +1,7 @@
 //! What to read, and how it went.
 
+use std::ffi::CStr;
+
 use crate::file::{DirId, Fingerprint};
 
 /// A part of a file.
@@ -38,6 +40,8 @@ pub struct Batch {
     pub tasks: Vec<Task>,
     /// Their names, each with its NUL.
     pub names: Vec<u8>,
+    /// All of them are whole files, to be read one after the other.
+    pub bulk: bool,
 }
 
 impl Batch {
@@ -47,6 +51,11 @@ impl Batch {
         self.names.extend_from_slice(name);
         self.names.push(0);
         at
+    }
+
+    /// The name that belongs to a task of this batch.
+    pub fn name(&self, task: &Task) -> &CStr {
+        CStr::from_bytes_until_nul(&self.names[task.name as usize..]).unwrap_or(c"")
     }
 }
 

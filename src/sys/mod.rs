@@ -24,6 +24,7 @@ pub mod rusage;
 pub mod stat;
 pub mod statfs;
 pub mod sync;
+pub mod sysinfo;
 pub mod tmpfile;
 pub mod unlink;
 pub mod write;

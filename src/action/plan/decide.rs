@@ -34,7 +34,7 @@ pub enum Choice {
 }
 
 impl Policy {
-    /// Gives each file of the set its fate. What frees how much is [estimated](super::estimate)
+    /// Gives each file of the set its fate. What frees how much is estimated
     /// afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         match choice {

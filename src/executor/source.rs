@@ -1,0 +1,86 @@
+//! Where a reading thread's tasks come from, and where its completions go.
+
+use std::ffi::CStr;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::fold::Fold;
+use super::task::{Batch, Completion, Outcome, Task};
+
+/// Completions sent at a time while there is more to do.
+const COMPLETIONS: usize = 64;
+
+/// Tasks of one kind (all bulk or none), as long as the queue has any.
+pub struct Source<'a, F: Fold> {
+    batch: Batch,
+    next: usize,
+    queue: &'a Receiver<Batch>,
+    /// A batch of the other kind that was met.
+    other: Option<Batch>,
+    completions: Vec<Completion<F::Digest>>,
+    done: &'a Sender<Vec<Completion<F::Digest>>>,
+}
+
+impl<'a, F: Fold> Source<'a, F> {
+    /// The tasks of this batch, then those that wait in the queue.
+    pub fn new(
+        first: Batch,
+        queue: &'a Receiver<Batch>,
+        done: &'a Sender<Vec<Completion<F::Digest>>>,
+    ) -> Self {
+        Self {
+            batch: first,
+            next: 0,
+            queue,
+            other: None,
+            completions: Vec::new(),
+            done,
+        }
+    }
+
+    /// The next task and its file's name. It stays the next one until [`Self::advance`].
+    pub fn peek(&mut self) -> Option<(Task, &CStr)> {
+        while self.next == self.batch.tasks.len() {
+            if self.other.is_some() {
+                return None;
+            }
+            match self.queue.try_recv() {
+                Ok(batch) if batch.bulk == self.batch.bulk => (self.batch, self.next) = (batch, 0),
+                Ok(batch) => self.other = Some(batch),
+                Err(_) => return None,
+            }
+        }
+        let task = self.batch.tasks[self.next];
+        Some((task, self.batch.name(&task)))
+    }
+
+    /// Takes the task that was peeked at.
+    pub fn advance(&mut self) {
+        self.next += 1;
+    }
+
+    /// Reports a task's end, together with others.
+    pub fn complete(&mut self, task: &Task, outcome: Outcome<F::Digest>) {
+        self.completions.push(Completion {
+            ticket: task.ticket,
+            outcome,
+        });
+        if self.completions.len() >= COMPLETIONS {
+            self.flush();
+        }
+    }
+
+    /// Sends what was reported.
+    pub fn flush(&mut self) {
+        if !self.completions.is_empty() {
+            // Nobody listens any more only when the run is over.
+            let _ignored = self.done.send(std::mem::take(&mut self.completions));
+        }
+    }
+
+    /// Ends it: what is left is a batch of the other kind.
+    pub fn end(mut self) -> Option<Batch> {
+        self.flush();
+        self.other
+    }
+}

@@ -1,0 +1,74 @@
+//! A reading thread: scattered reads many at a time, whole files one after the other.
+
+use crossbeam_channel::{Receiver, Sender};
+
+use crate::sys::ring::Ring;
+
+use super::fold::Fold;
+use super::many::Many;
+use super::one;
+use super::reader::Reader;
+use super::source::Source;
+use super::stream::{Stream, Window};
+use super::task::{Batch, Completion};
+
+/// How much a thread keeps in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Scattered reads in flight.
+    pub slots: usize,
+    /// Bytes of each.
+    pub slot_size: usize,
+    /// How far it looks ahead in whole files.
+    pub window: Window,
+}
+
+/// Does tasks until their channel closes.
+pub fn run<F: Fold>(
+    mut reader: Reader<F>,
+    shape: Shape,
+    tasks: &Receiver<Batch>,
+    done: &Sender<Vec<Completion<F::Digest>>>,
+) {
+    let mut many = Means::Unmade;
+    let mut stream = Stream::new(shape.window);
+    let mut next = None;
+    while let Some(batch) = next.take().or_else(|| tasks.recv().ok()) {
+        let bulk = batch.bulk;
+        let mut source = Source::new(batch, tasks, done);
+        if bulk {
+            stream.run(&mut reader, &mut source);
+        } else {
+            many.run(&mut reader, shape, &mut source);
+        }
+        next = source.end();
+    }
+}
+
+/// By what scattered reads are done.
+enum Means<F: Fold> {
+    /// Nothing yet: a thread for whole files only needs no ring.
+    Unmade,
+    Ring(Box<Many<F>>),
+    /// There is no ring to be had, or it failed.
+    OneByOne,
+}
+
+impl<F: Fold> Means<F> {
+    fn run(&mut self, reader: &mut Reader<F>, shape: Shape, source: &mut Source<'_, F>) {
+        if let Self::Unmade = self {
+            let ring = (shape.slots > 1).then(|| Ring::new(shape.slots, shape.slot_size));
+            *self = match ring.flatten() {
+                Some(ring) => Self::Ring(Box::new(Many::new(ring, shape))),
+                None => Self::OneByOne,
+            };
+        }
+        if let Self::Ring(many) = self {
+            if many.run(reader, source) {
+                return;
+            }
+            *self = Self::OneByOne;
+        }
+        one::run(reader, source);
+    }
+}
