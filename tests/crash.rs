@@ -169,3 +169,83 @@ crashes! {
     moving: "move", false;
     moving_to_another_file_system: "move", true;
 }
+
+/// The same from outside, with nothing of ours built in: strace kills the program before one of its calls.
+#[test]
+#[ignore = "needs strace, and takes minutes"]
+fn killed_from_outside_nothing_is_lost() {
+    let calls = [
+        "renameat2",
+        "renameat",
+        "linkat",
+        "symlinkat",
+        "unlinkat",
+        "fsync",
+        "syncfs",
+        "write",
+        "pwrite64",
+        "openat",
+        "openat2",
+        "statx",
+        "fchmod",
+        "utimensat",
+        "fcntl",
+    ];
+    for (action, arguments) in [
+        ("remove", "remove"),
+        ("hardlink", "hardlink"),
+        ("symlink", "symlink"),
+        ("trash", "remove --trash"),
+    ] {
+        let mut deaths = 0;
+        for call in calls {
+            for at in 1..MANY {
+                assert!(at < MANY - 1, "{action}: {call} never ends");
+                let scene = Scene::new();
+                let before = picture(&scene.tree());
+                let killed = traced(&scene, arguments, call, at);
+                old_or_new(
+                    &scene,
+                    action,
+                    &before,
+                    &format!("{action}, before {call} {at}"),
+                );
+                if !killed {
+                    break;
+                }
+                all_as_before(&scene, action, &before, at);
+                deaths += 1;
+            }
+        }
+        assert!(deaths > 40, "{action}: killed {deaths} times only");
+    }
+}
+
+/// Runs the program on the scene's two files; true if it was killed.
+fn traced(scene: &Scene, arguments: &str, call: &str, at: usize) -> bool {
+    let output = std::process::Command::new("strace")
+        .args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("trace={call}"),
+        ])
+        .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
+        .arg(env!("CARGO_BIN_EXE_seekless"))
+        .args(arguments.split(' '))
+        .args(["--yes", "--keep", "under keep", "tree"])
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("xdg"))
+        .env("XDG_DATA_HOME", &scene.top)
+        .output()
+        .expect("strace is there");
+    // undo looks where the library's tests have their journals.
+    let journals = scene.top.join("xdg/seekless/journals");
+    if journals.exists() && !scene.journals().exists() {
+        std::fs::create_dir_all(scene.top.join("state")).expect("a folder");
+        std::fs::rename(journals, scene.journals()).expect("renamed");
+    }
+    output.status.signal() == Some(9) || output.status.code() == Some(137)
+}

@@ -94,7 +94,19 @@ fn every_crate_has_its_reason_and_no_other_is_named() {
 fn options() -> BTreeSet<String> {
     let option = Regex::new("(?m)^ +(?:(-[A-Za-z0-9]), )?(--[a-z][a-z-]*)").expect("a pattern");
     let mut options = BTreeSet::new();
-    for command in ["find", "devices", "probe", "man", "completions"] {
+    for command in [
+        "find",
+        "remove",
+        "hardlink",
+        "symlink",
+        "reflink",
+        "move",
+        "undo",
+        "devices",
+        "probe",
+        "man",
+        "completions",
+    ] {
         let help = Command::new(env!("CARGO_BIN_EXE_seekless"))
             .args([command, "--help"])
             .output()
@@ -206,4 +218,23 @@ fn paths_of_this_repository_exist() {
 fn the_changelog_has_a_place_for_what_comes_next() {
     let changelog = read("CHANGELOG.md");
     assert!(changelog.lines().any(|line| line == "## [Unreleased]"));
+}
+
+#[test]
+fn every_keep_rule_is_explained_as_the_help_does() {
+    let page = read("docs/actions.md");
+    for rule in seekless::action::keep::RULES {
+        let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
+        let start = format!("| `{}{argument}` | ", rule.name);
+        let line = page.lines().find(|line| line.starts_with(&start));
+        let line = line.unwrap_or_else(|| panic!("no row {start}"));
+        let about = rule.about.split([',', ':']).next().unwrap_or("");
+        assert!(line.contains(about), "{line}\nis not: {about}");
+    }
+    let rows = page
+        .lines()
+        .skip_while(|line| *line != "| Rule | Prefers |")
+        .skip(2);
+    let rows = rows.take_while(|line| line.starts_with('|')).count();
+    assert_eq!(rows, seekless::action::keep::RULES.len());
 }

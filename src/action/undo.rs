@@ -1,12 +1,16 @@
 //! Takes a run back, as its journal tells it, and clears up after one that was killed.
 
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use super::actor::BATCH;
 use super::journal::{Fate, Journal, JournalError, Past, runs};
+use super::place::Identity;
 use super::record::Record;
 use super::step::ActionKind;
 use super::undo_step;
-use crate::sys::fault;
+use crate::sys::{fault, stat, sync};
 
 /// What became of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,12 +96,13 @@ fn undo_past(
         damaged: past.damaged.clone(),
         ..UndoTally::default()
     };
+    let mut pending = Pending::default();
     for step in past.steps.iter().rev() {
         if step.undone || step.fate == Fate::NotDone {
             tally.as_before += 1;
             continue;
         }
-        let undone = undo_step::undo(journal.run_name(), step);
+        let (undone, folder) = undo_step::undo(journal.run_name(), step);
         *match &undone {
             Undone::Restored => &mut tally.restored,
             Undone::Cleaned => &mut tally.cleaned,
@@ -106,8 +111,7 @@ fn undo_past(
             Undone::Impossible => &mut tally.impossible,
         } += 1;
         if matches!(undone, Undone::Restored | Undone::Cleaned) {
-            let step = step.intent.step;
-            journal.note(&[Record::Undone { step }])?;
+            pending.push(journal, step.intent.step, folder)?;
         }
         tell(&Undo {
             path: step.intent.victim.0.clone(),
@@ -115,5 +119,44 @@ fn undo_past(
             undone,
         });
     }
+    pending.flush(journal)?;
     Ok(tally)
+}
+
+/// Steps that are undone, but not written down as such: first their folders must be on the disk.
+#[derive(Debug, Default)]
+struct Pending {
+    steps: Vec<u64>,
+    folders: HashMap<Identity, OwnedFd>,
+}
+
+impl Pending {
+    fn push(
+        &mut self,
+        journal: &mut Journal,
+        step: u64,
+        folder: Option<OwnedFd>,
+    ) -> Result<(), JournalError> {
+        self.steps.push(step);
+        if let Some(folder) = folder
+            && let Ok(stat) = stat::descriptor(&folder)
+        {
+            self.folders.insert((stat.dev, stat.ino), folder);
+        }
+        match self.steps.len() < BATCH {
+            true => Ok(()),
+            false => self.flush(journal),
+        }
+    }
+
+    /// A folder that cannot be synced leaves its steps unrecorded: undo looks at them again.
+    fn flush(&mut self, journal: &mut Journal) -> Result<(), JournalError> {
+        let folders = std::mem::take(&mut self.folders);
+        let steps = std::mem::take(&mut self.steps);
+        if folders.values().all(|folder| sync::folder(folder).is_ok()) {
+            let undone = steps.into_iter().map(|step| Record::Undone { step });
+            journal.note(&undone.collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
 }

@@ -4,6 +4,7 @@
 //! Inode number, length and time of modification at a known path are enough to know a file by.
 
 use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -21,16 +22,21 @@ use crate::sys::{rename, stat, sync, unlink, write};
 /// Why a step cannot be undone.
 type Refusal = String;
 
-/// Undoes a step of this run.
-pub fn undo(run: &str, step: &PastStep) -> Undone {
-    let undone = Scene::look(run, step).and_then(|scene| match step.intent.action {
+/// Undoes a step of this run; also hands over the folder whose names it may have changed.
+pub fn undo(run: &str, step: &PastStep) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(run, step) {
+        Ok(scene) => scene,
+        Err(why) => return (Undone::Refused(why), None),
+    };
+    let undone = match step.intent.action {
         ActionKind::Remove => scene.undo_remove(),
         ActionKind::Hardlink | ActionKind::Symlink => scene.undo_link(),
         // It is a file of its own already; what blocks it shares nobody can tell.
         ActionKind::Reflink => Ok(Undone::AsBefore),
         ActionKind::Move | ActionKind::Trash => scene.undo_move(),
-    });
-    undone.unwrap_or_else(Undone::Refused)
+    };
+    let undone = undone.unwrap_or_else(Undone::Refused);
+    (undone, Some(scene.place.folder))
 }
 
 /// Where a step happened, as it is now.
@@ -180,8 +186,7 @@ impl<'a> Scene<'a> {
             rename::exchange(folder, beside, name).map_err(said("put it back"))?;
             return Err("was replaced a moment ago".to_owned());
         }
-        unlink::file(folder, beside).map_err(said("remove the link"))?;
-        self.settle()
+        unlink::file(folder, beside).map_err(said("remove the link"))
     }
 
     /// Makes a copy with the victim's metadata and puts it in the link's place.
@@ -286,10 +291,7 @@ impl<'a> Scene<'a> {
     fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<(), Refusal> {
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
-            Ok(()) => {
-                self.settle()?;
-                return sync::folder(&there.folder).map_err(said("move it back safely"));
-            }
+            Ok(()) => return Ok(()),
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
@@ -301,6 +303,8 @@ impl<'a> Scene<'a> {
         unchanged
             .and_then(|()| self.rename_back(&self.ours))
             .inspect_err(|_| self.drop_copy())?;
+        // The copy goes only when the original is certain to be back.
+        sync::folder(folder).map_err(said("put it back safely"))?;
         if leads_to(&there.folder, &there.name, source.identity()) {
             unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
         }
@@ -346,12 +350,7 @@ impl<'a> Scene<'a> {
     fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
         let folder = &self.place.folder;
         let renamed = rename::no_replace(folder, from, folder, &self.place.name);
-        renamed.map_err(said("put it back"))?;
-        self.settle()
-    }
-
-    fn settle(&self) -> Result<(), Refusal> {
-        sync::folder(&self.place.folder).map_err(said("put it back safely"))
+        renamed.map_err(said("put it back"))
     }
 
     fn taken(&self, aside: &CStr) -> Refusal {

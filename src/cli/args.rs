@@ -71,6 +71,14 @@ pub enum Command {
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Move(Box<MoveArgs>),
 
+    /// Take back what was done: the last run, or the one named.
+    ///
+    /// Moved files and those in the trash return to their places, links become files of their own again,
+    /// with the owner, mode and times that they had. What changed since is named and left alone. After a
+    /// crash it also clears up what was left lying about. It can be called again at any time.
+    #[command(after_long_help = UNDO_EXAMPLES)]
+    Undo(UndoArgs),
+
     /// Show the disks under each file system, how each would be read, and why.
     ///
     /// One row for each disk under each file system; then, for each file system, the layers on the
@@ -98,6 +106,25 @@ pub enum Command {
     ///
     /// To read it at once: seekless man | man -l -
     Man(ManArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The run, as its end and --list name it [default: the last one that did anything]
+    #[arg(value_name = "RUN", conflicts_with = "list")]
+    pub run: Option<String>,
+
+    /// List the runs that have a journal
+    #[arg(short, long)]
+    pub list: bool,
+
+    /// Print no summary; what is left alone is named all the same
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Name every file that is as before again
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -130,6 +157,17 @@ pub struct ManArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
+
+const UNDO_EXAMPLES: &str = "\
+Examples:
+  seekless undo                                 the last run
+  seekless undo --list                          what there is to undo
+  seekless undo 20261121T045702Z                this run
+
+Exit status:
+  0    done
+  1    done, but something had changed since and was left alone; stderr names it
+  2    wrong use, or there is no such run";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:

@@ -61,6 +61,14 @@ mod tests {
             ),
             ("seekless-find.1", &["one\\-file\\-system", "ndjson"]),
             ("seekless-devices.1", &["json", "Exit status", "warnings"]),
+            (
+                "seekless-remove.1",
+                &["best\\-name", "trash", "Exit status"],
+            ),
+            ("seekless-hardlink.1", &["same\\-metadata"]),
+            ("seekless-symlink.1", &["absolute"]),
+            ("seekless-reflink.1", &["dry\\-run"]),
+            ("seekless-move.1", &["\\-\\-to"]),
             ("seekless-completions.1", &["bash"]),
             ("seekless-man.1", &["DIR"]),
         ] {

@@ -38,6 +38,7 @@ mod search_args;
 mod summary;
 mod surroundings;
 mod talk_args;
+mod undo;
 mod voice;
 mod wrong_use;
 
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Some(Command::Symlink(args)) => act::symlink(*args),
         Some(Command::Reflink(args)) => act::reflink(*args),
         Some(Command::Move(args)) => act::relocate(*args),
+        Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => devices::show(&args),
         Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Completions(args)) => completions::print(&args),

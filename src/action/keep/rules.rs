@@ -109,7 +109,7 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "best-name",
         argument: None,
-        about: "the one not named like a copy: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of …', '…-copy', '…~'",
+        about: "the one that is not named like a copy: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of …', '…-copy', '…~'",
         make: |_| {
             Ok(Box::new(|file| {
                 smallest(file, |name| best_name::marks(name.bare()).into())

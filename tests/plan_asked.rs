@@ -1,0 +1,216 @@
+//! Plans on a terminal: the one question, and a question for each set.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use common::Tree;
+use tempfile::TempDir;
+
+/// A terminal: our end, and the one for a program.
+fn terminal() -> (File, OwnedFd) {
+    let (mut ours, mut theirs) = (-1, -1);
+    // SAFETY: both numbers are live places to write to; no name, settings or size are given.
+    let done = unsafe {
+        libc::openpty(
+            &raw mut ours,
+            &raw mut theirs,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    };
+    assert_eq!(done, 0, "a terminal can be made");
+    // SAFETY: both were just opened and belong to nobody else.
+    unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
+}
+
+struct Stage {
+    tree: Tree,
+    state: TempDir,
+}
+
+struct Talk {
+    code: Option<i32>,
+    said: String,
+}
+
+impl Stage {
+    fn new(tree: Tree) -> Self {
+        let state = tempfile::tempdir().expect("a temporary folder can be made");
+        Self { tree, state }
+    }
+
+    /// Runs on a terminal and types lines; the end of typing is Ctrl-D.
+    fn talk(&self, arguments: &str, typed: &str) -> Talk {
+        self.talk_when(arguments, "", typed)
+    }
+
+    /// Types when something was said.
+    fn talk_when(&self, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
+        let (mut ours, theirs) = terminal();
+        let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.tree.root())
+            .env("XDG_STATE_HOME", self.state.path())
+            .env("TERM", "dumb")
+            .stdin(clone())
+            .stdout(clone())
+            .stderr(clone());
+        // The terminal becomes the program's own, so that Ctrl-C reaches it.
+        let own = || {
+            rustix::process::setsid()?;
+            // SAFETY: a number goes in and nothing comes out.
+            match unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        // SAFETY: between fork and exec only two system calls are made.
+        unsafe { command.pre_exec(own) };
+        let mut child = command.spawn().expect("the binary starts");
+        // Our copies of its end would keep the terminal alive.
+        drop(command);
+        drop(theirs);
+        let mut reader = ours.try_clone().expect("a descriptor");
+        let (prompted, when_prompted) = mpsc::channel();
+        let listener = thread::spawn(move || {
+            let mut said = Vec::new();
+            let mut buffer = [0; 4096];
+            // When the program has ended, reading fails.
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+                said.extend_from_slice(&buffer[..read]);
+                if String::from_utf8_lossy(&said).contains(prompt) {
+                    let _ = prompted.send(());
+                }
+            }
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        if !prompt.is_empty() {
+            when_prompted.recv().expect("the prompt is shown");
+        }
+        ours.write_all(typed.as_bytes()).expect("typed");
+        if prompt.is_empty() {
+            // Each ends one read; nothing waits for ever.
+            ours.write_all(b"\x04\x04\x04").expect("typed");
+        }
+        let status = child.wait().expect("the program ends");
+        drop(ours);
+        Talk {
+            code: status.code(),
+            said: listener.join().expect("heard"),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.tree.root()).expect("the tree is there");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("text")
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Talk {
+    #[track_caller]
+    fn ends(self, code: i32, part: &str) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.said);
+        assert!(
+            self.said.contains(part),
+            "not said: {part:?}\n{}",
+            self.said
+        );
+        self
+    }
+}
+
+/// Sets in the order of their size: three large, two middle, two small files.
+fn three_sets() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["l1", "l2", "l3"], vec![b'l'; 90_000])
+            .copies(["m1", "m2"], vec![b'm'; 50_000])
+            .copies(["s1", "s2"], vec![b's'; 10_000]),
+    )
+}
+
+#[test]
+fn the_summary_is_shown_and_asked_for_once() {
+    for (typed, left) in [("n\n", 3), ("\n", 3), ("", 3), ("what\n", 3), ("yes\n", 1)] {
+        let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
+        let talk = stage.talk("remove .", typed);
+        let talk = talk.ends(0, "Remove 2 files? [y/N]");
+        assert!(talk.said.contains("It cannot be undone"), "{}", talk.said);
+        assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
+    }
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+    let talk = stage.talk("remove --yes .", "");
+    assert!(!talk.said.contains("[y/N]"), "{}", talk.said);
+    assert_eq!(stage.names(), ["a"]);
+}
+
+#[test]
+fn each_set_is_asked_for() {
+    let stage = three_sets();
+    let talk = stage.talk("remove --ask .", "2 3\na\n\ny\n");
+    talk.ends(0, "Set 1 of 3: 3 files of 90.0 kB");
+    assert_eq!(stage.names(), ["l2", "l3", "m1", "m2", "s1"]);
+}
+
+#[test]
+fn keys_do_what_the_help_says() {
+    for (typed, left) in [
+        ("q\ny\n", "l1 l2 l3 m1 m2 s1 s2"),
+        ("r\ny\n", "l1 m1 s1"),
+        ("n\nr\ny\n", "l1 l2 l3 m1 s1"),
+        ("?\n9\n3\nq\ny\n", "l3 m1 m2 s1 s2"),
+        ("3\nr\nn\n", "l1 l2 l3 m1 m2 s1 s2"),
+    ] {
+        let stage = three_sets();
+        let talk = stage.talk("remove --ask .", typed);
+        assert_eq!(stage.names().join(" "), left, "{typed:?}\n{}", talk.said);
+    }
+}
+
+#[test]
+fn answers_are_remembered() {
+    let stage = three_sets();
+    // The second set is where it is broken off.
+    stage.talk("remove --ask .", "2\n").ends(0, "Set 2 of 3");
+    assert_eq!(stage.names().len(), 7, "nobody agreed");
+    let talk = stage
+        .talk("remove --ask .", "a\n\ny\n")
+        .ends(0, "Set 3 of 3");
+    assert!(!talk.said.contains("Set 1 of 3"), "{}", talk.said);
+    assert_eq!(stage.names(), ["l2", "m1", "m2", "s1"]);
+    // What is to stay is not asked for again; without the file it is.
+    stage
+        .talk("remove --ask .", "")
+        .ends(0, "Nothing to remove");
+    fs::remove_file(stage.state.path().join("seekless/answers.ndjson")).expect("it was there");
+    stage.talk("remove --ask .", "q\n").ends(0, "Set 1 of 1");
+}
+
+#[test]
+fn ctrl_c_at_a_question_leaves() {
+    let stage = three_sets();
+    let talk = stage
+        .talk_when("remove .", "[y/N]", "\x03")
+        .ends(130, "Remove 4 files?");
+    assert_eq!(stage.names().len(), 7, "{}", talk.said);
+}

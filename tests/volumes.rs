@@ -1,0 +1,234 @@
+//! Actions on real file systems: sharing blocks, flags, mounts. Root only.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::noise;
+use common::scene::{SIZE, Scene, picture, step};
+use common::volume::{Volume, sh};
+use seekless::action::{ActionKind, Outcome, Skip, Unfit};
+
+/// Bytes in use on a file system, everything written.
+fn used(path: &Path) -> u64 {
+    sh(&format!("sync -f {}", path.display()));
+    let output = Command::new("df")
+        .args(["--block-size=1", "--output=used"])
+        .arg(path)
+        .output()
+        .expect("df is there");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let number = text.lines().nth(1).expect("a number");
+    number.trim().parse().expect("a number")
+}
+
+fn frees_what_it_says(kind: &str, options: &str) {
+    const EACH: usize = 5 << 20;
+    const COPIES: usize = 16;
+    let volume = Volume::on_loop(kind, 512, options);
+    let scene = Scene::below(&volume.path());
+    let content = noise(7, EACH + 1234);
+    let keeper = scene.tree().join("keep/large");
+    fs::write(&keeper, &content).expect("written");
+    let mut steps = Vec::new();
+    for number in 0..COPIES {
+        let victim = scene.tree().join(format!("dup/large{number}"));
+        fs::write(&victim, &content).expect("written");
+        steps.push(victim);
+    }
+    let before = picture(&scene.tree());
+    let inodes: Vec<u64> = steps
+        .iter()
+        .map(|p| fs::metadata(p).expect("metadata").ino())
+        .collect();
+    let full = used(&volume.path());
+    let mut promised = 0;
+    let mut actor = scene.actor();
+    let all: Vec<_> = steps
+        .iter()
+        .map(|v| step(ActionKind::Reflink, &keeper, v))
+        .collect();
+    actor.perform_all(&all, |_, outcome| match outcome {
+        Outcome::Done(done) => promised += done.freed,
+        other => panic!("{other:?}"),
+    });
+    sh("sync");
+    // btrfs gives space back when its transaction is over.
+    if kind == "btrfs" {
+        sh(&format!(
+            "btrfs filesystem sync {}",
+            volume.path().display()
+        ));
+    }
+    let freed = full.saturating_sub(used(&volume.path()));
+    let difference = freed.abs_diff(promised);
+    assert!(
+        difference * 100 <= promised,
+        "{freed} freed, {promised} promised"
+    );
+    assert!(promised >= (COPIES * EACH) as u64, "{promised}");
+    // Each is a file of its own still, with all that it had.
+    assert_eq!(picture(&scene.tree()), before);
+    let after: Vec<u64> = steps
+        .iter()
+        .map(|p| fs::metadata(p).expect("metadata").ino())
+        .collect();
+    assert_eq!(inodes, after);
+    // What is shared is not shared again, nor counted again.
+    let all: Vec<_> = steps
+        .iter()
+        .map(|v| step(ActionKind::Reflink, &keeper, v))
+        .collect();
+    actor.perform_all(&all, |_, outcome| {
+        assert!(matches!(outcome, Outcome::Already), "{outcome:?}")
+    });
+    drop(actor);
+    // A file that only looks the same is not touched.
+    let mut other = content.clone();
+    other[EACH] ^= 1;
+    let odd = scene.tree().join("dup/odd");
+    fs::write(&odd, &other).expect("written");
+    let outcome = scene
+        .actor()
+        .perform(&step(ActionKind::Reflink, &keeper, &odd));
+    assert!(
+        matches!(outcome, Outcome::Skipped(Skip::Differs(_))),
+        "{outcome:?}"
+    );
+    assert!(fs::read(&odd).is_ok_and(|read| read == other));
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_btrfs_what_it_says() {
+    frees_what_it_says("btrfs", "");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_xfs_what_it_says() {
+    frees_what_it_says("xfs", "-m reflink=1");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_says_that_ext4_cannot() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let scene = Scene::below(&volume.path());
+    let before = picture(&scene.tree());
+    match scene.perform(ActionKind::Reflink) {
+        Outcome::Failed(failure) => {
+            let said = failure.to_string();
+            assert!(said.contains("not supported on ext4 here"), "{said}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+const CHANGING: [ActionKind; 5] = [
+    ActionKind::Remove,
+    ActionKind::Trash,
+    ActionKind::Hardlink,
+    ActionKind::Symlink,
+    ActionKind::Move,
+];
+
+#[test]
+#[ignore = "sets flags on files: root only"]
+fn immutable_files_are_left_alone() {
+    for (flag, back) in [("+i", "-i"), ("+a", "-a")] {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        sh(&format!("chattr {flag} {}", scene.victim().display()));
+        let outcomes = CHANGING.map(|action| scene.perform(action));
+        sh(&format!("chattr {back} {}", scene.victim().display()));
+        for outcome in outcomes {
+            let refused = matches!(
+                outcome,
+                Outcome::Skipped(Skip::Victim(Unfit::Immutable | Unfit::AppendOnly))
+            );
+            assert!(refused, "{outcome:?}");
+        }
+        assert_eq!(picture(&scene.tree()), before);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn read_only_mounts_are_named_with_the_way_out() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let scene = Scene::new();
+    let there = volume.path().join("v");
+    fs::write(&there, noise(1, SIZE)).expect("written");
+    sh(&format!("mount -o remount,ro {}", volume.path().display()));
+    for action in [ActionKind::Remove, ActionKind::Symlink, ActionKind::Move] {
+        match scene
+            .actor()
+            .perform(&step(action, &scene.keeper(), &there))
+        {
+            Outcome::Failed(failure) => {
+                let said = failure.to_string();
+                assert!(said.contains("mounted read-only"), "{action:?}: {said}");
+            }
+            other => panic!("{action:?}: {other:?}"),
+        }
+        assert!(fs::read(&there).is_ok_and(|read| read == noise(1, SIZE)));
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn trash_is_on_the_file_system_of_the_file() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let home = Scene::new();
+    let scene = Scene::below(&volume.path());
+    let before = picture(&scene.tree());
+    let mut settings = scene.settings();
+    settings.home_trash = home.settings().home_trash;
+    let outcome = scene
+        .actor_with(settings)
+        .perform(&scene.step(ActionKind::Trash));
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+    let trash = volume
+        .path()
+        .join(format!(".Trash-{}", rustix::process::geteuid().as_raw()));
+    let info = picture(&trash.join("info"));
+    let note = info.values().next().expect("a note");
+    let note = String::from_utf8_lossy(&note.content).into_owned();
+    let path = scene.victim();
+    let path = path.strip_prefix(volume.path()).expect("below");
+    assert!(
+        note.contains(&format!("\nPath={}\n", path.display())),
+        "{note}"
+    );
+    assert_eq!(scene.undo().restored, 1);
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_file_can_have_only_so_many_names() {
+    // ext4 allows 65,000 names; those that are there already are made without us.
+    let volume = Volume::on_loop("ext4", 128, "-O ^metadata_csum");
+    let scene = Scene::below(&volume.path());
+    fs::create_dir(scene.top.join("names")).expect("a folder");
+    for number in 1..65_000 {
+        fs::hard_link(scene.keeper(), scene.top.join(format!("names/{number}"))).expect("a link");
+    }
+    let before = picture(&scene.tree());
+    match scene.perform(ActionKind::Hardlink) {
+        Outcome::Failed(failure) => {
+            let said = failure.to_string();
+            assert!(
+                said.contains("as many names as its file system allows"),
+                "{said}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(picture(&scene.tree()), before);
+}
