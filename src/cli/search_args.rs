@@ -11,7 +11,7 @@ use seekless::units::Bytes;
 
 #[derive(Args, Clone, Debug)]
 pub struct SearchArgs {
-    /// Folders and files to look at [default: the current folder]
+    /// Folders and files to look at; find without any looks at the current folder
     ///
     /// A file that can be reached through several of them, or that is named twice, counts once.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
