@@ -22,12 +22,13 @@ pub fn lines(summary: &Summary, replication: Replication) -> Vec<String> {
 
 fn found(summary: &Summary, replication: Replication) -> String {
     let sets = count(summary.sets);
+    let contents = plural(summary.sets, "content", "contents");
     let what = match replication {
-        Replication::Over(0) => "contents".to_owned(),
-        Replication::Over(1) => "sets of duplicates".to_owned(),
-        Replication::Over(over) => format!("contents with more than {} copies", count(over)),
-        Replication::Under(2) => "unique files".to_owned(),
-        Replication::Under(under) => format!("contents with fewer than {} copies", count(under)),
+        Replication::Over(0) => contents.to_owned(),
+        Replication::Over(1) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
+        Replication::Over(over) => format!("{contents} with more than {} copies", count(over)),
+        Replication::Under(2) => plural(summary.sets, "unique file", "unique files").to_owned(),
+        Replication::Under(under) => format!("{contents} with fewer than {} copies", count(under)),
     };
     if summary.sets == 0 {
         return format!("Found no {what}.");
@@ -257,6 +258,23 @@ mod tests {
     fn little_is_told_of_little() {
         let text = lines(&Summary::default(), Replication::Over(1)).join("\n");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn one_is_not_spoken_of_as_many() {
+        let told = |replication| {
+            let summary = Summary {
+                sets: 1,
+                ..Summary::default()
+            };
+            lines(&summary, replication)[0].clone()
+        };
+        assert_eq!(told(Replication::Over(1)), "Found 1 set of duplicates.");
+        assert_eq!(told(Replication::Under(2)), "Found 1 unique file.");
+        assert_eq!(
+            told(Replication::Over(4)),
+            "Found 1 content with more than 4 copies."
+        );
     }
 
     #[test]
