@@ -109,8 +109,9 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     } else {
         scattered.or(sweep)
     };
+    let in_force = now.policy.random_threads * now.policy.depth;
     let in_flight = queue
-        .and_then(knee)
+        .and_then(|line| settle(line, in_force))
         .unwrap_or(now.policy.random_threads as u64 * now.policy.depth as u64)
         as usize;
     let (random_threads, depth) = match rotational {
@@ -123,7 +124,8 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     if let Some(queue) = queue {
         reasons.push(queue_reason(queue, in_flight, rotational));
     }
-    let streams = match plain.and_then(knee) {
+    let in_force = now.policy.sequential_threads * now.policy.sequential_depth;
+    let streams = match plain.and_then(|line| settle(line, in_force)) {
         Some(streams) => streams as usize,
         None if rotational => 1,
         None => now.policy.sequential_threads * now.policy.sequential_depth,
@@ -133,7 +135,7 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     }
     let metadata_threads = chart(outcomes, "metadata")
         .filter(|chart| metadata::is_cold(chart))
-        .and_then(|chart| knee(chart.line(metadata::LINE)?))
+        .and_then(|chart| least(chart.line(metadata::LINE)?))
         .map(|threads| (threads as usize).min(MOST_METADATA_THREADS));
 
     let mut advice = Advice {
@@ -235,6 +237,24 @@ fn streams_loss(line: &Series) -> Option<f64> {
 
 fn lone_read(line: &Series) -> Option<f64> {
     line.at(1).filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate)
+}
+
+/// What is in force, if that is good enough (nobody need change what cannot be told from the best),
+/// else the first point that is.
+fn settle(line: &Series, in_force: usize) -> Option<u64> {
+    let now = line.near(in_force as f64)?;
+    let within = (line.points.first()?.x..=line.points.last()?.x).contains(&(in_force as u64));
+    if within && now >= GOOD_ENOUGH * line.best()? {
+        return Some(in_force as u64);
+    }
+    knee(line)
+}
+
+/// The first point that may be good enough, given its spread: for what is measured coarsely.
+fn least(line: &Series) -> Option<u64> {
+    let best = line.best()?;
+    let enough = |point: &&super::findings::Point| point.p90 >= GOOD_ENOUGH * best;
+    line.points.iter().find(enough).map(|point| point.x)
 }
 
 /// The first point that is good enough: beyond it more costs more than it brings.

@@ -18,6 +18,11 @@ use super::sweep::{Aim, Sample, sweep};
 /// stays small.
 const MOST_RUNS: usize = 20_000;
 
+/// So many parts are enough, if their files hold this part of all bytes: the rest is small files,
+/// which no stream reads.
+const FEWEST_RUNS: usize = 64;
+const ENOUGH: f64 = 0.7;
+
 /// The shortest and the longest part of a file that a stream reads as one.
 const SHORTEST_RUN: u64 = 128 << 10;
 const LONGEST_RUN: u64 = 64 << 20;
@@ -139,10 +144,14 @@ impl Runs {
         let mut files: Vec<usize> = (0..ground.files.len()).collect();
         files.sort_by_key(|&file| std::cmp::Reverse(ground.files[file].size));
         let mut runs = Vec::new();
+        let (all, mut taken) = (ground.bytes() as f64, 0.0);
         for file in files {
-            if runs.len() >= MOST_RUNS || Instant::now() >= until || control.is_cancelled() {
+            let enough =
+                runs.len() >= MOST_RUNS || runs.len() >= FEWEST_RUNS && taken >= ENOUGH * all;
+            if enough || Instant::now() >= until || control.is_cancelled() {
                 break;
             }
+            taken += ground.files[file].size as f64;
             let size = ground.files[file].size;
             let offsets: Vec<u64> = (0..size).step_by(longest as usize).collect();
             let positions = ground.positions(file, &offsets);

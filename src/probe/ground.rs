@@ -21,6 +21,10 @@ pub const BLOCK: u64 = 4096;
 /// Files that are tried to find out how the page cache can be avoided.
 const TRIED: usize = 8;
 
+/// Files from this length on are asked whether room was reserved for them that was never written to:
+/// downloads and databases do that, small files hardly.
+const LARGE: u64 = 256 << 10;
+
 /// How reads get past the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bypass {
@@ -40,7 +44,7 @@ pub struct Ground {
     pub bypass: Bypass,
     /// True if the system tells what is in the page cache.
     pub checked: bool,
-    /// Files left out because they have holes or are compressed.
+    /// Files left out because they have holes, are compressed, or reserve room not written to.
     pub sparse: u64,
     scratch: Option<OwnedFd>,
     handles: Vec<OnceLock<Arc<OwnedFd>>>,
@@ -70,7 +74,8 @@ impl Ground {
                 continue;
             }
             // Holes and compressed bytes are read faster than they could come from a disk.
-            if stat.blocks * 512 < stat.size / 10 * 9 || stat.blocks == 0 {
+            let is_sparse = stat.blocks * 512 < stat.size / 10 * 9 || stat.blocks == 0;
+            if is_sparse || stat.size >= LARGE && is_reserved(&entry.path) {
                 sparse += 1;
                 continue;
             }
@@ -250,6 +255,16 @@ impl Ground {
     }
 }
 
+/// True if some of a file's room is reserved only: it has no bytes that a disk could give.
+fn is_reserved(path: &std::ffi::CStr) -> bool {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let extents = open::file(CWD, path, manner).ok().and_then(fiemap::extents);
+    extents.is_some_and(|extents| extents.iter().any(|extent| extent.unwritten))
+}
+
 /// Pages of a range in the page cache, by whichever call this kernel has.
 fn cached(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     cachestat::cached_pages(&fd, offset, len).or_else(|| mincore::cached_pages(&fd, offset, len))
@@ -318,6 +333,15 @@ mod tests {
             .sync_all()
             .expect("synced");
         fs::hard_link(&full, folder.path().join("again")).expect("linked");
+        // Where room can be reserved, it is; not every file system knows that, or tells.
+        let reserved = fs::File::create(folder.path().join("reserved")).expect("made");
+        let flags = rustix::fs::FallocateFlags::empty();
+        let is_known = rustix::fs::fallocate(&reserved, flags, 0, 1 << 20).is_ok()
+            && fiemap::extents(&reserved).is_some();
+        if !is_known {
+            fs::remove_file(folder.path().join("reserved")).expect("removed");
+        }
+        let sparse = 1 + u64::from(is_known);
         let until = Instant::now() + Duration::from_secs(600);
         let control = Control::default();
         let mut listing = Listing::below(folder.path(), until, &mut Dice::new(1), &control);
@@ -325,7 +349,7 @@ mod tests {
             entry.stat = entry.ask();
         }
         let ground = Ground::of_files(&listing);
-        assert_eq!((ground.files.len(), ground.sparse), (1, 1));
+        assert_eq!((ground.files.len(), ground.sparse), (1, sparse));
     }
 
     #[test]
@@ -335,6 +359,7 @@ mod tests {
             physical,
             length,
             shared: false,
+            unwritten: false,
         };
         let extents = [extent(0, 1000, 10), extent(20, 5000, 20)];
         for (offset, position) in [

@@ -245,7 +245,7 @@ impl Running<'_> {
         };
         if ground.sparse > 0 {
             self.notes.push(format!(
-                "{} files with holes, or compressed ones, were left out",
+                "{} files were left out because not all of their bytes are on the disk (holes, reserved room, compression)",
                 ground.sparse
             ));
         }

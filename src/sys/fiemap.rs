@@ -58,9 +58,12 @@ pub struct Extent {
     pub length: u64,
     /// Other files refer to it too.
     pub shared: bool,
+    /// It is reserved only: reading it gives zeros and does not touch the device.
+    pub unwritten: bool,
 }
 
 const SHARED: u32 = 0x2000;
+const UNWRITTEN: u32 = 0x800;
 const LAST: u32 = 0x1;
 
 /// All extents of a file; `None` where the file system does not tell.
@@ -89,6 +92,7 @@ pub fn extents(fd: impl AsFd) -> Option<Vec<Extent>> {
             physical: extent.physical,
             length: extent.length,
             shared: extent.flags & SHARED != 0,
+            unwritten: extent.flags & UNWRITTEN != 0,
         });
         start = extent.logical + extent.length;
         if extent.flags & LAST != 0 {
