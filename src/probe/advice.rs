@@ -15,13 +15,17 @@ const GOOD_ENOUGH: f64 = 0.95;
 /// state behind a network was seen to vary by a tenth.
 const ORDER_PAYS: f64 = 1.25;
 
-/// A second, fourth or eighth stream that leaves less than this share of one stream's rate does so
-/// too: caches and schedulers soften it, nothing else causes it.
+/// Several streams that reach, at their best, less than this share of one stream's rate do so too:
+/// caches and schedulers soften it, nothing else causes it.
 const STREAMS_HURT: f64 = 0.85;
 
 /// A lone scattered read that takes longer than this, seconds, waits for a platter to turn:
 /// 7,200 turns a minute make 4.2 ms on average, and solid state behind a network 1 ms or less.
 const TURN: f64 = 0.003;
+
+/// A lone scattered read that takes less than this, seconds, never waited for a platter, whatever else
+/// seems to say so: at 15,000 turns a minute half a turn takes 2 ms.
+const NO_TURN: f64 = 0.0015;
 
 /// More threads than this for metadata were never seen to pay.
 const MOST_METADATA_THREADS: usize = 64;
@@ -167,7 +171,7 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
 struct Evidence {
     /// A lone read in physical order against one in any other, times.
     order_gain: Option<f64>,
-    /// What the worst of more streams leaves of one stream's rate.
+    /// What the best of more streams reaches of one stream's rate.
     streams_loss: Option<f64>,
     /// Seconds that a lone scattered read takes.
     lone_read: Option<f64>,
@@ -188,6 +192,7 @@ impl Evidence {
                     && self.order_gain.is_none_or(|_| pays)
             }
         };
+        let rotational = rotational && self.lone_read.is_none_or(|seconds| seconds >= NO_TURN);
         let mut signs = Vec::new();
         signs.extend(
             self.lone_read
@@ -200,7 +205,7 @@ impl Evidence {
         }));
         signs.extend(self.streams_loss.map(|left| {
             format!(
-                "more streams leave {:.0} % of one stream's rate at worst",
+                "more streams reach {:.0} % of one stream's rate at best",
                 left * 100.0
             )
         }));
@@ -231,8 +236,8 @@ fn order_gain(chart: Option<&Chart>) -> Option<f64> {
 fn streams_loss(line: &Series) -> Option<f64> {
     let one = line.at(1)?;
     let more = line.points.iter().filter(|point| point.x > 1);
-    let worst = more.map(|point| point.median).reduce(f64::min)?;
-    (one > 0.0).then_some(worst / one)
+    let best = more.map(|point| point.median).reduce(f64::max)?;
+    (one > 0.0).then_some(best / one)
 }
 
 fn lone_read(line: &Series) -> Option<f64> {

@@ -202,3 +202,14 @@ fn numbers_that_spread_widely_are_no_reason_for_threads() {
     }
     assert_eq!(advice(&outcomes, POOLS).metadata_threads, Some(1));
 }
+
+#[test]
+fn what_answers_faster_than_a_platter_turns_has_none() {
+    // Whatever disturbs the rest, as a neighbour on a shared disk does.
+    let mut outcomes = Model::spinning(1).outcomes();
+    outcomes[0] = Model::solid(0.0003, 64, 500e6, 3e9)
+        .outcomes()
+        .swap_remove(0);
+    let advice = advice(&outcomes, POOLS);
+    assert!(!advice.rotational, "{:?}", advice.reasons);
+}

@@ -160,13 +160,25 @@ fn draw_chart(area: &Area<'_>, title: &str, chart: &Chart) -> Result<(), Box<dyn
     if chart.series.len() > 1 {
         context
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(free_corner(chart))
             .background_style(WHITE.mix(0.8))
             .border_style(RGBColor(225, 225, 225))
             .label_font((FONT, 13))
             .draw()?;
     }
     Ok(())
+}
+
+/// Where the names of lines hide no point: on the side on which the lines are lower.
+fn free_corner(chart: &Chart) -> SeriesLabelPosition {
+    let highest = |point: fn(&[Point]) -> Option<&Point>| {
+        let ends = chart.series.iter().filter_map(|line| point(&line.points));
+        ends.map(|point| point.p90).fold(0.0, f64::max)
+    };
+    match highest(|points| points.first()) > highest(|points| points.last()) {
+        true => SeriesLabelPosition::UpperRight,
+        false => SeriesLabelPosition::UpperLeft,
+    }
 }
 
 fn log2(x: u64) -> f64 {
