@@ -50,6 +50,7 @@ fn config(folder: &Path) -> Config {
         replication: Replication::Over(1),
         ignore_files: Vec::new(),
         verify: false,
+        digests: true,
         page_use: PageUse::Keep,
         overrides: Overrides::default(),
         sysfs: SystemRoot::default().sysfs,

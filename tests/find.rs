@@ -1184,6 +1184,8 @@ mod output {
             "--depth-random 128",
             "--keep-cache",
             "--drop-cache",
+            "--digest when-needed",
+            "--digest always",
             "-v",
             "-vv",
         ] {

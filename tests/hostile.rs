@@ -864,6 +864,28 @@ mod deep_and_long {
     }
 
     #[test]
+    fn more_equal_heads_than_descriptors_are_told_apart() {
+        let mut tree = Tree::new();
+        for i in 0..90_usize {
+            let mut content = noise(1, 200_000);
+            content[100_000] = i as u8 / 3;
+            tree = tree.file(format!("x/{i}"), content);
+        }
+        for options in ["-f nul", "-f nul --digest always", "-f fdupes"] {
+            for descriptors in [24, 64, 1024] {
+                let run = seekless(tree.root(), &format!("find {options} x"))
+                    .descriptors(descriptors)
+                    .run()
+                    .exits(0);
+                match options {
+                    "-f fdupes" => assert_eq!(run.stdout_text().matches("\n\n").count(), 30),
+                    _ => assert_eq!(sizes_of_sets(&run), [3; 30], "{options} {descriptors}"),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_longest_names_are_kept_whole() {
         let long = |last: char| format!("x/{}{last}", "n".repeat(254));
         let wide = format!("x/{}", "\u{20ac}".repeat(85));

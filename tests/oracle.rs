@@ -125,7 +125,13 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
     let choices = (
         one_of(&["--threads=1", "--threads=default:16,8"]),
         one_of(&["--depth-random=1", "--depth-random=64"]),
-        one_of(&["--verify", "--keep-cache", "-v", "-x"]),
+        one_of(&[
+            "--verify",
+            "--keep-cache",
+            "-v",
+            "-x",
+            "--digest=when-needed",
+        ]),
     );
     choices.prop_map(|(threads, depth, other)| {
         let chosen = [threads, depth, other].into_iter().flatten();

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
 use super::search_args::SearchArgs;
@@ -37,6 +37,13 @@ pub struct FindArgs {
     )]
     pub format: &'static Format,
 
+    /// When to compute the digest of each set
+    ///
+    /// By default always for the formats that show it. Where nobody asks for it, large files that
+    /// are in memory already are compared with each other instead, which is faster.
+    #[arg(long, value_name = "WHEN", help_heading = "Output")]
+    pub digest: Option<DigestWhen>,
+
     /// Write the result into FILE, as a whole or not at all
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
@@ -47,6 +54,15 @@ pub struct FindArgs {
     /// Print how each path would be read, on which device and why, and read nothing
     #[arg(long, help_heading = "How disks are read")]
     pub explain: bool,
+}
+
+/// When digests are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DigestWhen {
+    /// For every member of a set
+    Always,
+    /// Where it tells files apart
+    WhenNeeded,
 }
 
 fn formats() -> impl TypedValueParser<Value = &'static Format> {

@@ -6,7 +6,7 @@ use seekless::engine::{Config, Replication};
 use seekless::report::{Format, Header, Style};
 
 use super::color::Terminal;
-use super::find_args::FindArgs;
+use super::find_args::{DigestWhen, FindArgs};
 use super::resolve_search::search;
 use super::surroundings::Surroundings;
 use super::wrong_use::{WrongUse, contradiction};
@@ -38,7 +38,11 @@ pub struct Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
-    let config = search(&args.search, replication(&args)?, around)?;
+    let mut config = search(&args.search, replication(&args)?, around)?;
+    config.digests = match args.digest {
+        Some(when) => when == DigestWhen::Always,
+        None => args.format.digests,
+    };
     // A coloured file is for nobody, unless it was asked for.
     let sink = Terminal {
         is_terminal: around.stdout.is_terminal && args.output.is_none(),

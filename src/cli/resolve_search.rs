@@ -37,6 +37,7 @@ pub fn search(
         replication,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
+        digests: true,
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

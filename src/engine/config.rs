@@ -30,6 +30,8 @@ pub struct Config {
     pub ignore_files: Vec<String>,
     /// Compare the members of each set byte by byte in the end.
     pub verify: bool,
+    /// Compute the digest of every member, also where comparing bytes would be faster.
+    pub digests: bool,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.

@@ -84,7 +84,7 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         for (digest, files) in machine.contents(size) {
-            self.equal(Some(digest), files, machine.catalog(), dirs, volumes)?;
+            self.equal(digest, files, machine.catalog(), dirs, volumes)?;
         }
         Ok(())
     }

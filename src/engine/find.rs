@@ -15,10 +15,12 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer, Problem, ProblemKind};
-use crate::executor::{Batch, Behind, Failure, Finished, Request, Scheduler, Settings, Span, Task};
+use crate::executor::{
+    Answer, Batch, Behind, Failure, Finished, Request, Scheduler, Settings, Span, Task,
+};
 use crate::file::{FileIndex, SharedDirs};
 use crate::hash::Digest;
-use crate::pipeline::{DeviceTally, HEAD, Machine, Summary, TAIL, TailRule, Want};
+use crate::pipeline::{Comparing, DeviceTally, HEAD, Machine, Summary, TAIL, TailRule, Want};
 use crate::scan::{Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
 use crate::sys::{ring, rlimit};
 
@@ -82,11 +84,18 @@ pub fn find(
         observer.notice(Notice(said.to_owned()));
     }
     let atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
+    let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), TailRule::default());
+    if !config.digests {
+        machine.compare(Comparing {
+            from: SMALL + 1,
+            most: share.files,
+        });
+    }
     let mut run = Run {
         config,
         observer,
         control,
-        machine: Machine::new(Arc::clone(&dirs), config.counting(), TailRule::default()),
+        machine,
         scheduler: Scheduler::new(settings, Blake3),
         volumes: Volumes::new(atlas, share.files),
         dirs,
@@ -325,9 +334,29 @@ impl Run<'_> {
             };
             self.scheduler.push(lane, request);
         }
+        for group in self.machine.comparisons() {
+            self.request_comparison(&group);
+        }
         self.scheduler.dispatch(&mut |request, batch| {
             describe(&self.machine, request, batch);
         });
+    }
+
+    fn request_comparison(&mut self, group: &[FileIndex]) {
+        let Some(&first) = group.first() else { return };
+        let catalog = self.machine.catalog();
+        let lane = self.volumes.lane(catalog.volume(first));
+        let stage = stage_of(Want::Comparison, false);
+        let requests = group.iter().map(|&file| {
+            self.tally.wanted(lane, stage, catalog.size(file));
+            Request {
+                id: file.0,
+                note: Want::Comparison as u8,
+                bulk: true,
+            }
+        });
+        let requests = requests.collect();
+        self.scheduler.push_group(lane, requests);
     }
 
     /// Takes the end of a read; returns the stage it belonged to as a bit.
@@ -337,16 +366,34 @@ impl Run<'_> {
         let size = self.machine.catalog().size(file);
         let stage = stage_of(want, size <= HEAD);
         let wanted = wanted_bytes(want, size);
-        let read = finished.result.as_ref().map_or(0, |&(_, bytes)| bytes);
+        let read = match finished.result {
+            Ok(Answer::Read { bytes, .. } | Answer::Compared { bytes, .. }) => bytes,
+            Ok(Answer::NotCompared) | Err(_) => 0,
+        };
         self.tally.done(finished.volume, stage, wanted, read);
         match finished.result {
-            Ok(([Some(Digest::Content(digest)), _], _)) if want == Want::Content => {
+            Ok(Answer::Read {
+                digests, cached, ..
+            }) => self.read(file, want, digests, cached),
+            Ok(Answer::Compared { with, .. }) => self.machine.compared(file, FileIndex(with)),
+            Ok(Answer::NotCompared) => self.machine.not_compared(file),
+            Err(failure) => self.failed(file, failure),
+        }
+        1 << stage
+    }
+
+    fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
+        if cached {
+            self.machine.was_cached(file);
+        }
+        match (want, digests) {
+            (Want::Content, [Some(Digest::Content(digest)), _]) => {
                 self.machine.content_read(file, digest);
             }
-            Ok(([Some(Digest::Sample(tail)), _], _)) if want == Want::Tail => {
+            (Want::Tail, [Some(Digest::Sample(tail)), _]) => {
                 self.machine.tail_sampled(file, tail);
             }
-            Ok(([Some(Digest::Sample(head)), tail], _)) => {
+            (Want::Head | Want::HeadAndTail, [Some(Digest::Sample(head)), tail]) => {
                 let tail = match tail {
                     Some(Digest::Sample(tail)) => Some(tail),
                     _ => None,
@@ -354,10 +401,8 @@ impl Run<'_> {
                 self.machine.sampled(file, head, tail);
             }
             // A digest of another kind than asked for is as good as none.
-            Ok(_) => self.failed(file, Failure::Changed),
-            Err(failure) => self.failed(file, failure),
+            _ => self.failed(file, Failure::Changed),
         }
-        1 << stage
     }
 
     fn failed(&mut self, file: FileIndex, failure: Failure) {
@@ -482,7 +527,13 @@ fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
 }
 
 fn want_of(note: u8) -> Want {
-    [Want::Head, Want::HeadAndTail, Want::Tail, Want::Content][usize::from(note & 3)]
+    [
+        Want::Head,
+        Want::HeadAndTail,
+        Want::Tail,
+        Want::Content,
+        Want::Comparison,
+    ][usize::from(note).min(Want::Comparison as usize)]
 }
 
 fn spans(want: Want, size: u64) -> [Span; 2] {
@@ -492,7 +543,7 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::Head => [span(0, HEAD.min(size)), span(0, 0)],
         Want::HeadAndTail => [span(0, HEAD.min(size)), tail],
         Want::Tail => [tail, span(0, 0)],
-        Want::Content => [span(0, size), span(0, 0)],
+        Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
     }
 }
 

@@ -4,6 +4,7 @@
 //! to a [`Fold`] and says whether the file was the expected one before and after.
 
 mod behind;
+mod compare;
 mod elevator;
 mod fold;
 mod many;
@@ -23,5 +24,5 @@ mod worker;
 pub use behind::{Behind, PageUse};
 pub use fold::Fold;
 pub use reader::Settings;
-pub use scheduler::{Finished, Lane, Limits, Request, Scheduler};
+pub use scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
 pub use task::{Batch, Failure, Span, Task};

@@ -160,7 +160,14 @@ impl<F: Fold> Reader<F> {
                 bytes += span.len;
             }
         }
-        Some(finished(task, fd, digests, bytes))
+        match finished(task, fd, digests, bytes) {
+            Outcome::Read { digests, bytes, .. } => Some(Outcome::Read {
+                digests,
+                bytes,
+                cached: true,
+            }),
+            other => Some(other),
+        }
     }
 
     /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.
@@ -252,7 +259,11 @@ pub fn finished<D>(
     bytes: u64,
 ) -> Outcome<D> {
     match is_expected(task, fd) {
-        Ok(()) => Outcome::Read { digests, bytes },
+        Ok(()) => Outcome::Read {
+            digests,
+            bytes,
+            cached: false,
+        },
         Err(failure) => Outcome::Failed(failure),
     }
 }

@@ -22,7 +22,7 @@ use super::one;
 use super::reader::{Reader, Settings};
 use super::source::Source;
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Outcome, Span, Task};
+use super::task::{Batch, Completion, Failure, Kind, Outcome, Span, Task};
 use super::worker::{self, Shape};
 
 #[derive(Clone)]
@@ -169,13 +169,15 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
         for (b, part) in all.chunks(64).enumerate() {
             let mut batch = Batch::default();
             for (i, want) in part.iter().enumerate() {
-                let bulk = matches!(way, Way::Stream { .. })
-                    && want.spans[0].len > 0
-                    && want.spans[1].len == 0;
-                if batch.bulk != bulk {
+                let whole = want.spans[0].len > 0 && want.spans[1].len == 0;
+                let kind = match way {
+                    Way::Stream { .. } if whole => Kind::Bulk,
+                    _ => Kind::Scattered,
+                };
+                if batch.kind != kind {
                     to.send(batch).expect("we hold the other end");
                     batch = Batch {
-                        bulk,
+                        kind,
                         ..Batch::default()
                     };
                 }
@@ -307,7 +309,7 @@ fn every_way_reads_the_same_bytes() {
             }
             let outcomes = read(way, &settings, &shuffled);
             for (&i, outcome) in order.iter().zip(&outcomes) {
-                let Outcome::Read { digests, bytes } = outcome else {
+                let Outcome::Read { digests, bytes, .. } = outcome else {
                     panic!("{way:?}: {} {:?}: {outcome:?}", all[i].name, all[i].spans);
                 };
                 assert_eq!(digests, &expected[i], "{way:?}: {:?}", all[i].spans);
@@ -483,4 +485,97 @@ fn a_descriptor_has_the_fingerprint_of_its_path() {
     let fd = open::file(CWD, &name, manner).expect("open");
     let now = stat::descriptor(&fd).expect("is open");
     assert_eq!(Fingerprint::from(&now), fingerprint(&path));
+}
+
+/// Files whose contents have these marks, compared; returns each one's outcome.
+fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut batch = Batch {
+        kind: Kind::Compare,
+        ..Batch::default()
+    };
+    for (i, &(place, mark)) in marks.iter().enumerate() {
+        let mut content = bytes(1, size);
+        content[place] ^= mark;
+        let name = format!("f{i}");
+        fs::write(folder.path().join(&name), content).expect("written");
+        let want = wanted(folder.path(), &name, [(0, size as u64), (0, 0)]);
+        let name = batch.add_name(name.as_bytes());
+        batch.tasks.push(Task {
+            ticket: i as u64,
+            dir: crate::file::DirId(0),
+            name,
+            expect: want.expect,
+            spans: want.spans,
+            only_if_cached: false,
+        });
+    }
+    let settings = settings(folder.path());
+    spoil(folder.path());
+    let (to, tasks) = unbounded();
+    let (done, completions) = unbounded();
+    to.send(batch).expect("we hold the other end");
+    drop(to);
+    let shape = Shape {
+        slots: 2,
+        slot_size: 4096,
+        window: Window { bytes: 1, files: 1 },
+    };
+    worker::run(Reader::new(settings, Hashing), shape, &tasks, &done);
+    drop(done);
+    let mut all: Vec<_> = completions.into_iter().flatten().collect();
+    all.sort_by_key(|completion| completion.ticket);
+    assert_eq!(all.len(), marks.len(), "one answer for each");
+    all.into_iter()
+        .map(|completion| completion.outcome)
+        .collect()
+}
+
+#[test]
+fn comparing_tells_apart_what_differs_anywhere() {
+    const SIZE: usize = 300_001;
+    let places = [0, 65_535, 65_536, 150_000, SIZE - 1];
+    let mut marks = vec![(0, 0); 3];
+    for place in places {
+        marks.extend([(place, 1), (place, 2), (place, 1)]);
+    }
+    let outcomes = compare(&marks, SIZE, |_| ());
+    for (i, outcome) in outcomes.iter().enumerate() {
+        let first = marks.iter().position(|mark| *mark == marks[i]);
+        let Outcome::Compared { with, bytes } = *outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(marks[with as usize], marks[i], "file {i}");
+        assert_eq!(Some(with as usize), first, "file {i}");
+        let alone = marks.iter().filter(|mark| **mark == marks[i]).count() == 1;
+        let all = SIZE as u64;
+        assert!(if alone { bytes <= all } else { bytes == all }, "{bytes}");
+    }
+    let early = |outcome: &Outcome<Digest>| matches!(outcome, Outcome::Compared { bytes, .. } if *bytes < 70_000);
+    assert!(
+        early(&outcomes[4]),
+        "a difference in the first block ends the reading"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
+    let marks = [(0, 0); 4];
+    let outcomes = compare(&marks, 200_000, |folder| {
+        fs::remove_file(folder.join("f0")).expect("removed");
+        let file = File::options().write(true).open(folder.join("f2"));
+        file.and_then(|file| file.set_len(100)).expect("cut off");
+    });
+    assert_eq!(failure(&outcomes[0]), Failure::Vanished);
+    assert_eq!(failure(&outcomes[2]), Failure::Changed);
+    for i in [1, 3] {
+        let equal = matches!(
+            outcomes[i],
+            Outcome::Compared {
+                with: 1,
+                bytes: 200_000
+            }
+        );
+        assert!(equal, "{:?}", outcomes[i]);
+    }
 }

@@ -19,7 +19,7 @@ use super::fold::Fold;
 use super::pool::Pool;
 use super::reader::{PIECE, Settings};
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Outcome, SPANS};
+use super::task::{Batch, Completion, Failure, Kind, Outcome, SPANS};
 use super::worker::Shape;
 
 /// A wish to have something read: the asker's own number and a note, given back with the answer.
@@ -40,8 +40,31 @@ pub struct Finished<D> {
     pub request: Request,
     /// Volume it was read from.
     pub volume: usize,
-    /// Digests of the spans and bytes read, or why there are none.
-    pub result: Result<([Option<D>; SPANS], u64), Failure>,
+    /// What came of it.
+    pub result: Result<Answer<D>, Failure>,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<D> {
+    /// It was read.
+    Read {
+        /// Digests of the spans.
+        digests: [Option<D>; SPANS],
+        /// Bytes read.
+        bytes: u64,
+        /// All of it was in the page cache.
+        cached: bool,
+    },
+    /// It was compared with the others of its group.
+    Compared {
+        /// Number of the first file with the same content.
+        with: u32,
+        /// Bytes read.
+        bytes: u64,
+    },
+    /// The group was too large for the descriptors there are; none of it was compared.
+    NotCompared,
 }
 
 /// Who reads a volume.
@@ -73,6 +96,8 @@ struct Volume {
     limits: Limits,
     random: Queue,
     bulk: Queue,
+    /// Files that are to be compared with each other.
+    groups: VecDeque<Vec<Request>>,
     /// Since when something is in flight.
     busy_since: Option<Instant>,
     busy: Duration,
@@ -180,6 +205,7 @@ impl<F: Fold> Scheduler<F> {
             limits,
             random: Queue::default(),
             bulk: Queue::default(),
+            groups: VecDeque::new(),
             busy_since: None,
             busy: Duration::ZERO,
         });
@@ -213,6 +239,12 @@ impl<F: Fold> Scheduler<F> {
         queue.waiting.push_back((request.id, request.note));
     }
 
+    /// Takes requests for whole files of one length that are to be compared with each other. The
+    /// volume must be read by the pools.
+    pub fn push_group(&mut self, volume: usize, group: Vec<Request>) {
+        self.volumes[volume].groups.push_back(group);
+    }
+
     /// Says that the scan is over: disks may begin their sweeps.
     pub fn scan_done(&mut self) {
         self.holding = false;
@@ -226,10 +258,9 @@ impl<F: Fold> Scheduler<F> {
     /// True if nothing waits and nothing is in flight.
     pub fn is_idle(&self) -> bool {
         self.in_flight == 0
-            && self
-                .volumes
-                .iter()
-                .all(|v| v.random.waiting.is_empty() && v.bulk.waiting.is_empty())
+            && self.volumes.iter().all(|v| {
+                v.random.waiting.is_empty() && v.bulk.waiting.is_empty() && v.groups.is_empty()
+            })
             && self
                 .disks
                 .iter()
@@ -241,6 +272,7 @@ impl<F: Fold> Scheduler<F> {
         for volume in &mut self.volumes {
             volume.random.waiting.clear();
             volume.bulk.waiting.clear();
+            volume.groups.clear();
         }
         for disk in &mut self.disks {
             disk.samples.clear();
@@ -264,11 +296,33 @@ impl<F: Fold> Scheduler<F> {
             for bulk in [false, true] {
                 self.dispatch_queue(v, bulk, describe);
             }
+            self.dispatch_groups(v, describe);
         }
         if !self.holding {
             for d in 0..self.disks.len() {
                 self.dispatch_disk(d, describe);
             }
+        }
+    }
+
+    fn dispatch_groups(&mut self, v: usize, describe: &mut dyn FnMut(Request, &mut Batch)) {
+        let volume = &mut self.volumes[v];
+        let most = volume.limits.sequential_threads * window(volume.limits).files * AHEAD;
+        while volume.bulk.in_flight < most
+            && let Some(group) = volume.groups.pop_front()
+        {
+            let mut batch = Batch {
+                kind: Kind::Compare,
+                ..Batch::default()
+            };
+            for &request in &group {
+                describe(request, &mut batch);
+                stamp(&mut batch, request, v, false);
+            }
+            volume.bulk.in_flight += group.len();
+            self.in_flight += group.len();
+            volume.busy_since.get_or_insert_with(Instant::now);
+            self.sequential.send(batch);
         }
     }
 
@@ -302,7 +356,10 @@ impl<F: Fold> Scheduler<F> {
         while queue.in_flight < window && !queue.waiting.is_empty() {
             let count = most.min(window - queue.in_flight).min(queue.waiting.len());
             let mut batch = Batch {
-                bulk: bulk && !on_disk,
+                kind: match bulk && !on_disk {
+                    true => Kind::Bulk,
+                    false => Kind::Scattered,
+                },
                 ..Batch::default()
             };
             for (id, note) in queue.waiting.drain(..count) {
@@ -313,7 +370,7 @@ impl<F: Fold> Scheduler<F> {
             queue.in_flight += count;
             self.in_flight += count;
             volume.busy_since.get_or_insert_with(Instant::now);
-            match batch.bulk {
+            match batch.kind == Kind::Bulk {
                 true => self.sequential.send(batch),
                 false => self.random.send(batch),
             }
@@ -327,18 +384,23 @@ impl<F: Fold> Scheduler<F> {
         }
         let mut batch = Batch::default();
         while disk.in_flight < disk.window {
-            let next = match batch.tasks.is_empty() || !batch.bulk {
+            let next = match batch.tasks.is_empty() || batch.kind == Kind::Scattered {
                 true => disk.samples.pop(),
                 false => None,
             };
-            let next = next.or_else(|| match batch.tasks.is_empty() || batch.bulk {
-                true => disk.bulk.pop(),
-                false => None,
-            });
+            let next = next.or_else(
+                || match batch.tasks.is_empty() || batch.kind == Kind::Bulk {
+                    true => disk.bulk.pop(),
+                    false => None,
+                },
+            );
             let Some((v, request)) = next else {
                 break;
             };
-            batch.bulk = request.bulk;
+            batch.kind = match request.bulk {
+                true => Kind::Bulk,
+                false => Kind::Scattered,
+            };
             describe(request, &mut batch);
             stamp(&mut batch, request, v.into(), false);
             disk.in_flight += 1;
@@ -387,7 +449,20 @@ impl<F: Fold> Scheduler<F> {
                     disk.in_flight -= 1;
                 }
                 match outcome {
-                    Outcome::Read { digests, bytes } => Ok((digests, bytes)),
+                    Outcome::Read {
+                        digests,
+                        bytes,
+                        cached,
+                    } => Ok(Answer::Read {
+                        digests,
+                        bytes,
+                        cached,
+                    }),
+                    Outcome::Compared { with, bytes } => Ok(Answer::Compared {
+                        with: read_stamp(with).0.id,
+                        bytes,
+                    }),
+                    Outcome::NotCompared => Ok(Answer::NotCompared),
                     Outcome::Failed(failure) => Err(failure),
                     Outcome::NotCached { .. } => Err(Failure::Changed),
                 }

@@ -10,7 +10,7 @@ use super::task::{Batch, Completion, Outcome, Task};
 /// Completions sent at a time while there is more to do.
 const COMPLETIONS: usize = 64;
 
-/// Tasks of one kind (all bulk or none), as long as the queue has any.
+/// Tasks of one kind, as long as the queue has any.
 pub struct Source<'a, F: Fold> {
     batch: Batch,
     next: usize,
@@ -45,7 +45,7 @@ impl<'a, F: Fold> Source<'a, F> {
                 return None;
             }
             match self.queue.try_recv() {
-                Ok(batch) if batch.bulk == self.batch.bulk => (self.batch, self.next) = (batch, 0),
+                Ok(batch) if batch.kind == self.batch.kind => (self.batch, self.next) = (batch, 0),
                 Ok(batch) => self.other = Some(batch),
                 Err(_) => return None,
             }

@@ -40,8 +40,20 @@ pub struct Batch {
     pub tasks: Vec<Task>,
     /// Their names, each with its NUL.
     pub names: Vec<u8>,
-    /// All of them are whole files, to be read one after the other.
-    pub bulk: bool,
+    /// How they are to be done.
+    pub kind: Kind,
+}
+
+/// How the tasks of a batch are done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// In any order, many at a time.
+    #[default]
+    Scattered,
+    /// Whole files, one after the other.
+    Bulk,
+    /// Whole files of one length, compared with each other instead of being digested.
+    Compare,
 }
 
 impl Batch {
@@ -79,7 +91,18 @@ pub enum Outcome<D> {
         digests: [Option<D>; SPANS],
         /// Bytes read.
         bytes: u64,
+        /// All of it was in the page cache.
+        cached: bool,
     },
+    /// It was compared with the others of its batch.
+    Compared {
+        /// Ticket of the first file with the same content.
+        with: u64,
+        /// Bytes read.
+        bytes: u64,
+    },
+    /// There were too few descriptors to compare the files of the batch.
+    NotCompared,
     /// It is not in the page cache (only if that was asked for); where on its disk it lies, bytes.
     NotCached {
         /// Physical position of the first byte wanted, or the inode number where the file system

@@ -4,13 +4,14 @@ use crossbeam_channel::{Receiver, Sender};
 
 use crate::sys::ring::Ring;
 
+use super::compare;
 use super::fold::Fold;
 use super::many::Many;
 use super::one;
 use super::reader::Reader;
 use super::source::Source;
 use super::stream::{Stream, Window};
-use super::task::{Batch, Completion};
+use super::task::{Batch, Completion, Kind};
 
 /// How much a thread keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +35,15 @@ pub fn run<F: Fold>(
     let mut stream = Stream::new(shape.window);
     let mut next = None;
     while let Some(batch) = next.take().or_else(|| tasks.recv().ok()) {
-        let bulk = batch.bulk;
+        let kind = batch.kind;
+        if kind == Kind::Compare {
+            compare::run(&mut reader, &batch, done);
+            continue;
+        }
         let mut source = Source::new(batch, tasks, done);
-        if bulk {
-            stream.run(&mut reader, &mut source);
-        } else {
-            many.run(&mut reader, shape, &mut source);
+        match kind {
+            Kind::Bulk => stream.run(&mut reader, &mut source),
+            Kind::Scattered | Kind::Compare => many.run(&mut reader, shape, &mut source),
         }
         next = source.end();
     }

@@ -2,6 +2,7 @@
 //! that classes only split, and a digest is compared only with digests of the same stage, the
 //! same range and the same size.
 
+use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::keyed_join::{ClassId, Key};
@@ -24,8 +25,17 @@ pub struct SampleKey {
 pub struct ContentKey {
     /// Class of the size.
     pub size: ClassId,
-    /// Digest of the content.
-    pub digest: ContentDigest,
+    /// What tells the content from others.
+    pub content: Content,
+}
+
+/// A content of files of one size. All files that may be equal are told apart in one of the ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// By its digest.
+    Digest(ContentDigest),
+    /// By the first file that has it, as a comparison showed.
+    Of(FileIndex),
 }
 
 impl Key for SizeKey {
@@ -46,7 +56,11 @@ impl Key for SampleKey {
 
 impl Key for ContentKey {
     fn hash(&self) -> u64 {
-        first_word(self.digest.as_bytes()) ^ u64::from(self.size.0).rotate_left(32)
+        let content = match self.content {
+            Content::Digest(digest) => first_word(digest.as_bytes()),
+            Content::Of(file) => SizeKey(file.0.into()).hash(),
+        };
+        content ^ u64::from(self.size.0).rotate_left(32)
     }
 }
 

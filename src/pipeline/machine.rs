@@ -7,7 +7,7 @@ use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
-use super::keys::{ContentKey, SampleKey, SizeKey};
+use super::keys::{Content, ContentKey, SampleKey, SizeKey};
 use super::rules::{Counting, TailRule};
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
@@ -36,6 +36,17 @@ pub enum Want {
     Tail,
     /// Everything.
     Content,
+    /// Everything, compared with the other files of its group.
+    Comparison,
+}
+
+/// Which files may be compared with each other instead of being digested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparing {
+    /// Files from this size on, bytes.
+    pub from: u64,
+    /// Groups of so many files at most.
+    pub most: usize,
 }
 
 /// Where a file stands in its way through the stages.
@@ -58,6 +69,14 @@ pub struct Machine {
     /// Files whose tail is being read, and their head class.
     awaiting_tail: HashMap<FileIndex, ClassId>,
     effects: Vec<Effect>,
+    comparing: Option<Comparing>,
+    /// Files whose samples were in the page cache.
+    cached: HashSet<FileIndex>,
+    /// By tail class the files that wait to be compared, all of one size; empty once they are.
+    groups: HashMap<ClassId, Vec<FileIndex>>,
+    /// Sizes with files that wait to be compared, each with their tail classes.
+    grouped: HashMap<ClassId, Vec<ClassId>>,
+    comparisons: Vec<Vec<FileIndex>>,
     scan_done: bool,
     finished: Vec<ClassId>,
 }
@@ -93,6 +112,11 @@ impl Machine {
             tail_classes: HashSet::new(),
             awaiting_tail: HashMap::new(),
             effects: Vec::new(),
+            comparing: None,
+            cached: HashSet::new(),
+            groups: HashMap::new(),
+            grouped: HashMap::new(),
+            comparisons: Vec::new(),
             scan_done: false,
             finished: Vec::new(),
         }
@@ -116,6 +140,26 @@ impl Machine {
     /// Says that reads from this volume cost seeks, so that fewer samples pay.
     pub fn seeks_cost(&mut self, volume: u16) {
         self.tail_rule.seeks_cost(volume);
+    }
+
+    /// Lets files be compared where their samples were in the page cache; nobody asks for digests.
+    pub fn compare(&mut self, comparing: Comparing) {
+        self.comparing = Some(comparing);
+    }
+
+    /// Takes note that a file's samples were in the page cache.
+    pub fn was_cached(&mut self, file: FileIndex) {
+        if self
+            .comparing
+            .is_some_and(|comparing| self.catalog.size(file) >= comparing.from)
+        {
+            self.cached.insert(file);
+        }
+    }
+
+    /// The groups of files that are to be compared, wanted since the last call.
+    pub fn comparisons(&mut self) -> Vec<Vec<FileIndex>> {
+        std::mem::take(&mut self.comparisons)
     }
 
     /// The reads wanted since the last call.
@@ -212,7 +256,7 @@ impl Machine {
     fn start(&mut self, class: ClassId, file: FileIndex) {
         let size = self.catalog.size(file);
         if size == 0 {
-            self.join_content(class, file, ContentDigest::of_nothing());
+            self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
         } else if size <= HEAD {
             self.want(class, file, Want::Content);
         } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
@@ -233,10 +277,51 @@ impl Machine {
     }
 
     fn settle(&mut self, size: ClassId) {
-        let state = &mut self.sizes[size.0 as usize];
-        state.pending -= 1;
-        if self.scan_done && state.pending == 0 {
+        self.sizes[size.0 as usize].pending -= 1;
+        self.end_if_idle(size);
+    }
+
+    /// When nothing of a size is being read any more, what waits to be compared is complete; when
+    /// nothing waits either, the size is final.
+    fn end_if_idle(&mut self, size: ClassId) {
+        if !self.scan_done || self.sizes[size.0 as usize].pending > 0 {
+            return;
+        }
+        let most = self.comparing.map_or(0, |comparing| comparing.most);
+        for class in self.grouped.remove(&size).unwrap_or_default() {
+            let group = self.groups.insert(class, Vec::new()).unwrap_or_default();
+            if group.len() > most {
+                for file in group {
+                    self.want(size, file, Want::Content);
+                }
+            } else {
+                self.sizes[size.0 as usize].pending += group.len() as u32;
+                self.comparisons.push(group);
+            }
+        }
+        if self.sizes[size.0 as usize].pending == 0 {
             self.finished.push(size);
+        }
+    }
+
+    /// The next read of files that are equal as far as samples show.
+    fn after_tail(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
+        if let Some(group) = self.groups.get_mut(&class) {
+            return group.extend(files);
+        }
+        for file in files {
+            self.want(size, file, Want::Content);
+        }
+    }
+
+    /// Decides, when a class opens, whether its files are compared or digested.
+    fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
+        let compare = files.iter().all(|file| {
+            self.cached.remove(file) && !self.tail_rule.seeks(self.catalog.volume(*file))
+        });
+        if compare {
+            self.groups.insert(class, Vec::new());
+            self.grouped.entry(size).or_default().push(class);
         }
     }
 
@@ -299,15 +384,15 @@ impl Machine {
             digest: tail,
         };
         match self.by_tail.offer(key, file, &mut self.chain) {
-            Offered::Passed(_) => self.want(size, file, Want::Content),
+            Offered::Passed(class) => self.after_tail(size, class, vec![file]),
             Offered::Held(class) => {
                 if self
                     .counting
                     .sample_matters(self.by_tail.class(class).files.into())
                 {
-                    for file in self.by_tail.open(class, &self.chain) {
-                        self.want(size, file, Want::Content);
-                    }
+                    let held = self.by_tail.open(class, &self.chain);
+                    self.choose(size, class, &held);
+                    self.after_tail(size, class, held);
                 }
             }
         }
@@ -316,12 +401,26 @@ impl Machine {
     /// Takes the digest of a file's whole content.
     pub fn content_read(&mut self, file: FileIndex, digest: ContentDigest) {
         let size = self.size_class(file);
-        self.join_content(size, file, digest);
+        self.join_content(size, file, Content::Digest(digest));
         self.settle(size);
     }
 
-    fn join_content(&mut self, size: ClassId, file: FileIndex, digest: ContentDigest) {
-        let key = ContentKey { size, digest };
+    /// Takes note that a file has the same content as another of its group (or is that one).
+    pub fn compared(&mut self, file: FileIndex, with: FileIndex) {
+        let size = self.size_class(file);
+        self.join_content(size, file, Content::Of(with));
+        self.settle(size);
+    }
+
+    /// Takes note that a file could not be compared, nor any other of its group.
+    pub fn not_compared(&mut self, file: FileIndex) {
+        let size = self.size_class(file);
+        self.want(size, file, Want::Content);
+        self.settle(size);
+    }
+
+    fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
+        let key = ContentKey { size, content };
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);
         if self.by_content.class(class).files == 1
@@ -341,9 +440,10 @@ impl Machine {
     /// Takes note that no further file will be found.
     pub fn scan_done(&mut self) {
         self.scan_done = true;
-        let idle = |id: &ClassId| self.sizes[id.0 as usize].pending == 0;
         let open = self.by_size.ids().filter(|&id| self.by_size.class(id).open);
-        self.finished = open.filter(idle).collect();
+        for size in open.collect::<Vec<_>>() {
+            self.end_if_idle(size);
+        }
     }
 
     /// Sizes whose sets have become final since the last call.
@@ -357,12 +457,15 @@ impl Machine {
         self.by_size.ids().filter(pending).collect()
     }
 
-    /// The files of equal content of one size, each class with its digest.
-    pub fn contents(&self, size: ClassId) -> Vec<(ContentDigest, Vec<FileIndex>)> {
+    /// The files of equal content of one size, each class with its digest if that was computed.
+    pub fn contents(&self, size: ClassId) -> Vec<(Option<ContentDigest>, Vec<FileIndex>)> {
         let mut classes = Vec::new();
         let mut at = self.by_size.link(size);
         while let Some(class) = at {
-            let digest = self.by_content.class(class).key.digest;
+            let digest = match self.by_content.class(class).key.content {
+                Content::Digest(digest) => Some(digest),
+                Content::Of(_) => None,
+            };
             classes.push((digest, self.by_content.held(class, &self.chain)));
             at = self.by_content.link(class);
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::machine::{Effect, HEAD, Machine, TAIL, Want};
+use super::machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 use super::rules::{Counting, Replication, TailRule};
 
 /// Tails are read from these sizes on, without and with seeks.
@@ -29,6 +29,9 @@ const SIZES: [u64; 12] = [
     FROM_WITH_SEEKS - 1,
     FROM_WITH_SEEKS,
 ];
+
+/// Larger groups are not compared.
+const MOST: usize = 3;
 
 const ROOTS: usize = 3;
 /// Two folders below each root.
@@ -128,6 +131,7 @@ struct Drive<'a> {
     /// The world's number of each file in the catalog.
     numbers: HashMap<FileIndex, usize>,
     wanted: Vec<Effect>,
+    groups: Vec<Vec<FileIndex>>,
     all_wanted: Vec<(usize, Want)>,
     failed: HashSet<usize>,
     finished: Vec<super::ClassId>,
@@ -149,11 +153,16 @@ impl<'a> Drive<'a> {
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), dev);
         }
         machine.seeks_cost(VOLUMES - 1);
+        machine.compare(Comparing {
+            from: FROM,
+            most: MOST,
+        });
         Self {
             world,
             machine,
             numbers: HashMap::new(),
             wanted: Vec::new(),
+            groups: Vec::new(),
             all_wanted: Vec::new(),
             failed: HashSet::new(),
             finished: Vec::new(),
@@ -204,6 +213,12 @@ impl<'a> Drive<'a> {
                 .push((self.numbers[&effect.file], effect.want));
         }
         self.wanted.extend(effects);
+        for group in self.machine.comparisons() {
+            let number = |file: &FileIndex| self.numbers[file];
+            let wants = group.iter().map(|file| (number(file), Want::Comparison));
+            self.all_wanted.extend(wants);
+            self.groups.push(group);
+        }
         self.finished.extend(self.machine.finished());
     }
 
@@ -216,16 +231,41 @@ impl<'a> Drive<'a> {
             self.failed.insert(number);
             self.machine.failed(file);
         } else {
+            if inode.marks[0] == 0 {
+                self.machine.was_cached(file);
+            }
             let head = || SampleDigest::of(&inode.head());
             let tail = || SampleDigest::of(&inode.tail());
             match want {
                 Want::Head => self.machine.sampled(file, head(), None),
                 Want::HeadAndTail => self.machine.sampled(file, head(), Some(tail())),
                 Want::Tail => self.machine.tail_sampled(file, tail()),
+                Want::Comparison => unreachable!("wanted of groups only"),
                 Want::Content => {
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));
                     self.machine.content_read(file, digest);
                 }
+            }
+        }
+        self.collect();
+    }
+
+    /// Compares a group, or finds that it cannot.
+    fn compare(&mut self, group: &[FileIndex], possible: bool) {
+        assert!(group.len() <= MOST);
+        for &file in group {
+            let number = self.numbers[&file];
+            let content = |file: &FileIndex| self.world[self.numbers[file]].content();
+            if !possible {
+                self.all_wanted.retain(|w| *w != (number, Want::Comparison));
+                self.machine.not_compared(file);
+            } else if self.world[number].fails == Some(1) {
+                self.failed.insert(number);
+                self.machine.failed(file);
+            } else {
+                let first = group.iter().find(|other| content(other) == content(&file));
+                self.machine
+                    .compared(file, *first.expect("it is there itself"));
             }
         }
         self.collect();
@@ -251,8 +291,16 @@ impl<'a> Drive<'a> {
         assert!(self.finished.is_empty(), "nothing is final during the scan");
         self.machine.scan_done();
         self.collect();
-        while !self.wanted.is_empty() {
-            self.answer(dice.below(self.wanted.len()));
+        while !self.wanted.is_empty() || !self.groups.is_empty() {
+            match self.groups.pop() {
+                Some(group) if dice.below(2) == 0 || self.wanted.is_empty() => {
+                    self.compare(&group, dice.below(4) > 0);
+                }
+                group => {
+                    self.groups.extend(group);
+                    self.answer(dice.below(self.wanted.len()));
+                }
+            }
         }
     }
 
@@ -329,6 +377,8 @@ fn check_reads(drive: &Drive<'_>, counting: Counting) {
             &[Want::Head, Want::Tail, Want::Content],
             &[Want::HeadAndTail],
             &[Want::HeadAndTail, Want::Content],
+            &[Want::Head, Want::Tail, Want::Comparison],
+            &[Want::HeadAndTail, Want::Comparison],
         ];
         assert!(allowed.contains(&&wants[..]), "{inode:?}: {wants:?}");
         assert_ne!(inode.size, 0, "nothing to read");
@@ -343,7 +393,7 @@ fn check_reads(drive: &Drive<'_>, counting: Counting) {
         }
         assert_ne!(wants, [Want::Content], "{inode:?}");
         let same_head = sharing(world, number, |i| (i.size, i.head()));
-        let further = matches!(want, Want::Content | Want::Tail);
+        let further = matches!(want, Want::Content | Want::Comparison | Want::Tail);
         assert!(
             !further || same_head >= enough,
             "{inode:?}: read on though {same_head} of its head"
@@ -353,7 +403,8 @@ fn check_reads(drive: &Drive<'_>, counting: Counting) {
             .any(|i| i.size == inode.size && i.volume == VOLUMES - 1);
         let same_tail = sharing(world, number, |i| (i.size, i.head(), i.tail()));
         let from = if seeks { FROM_WITH_SEEKS } else { FROM };
-        if inode.size >= from && want == Want::Content {
+        let whole = matches!(want, Want::Content | Want::Comparison);
+        if inode.size >= from && whole {
             assert!(
                 same_tail >= enough,
                 "{inode:?}: read whole though {same_tail} of its tail"

@@ -11,7 +11,7 @@ mod verdict;
 
 pub use crate::event::LeftOut;
 pub use keyed_join::ClassId;
-pub use machine::{Effect, HEAD, Machine, TAIL, Want};
+pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
 pub use summary::{DeviceTally, StageTally, Summary};
 pub use verdict::{DuplicateSet, Member};

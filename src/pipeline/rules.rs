@@ -94,7 +94,7 @@ impl TailRule {
         self.seeks[i] = true;
     }
 
-    fn seeks(&self, volume: u16) -> bool {
+    pub(super) fn seeks(&self, volume: u16) -> bool {
         self.seeks
             .get(usize::from(volume))
             .copied()

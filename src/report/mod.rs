@@ -53,6 +53,8 @@ pub struct Format {
     pub streams: bool,
     /// True if [`read::ReadReport`] understands it.
     pub readable_back: bool,
+    /// True if it shows the digests: then they are computed.
+    pub digests: bool,
     /// Makes a writer for one run.
     pub make: fn(&Style) -> Box<dyn Report>,
 }
@@ -64,6 +66,7 @@ pub const FORMATS: &[Format] = &[
         about: "for people: sizes, digests, numbered files; can be edited and read back",
         streams: false,
         readable_back: true,
+        digests: true,
         make: |style| Box::new(text::Text::new(style)),
     },
     Format {
@@ -71,6 +74,7 @@ pub const FORMATS: &[Format] = &[
         about: "one document with all that is known of each file",
         streams: false,
         readable_back: true,
+        digests: true,
         make: |_| Box::new(json::Json::default()),
     },
     Format {
@@ -78,6 +82,7 @@ pub const FORMATS: &[Format] = &[
         about: "the same, one object a line, each set as soon as it is final",
         streams: true,
         readable_back: true,
+        digests: true,
         make: |_| Box::new(ndjson::NdJson),
     },
     Format {
@@ -85,6 +90,7 @@ pub const FORMATS: &[Format] = &[
         about: "a table with one row for each name",
         streams: false,
         readable_back: false,
+        digests: true,
         make: |_| Box::new(csv::Csv::default()),
     },
     Format {
@@ -92,6 +98,7 @@ pub const FORMATS: &[Format] = &[
         about: "bare names, an empty line after each set, as fdupes -r prints them",
         streams: true,
         readable_back: false,
+        digests: false,
         make: |_| Box::new(fdupes::Fdupes::default()),
     },
     Format {
@@ -99,6 +106,7 @@ pub const FORMATS: &[Format] = &[
         about: "bare names, a NUL after each and one more after each set",
         streams: true,
         readable_back: false,
+        digests: false,
         make: |_| Box::new(nul::Nul::default()),
     },
 ];

@@ -1,0 +1,176 @@
+//! Compares files of one length with each other, block by block, instead of hashing them.
+//!
+//! All of them advance together, so that each is left alone as soon as it differs from all others,
+//! and bytes are looked at once. On cached files this is faster than any strong hash.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::os::fd::{AsFd, OwnedFd};
+
+use crossbeam_channel::Sender;
+use rustix::io::Errno;
+
+use crate::sys::pread;
+
+use super::fold::Fold;
+use super::reader::{Reader, is_expected, refused};
+use super::task::{Batch, Completion, Failure, Outcome, Task};
+
+/// Bytes of each file that are compared at a time: a block of two files is in the second-level
+/// cache when it is compared.
+const BLOCK: usize = 64 << 10;
+
+/// An open file and what it is.
+struct File<'a> {
+    task: &'a Task,
+    fd: OwnedFd,
+}
+
+/// Compares the files of a batch with each other and answers for each.
+///
+/// If descriptors are too few for all of them, none is compared.
+pub fn run<F: Fold>(
+    reader: &mut Reader<F>,
+    batch: &Batch,
+    done: &Sender<Vec<Completion<F::Digest>>>,
+) {
+    let mut answers = Vec::with_capacity(batch.tasks.len());
+    let outcomes = match open_all(reader, batch, &mut answers) {
+        Some(files) => {
+            compare(reader, files, &mut answers);
+            answers
+        }
+        None => {
+            let none = |task: &Task| completion(task, Outcome::NotCompared);
+            batch.tasks.iter().map(none).collect()
+        }
+    };
+    // Nobody listens any more only when the run is over.
+    let _ignored = done.send(outcomes);
+}
+
+fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
+    Completion {
+        ticket: task.ticket,
+        outcome,
+    }
+}
+
+/// Opens what can be opened; `None` if descriptors run out.
+fn open_all<'a, F: Fold>(
+    reader: &mut Reader<F>,
+    batch: &'a Batch,
+    answers: &mut Vec<Completion<F::Digest>>,
+) -> Option<Vec<File<'a>>> {
+    let mut files = Vec::with_capacity(batch.tasks.len());
+    for task in &batch.tasks {
+        let opened = match reader.stopped() {
+            true => Err(Failure::Refused(Errno::CANCELED)),
+            false => reader.try_open(task, batch.name(task))?,
+        };
+        match opened.and_then(|fd| is_expected(task, fd.as_fd()).map(|()| fd)) {
+            Ok(fd) => files.push(File { task, fd }),
+            Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
+        }
+    }
+    Some(files)
+}
+
+fn compare<F: Fold>(
+    reader: &mut Reader<F>,
+    files: Vec<File<'_>>,
+    answers: &mut Vec<Completion<F::Digest>>,
+) {
+    let len = files.first().map_or(0, |file| file.task.expect.size);
+    let mut classes = vec![files];
+    let mut offset = 0;
+    let mut first = vec![0; BLOCK];
+    while offset < len && !classes.is_empty() {
+        let want = (len - offset).min(BLOCK as u64) as usize;
+        let mut split = Vec::new();
+        for class in classes {
+            if class.len() == 1 {
+                settle(&class, offset, answers);
+                continue;
+            }
+            split_class(
+                reader,
+                class,
+                offset,
+                &mut first[..want],
+                &mut split,
+                answers,
+            );
+        }
+        classes = split;
+        offset += want as u64;
+    }
+    for class in classes {
+        settle(&class, len, answers);
+    }
+}
+
+/// Reads a block of each file and puts those with equal ones together.
+fn split_class<'a, F: Fold>(
+    reader: &mut Reader<F>,
+    class: Vec<File<'a>>,
+    offset: u64,
+    first: &mut [u8],
+    split: &mut Vec<Vec<File<'a>>>,
+    answers: &mut Vec<Completion<F::Digest>>,
+) {
+    let mut like_first = Vec::with_capacity(class.len());
+    // The others by the BLAKE3 of their block: comparing each with each would be quadratic.
+    let mut others: HashMap<[u8; 32], usize> = HashMap::new();
+    let mut other_classes: Vec<Vec<File<'a>>> = Vec::new();
+    for file in class {
+        let block = match like_first.is_empty() {
+            true => &mut *first,
+            false => reader.piece(first.len()),
+        };
+        let failure = match pread::full(file.fd.as_fd(), block, offset) {
+            Ok(n) if n == block.len() => None,
+            // Shorter than the scan said: cut off meanwhile.
+            Ok(_) => Some(Failure::Changed),
+            Err(e) => Some(refused(file.task, file.fd.as_fd(), e)),
+        };
+        let cancelled = Failure::Refused(Errno::CANCELED);
+        if let Some(failure) = failure.or_else(|| reader.stopped().then_some(cancelled)) {
+            answers.push(completion(file.task, Outcome::Failed(failure)));
+            continue;
+        }
+        if like_first.is_empty() {
+            like_first.push(file);
+            continue;
+        }
+        let block = &*reader.piece(first.len());
+        if block == first {
+            like_first.push(file);
+            continue;
+        }
+        match others.entry(*blake3::hash(block).as_bytes()) {
+            Entry::Occupied(at) => other_classes[*at.get()].push(file),
+            Entry::Vacant(at) => {
+                at.insert(other_classes.len());
+                other_classes.push(vec![file]);
+            }
+        }
+    }
+    split.extend((!like_first.is_empty()).then_some(like_first));
+    split.append(&mut other_classes);
+}
+
+/// Answers for files that were equal to each other and to no others, after so many bytes.
+fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
+    let Some(first) = class.first() else { return };
+    for file in class {
+        let outcome = match is_expected(file.task, file.fd.as_fd()) {
+            Ok(()) => Outcome::Compared {
+                with: first.task.ticket,
+                bytes,
+            },
+            Err(failure) => Outcome::Failed(failure),
+        };
+        answers.push(completion(file.task, outcome));
+    }
+}
