@@ -8,8 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::run::Seekless;
-use common::scene::{Scene, picture};
+use common::scene::{SIZE, Scene, picture, step};
 use common::{Run, noise, seekless};
+use seekless::action::{ActionKind, Outcome};
 
 /// A run whose journals and trash are in this scene.
 fn run(scene: &Scene, arguments: &str) -> Run {
@@ -143,4 +144,94 @@ fn plain_removal_says_that_it_cannot_be_undone() {
     );
     assert_eq!(picture(&scene.tree()).len(), before - 1);
     assert!(Path::new(&scene.tree()).exists());
+}
+
+/// Does it, as the library does; the run's name.
+#[track_caller]
+fn done(scene: &Scene, action: ActionKind) -> String {
+    let mut actor = scene.actor();
+    let outcome = actor.perform(&scene.step(action));
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+    actor.run_name().to_owned()
+}
+
+#[test]
+fn a_link_that_was_edited_is_not_taken_for_a_leftover() {
+    let scene = Scene::new();
+    let dup = scene.tree().join("dup");
+    // As after a run that was killed before it could remove what it had replaced.
+    fs::hard_link(scene.victim(), dup.join("spare")).expect("a link");
+    let run = done(&scene, ActionKind::Hardlink);
+    let aside = dup.join(format!(".seekless-{run}-0.tmp"));
+    fs::rename(dup.join("spare"), &aside).expect("renamed");
+    fs::remove_file(scene.keeper()).expect("removed");
+    fs::write(scene.victim(), "edited").expect("written");
+    assert_eq!(scene.undo().refused, 1);
+    assert_eq!(fs::read(scene.victim()).expect("read"), b"edited");
+    assert_eq!(fs::read(&aside).expect("read"), noise(1, SIZE));
+}
+
+#[test]
+fn a_moved_file_stays_if_its_place_has_other_bytes() {
+    let scene = Scene::with_another_file_system();
+    done(&scene, ActionKind::Move);
+    // The same length, times and mode, but another file.
+    scene.file("tree/dup/v", &noise(9, SIZE), 0o640, 1_100_000_000);
+    assert_eq!(scene.undo().refused, 1);
+    let moved = fs::read(scene.destination().join("sub/v")).expect("read");
+    assert_eq!(moved, noise(1, SIZE));
+    assert_eq!(fs::read(scene.victim()).expect("read"), noise(9, SIZE));
+}
+
+#[test]
+fn an_unfinished_copy_stays_if_it_is_the_last() {
+    for (elsewhere, left) in [(true, "part"), (false, "undo")] {
+        let scene = Scene::with_another_file_system();
+        let run = done(&scene, ActionKind::Move);
+        let name = format!(".seekless-{run}-0.{left}");
+        let copy = match elsewhere {
+            true => scene.destination().join("sub").join(name),
+            false => scene.tree().join("dup").join(name),
+        };
+        fs::copy(scene.destination().join("sub/v"), &copy).expect("copied");
+        fs::remove_file(scene.destination().join("sub/v")).expect("removed");
+        assert_eq!(scene.undo().refused, 1);
+        assert_eq!(fs::read(&copy).expect("read"), noise(1, SIZE));
+    }
+}
+
+#[test]
+fn a_name_that_was_only_half_moved_is_one_again() {
+    let scene = Scene::new();
+    let dup = scene.tree().join("dup");
+    let before = picture(&scene.tree());
+    // As where names are moved by making a second one: the file has both when the process dies.
+    fs::hard_link(scene.victim(), dup.join("spare")).expect("a link");
+    let run = done(&scene, ActionKind::Remove);
+    let aside = dup.join(format!(".seekless-{run}-0.tmp"));
+    fs::hard_link(dup.join("spare"), aside).expect("a link");
+    fs::rename(dup.join("spare"), scene.victim()).expect("renamed");
+    let tally = scene.undo();
+    assert_eq!((tally.cleaned, tally.refused), (1, 0), "{tally:?}");
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+fn within_one_batch_nothing_is_done_to_what_another_step_relies_on() {
+    let scene = Scene::new();
+    let third = scene.tree().join("third");
+    fs::copy(scene.keeper(), &third).expect("copied");
+    let steps = [
+        step(ActionKind::Symlink, &scene.keeper(), &scene.victim()),
+        step(ActionKind::Remove, &third, &scene.keeper()),
+    ];
+    let mut outcomes = Vec::new();
+    scene
+        .actor()
+        .perform_all(&steps, |_, outcome| outcomes.push(outcome));
+    assert!(
+        matches!(outcomes[..], [Outcome::Done(_), Outcome::Skipped(_)]),
+        "{outcomes:?}"
+    );
+    assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
 }

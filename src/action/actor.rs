@@ -243,6 +243,10 @@ impl Actor {
         folders: &mut HashMap<Identity, OwnedFd>,
     ) -> Result<(super::step::Done, Identity), Trouble> {
         let mut pair = self.open_pair(sketched)?;
+        // A step before this one in the batch may have come to rely on it.
+        if self.kept.contains(&pair.victim.identity()) {
+            return Err(Skip::Kept.into());
+        }
         if step.action != ActionKind::Reflink {
             pair.keeper.guard().map_err(Skip::Keeper)?;
             pair.victim.guard().map_err(Skip::Victim)?;

@@ -1,5 +1,7 @@
 //! Two open files, byte by byte.
 
+use std::os::fd::OwnedFd;
+
 use rustix::io::Errno;
 
 use super::check::Pair;
@@ -37,6 +39,24 @@ pub fn files(pair: &Pair) -> Result<(), Skip> {
         }
     }
     Ok(())
+}
+
+/// True if a file begins with all the bytes of another one.
+pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<bool> {
+    let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut offset = 0;
+    loop {
+        let length = pread::full(other, &mut theirs, offset)?;
+        if pread::full(file, &mut ours[..length], offset)? != length
+            || ours[..length] != theirs[..length]
+        {
+            return Ok(false);
+        }
+        if length < PIECE {
+            return Ok(true);
+        }
+        offset += length as u64;
+    }
 }
 
 fn unreadable(error: Errno) -> Unfit {

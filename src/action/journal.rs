@@ -41,6 +41,8 @@ pub struct Journal {
     name: String,
     file: OwnedFd,
     steps: u64,
+    /// The last line may have no end.
+    torn: bool,
 }
 
 impl Journal {
@@ -65,6 +67,7 @@ impl Journal {
                         name,
                         file,
                         steps: 0,
+                        torn: false,
                     };
                     let header = RunHeader {
                         version: record::VERSION,
@@ -109,6 +112,7 @@ impl Journal {
             name: name.to_owned(),
             file,
             steps: 0,
+            torn: false,
         };
         Ok((journal, past))
     }
@@ -132,8 +136,14 @@ impl Journal {
 
     /// Writes records that may be lost: what they say can be seen from the files.
     pub(super) fn note(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        let lines: Vec<u8> = records.iter().flat_map(record::line).collect();
-        write::append(&self.file, &lines).map_err(|e| self.failed(e))
+        let mut lines: Vec<u8> = records.iter().flat_map(record::line).collect();
+        if self.torn {
+            // What could not be written as a whole must not spoil what comes after it.
+            lines.insert(0, b'\n');
+        }
+        let written = write::append(&self.file, &lines);
+        self.torn = written.is_err();
+        written.map_err(|e| self.failed(e))
     }
 
     fn failed(&self, error: rustix::io::Errno) -> JournalError {
@@ -286,4 +296,29 @@ pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
     }
     runs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_torn_by_a_full_disk_does_not_spoil_what_comes_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let journal = Journal::create(folder.path(), RunHeader::default());
+        let mut journal = journal.expect("a journal");
+        let path = folder.path().join(journal.run_name());
+        let undone = |step| Record::Undone { step };
+        // Half a line, then an error.
+        let half = &record::line(&undone(1))[..20];
+        write::append(&journal.file, half).expect("written");
+        let readable = fs::File::open(&path).expect("the journal");
+        let writable = std::mem::replace(&mut journal.file, readable.into());
+        assert!(journal.note(&[undone(1)]).is_err());
+        journal.file = writable;
+        journal.write(&[undone(2)]).expect("written");
+        let text = fs::read(&path).expect("read");
+        let read: Vec<_> = text.split(|&b| b == b'\n').map(record::parse).collect();
+        assert!(read.contains(&Some(undone(2))), "{read:?}");
+    }
 }

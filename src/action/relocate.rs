@@ -76,7 +76,7 @@ fn copy_to(
     folder: &OwnedFd,
     name: &CStr,
 ) -> Result<Vec<&'static str>, Trouble> {
-    let part = part(name);
+    let part = part(act.temporary);
     let file = write::create(folder, &part).map_err(failed("make the copy"))?;
     let clean = |trouble| match unlink::file(folder, &part) {
         Ok(()) => trouble,
@@ -96,11 +96,11 @@ fn copy_to(
     Ok(missing)
 }
 
-/// The name of a copy until it is complete.
-pub fn part(name: &CStr) -> CString {
-    // A name may be as long as a name can be; the beginning of it is enough with a digest of the whole.
-    let digest = blake3::hash(name.to_bytes()).to_hex();
-    CString::new(format!(".seekless-{}.part", &digest[..16])).unwrap_or_default()
+/// The name of a copy until it is complete: no other step's, of this run or of another.
+pub fn part(temporary: &CStr) -> CString {
+    let name = temporary.to_bytes();
+    let stem = name.strip_suffix(b".tmp").unwrap_or(name);
+    CString::new([stem, b".part"].concat()).unwrap_or_default()
 }
 
 /// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
@@ -132,6 +132,7 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32) -> Result<OwnedFd, Troub
         at = match parent::step(&at, &name) {
             Err(Errno::NOENT) => {
                 parent::make_folder(&at, &name, mode).map_err(failed("make the folder"))?;
+                sync::folder(&at).map_err(failed("make the folder"))?;
                 parent::step(&at, &name).map_err(failed("open the folder"))?
             }
             // O_PATH does not follow: a link to a folder is "not a directory".

@@ -140,6 +140,12 @@ pub fn link_text(folder: &std::os::fd::OwnedFd, name: &CStr) -> Option<Vec<u8>> 
     link::read(folder, name).ok()
 }
 
+/// True if a name is one that [`temporary`] gives: what has it may be cleared up at any time.
+pub fn is_temporary(name: &[u8]) -> bool {
+    let ends = [&b".tmp"[..], b".part", b".undo"];
+    name.starts_with(b".seekless-") && ends.iter().any(|end| name.ends_with(end))
+}
+
 /// A name for something that does not remain, which tells whose it is.
 pub fn temporary(run: &str, step: u64, suffix: &str) -> CString {
     CString::new(format!(".seekless-{run}-{step}.{suffix}")).unwrap_or_default()

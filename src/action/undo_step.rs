@@ -15,7 +15,8 @@ use super::place::{Place, leads_to};
 use super::record::{Intent, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
 use super::undo::Undone;
-use super::{copy, metadata, relocate, swap};
+use super::{compare, copy, metadata, relocate, swap};
+use crate::sys::open::{self, Manner};
 use crate::sys::stat::Stat;
 use crate::sys::{rename, stat, sync, unlink, write};
 
@@ -108,6 +109,7 @@ impl<'a> Scene<'a> {
                 self.rename_back(&self.aside)?;
                 Ok(Undone::Restored)
             }
+            (Some(here), Some(aside)) if is_twice(&here, &aside) => self.drop_aside(),
             (Some(_), Some(_)) => Err(self.taken(&self.aside)),
             (None, Some(_)) => Err(self.changed(&self.aside)),
         }
@@ -142,11 +144,18 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// True if a link's bytes remain when it goes: others have them, or they are what the file had.
+    fn is_spare(&self, link: &Stat) -> bool {
+        let is_unchanged = || is_as(link, &self.intent.keeper_state);
+        link.kind == FileType::Symlink || link.links > 1 || is_unchanged()
+    }
+
     /// Removes links and copies that were left beside the file, if they are of no use any more.
     fn clean_links(&self) -> Result<bool, Refusal> {
         let mut cleaned = false;
         let here = self.here()?;
-        let here_is_link = self.is_link(&self.place.name, here.as_ref());
+        let here_is_link = self.is_link(&self.place.name, here.as_ref())
+            && here.is_some_and(|here| self.is_spare(&here));
         for name in [&self.aside, &self.ours] {
             let Some(left) = self.at(name)? else { continue };
             let is_link = self.is_link(name, Some(&left));
@@ -167,7 +176,7 @@ impl<'a> Scene<'a> {
             self.rename_back(&self.aside)?;
             return Ok(Undone::Restored);
         };
-        if !self.is_link(&self.place.name, Some(here)) {
+        if !self.is_link(&self.place.name, Some(here)) || !self.is_spare(here) {
             return Err(self.taken(&self.aside));
         }
         self.exchange(&self.aside)?;
@@ -182,7 +191,8 @@ impl<'a> Scene<'a> {
             return rename::replace(folder, beside, name).map_err(said("put it back"));
         }
         let replaced = self.at(beside)?;
-        if !self.is_link(beside, replaced.as_ref()) {
+        let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced));
+        if !self.is_link(beside, replaced.as_ref()) || !is_spare {
             rename::exchange(folder, beside, name).map_err(said("put it back"))?;
             return Err("was replaced a moment ago".to_owned());
         }
@@ -195,7 +205,7 @@ impl<'a> Scene<'a> {
             Some(_) => &self.intent.keeper.0,
             None => &self.intent.victim.0,
         };
-        let source = open(path, &self.intent.keeper_state)
+        let source = opened(path, &self.intent.keeper_state)
             .map_err(|unfit| format!("the file that was kept {unfit}"))?;
         self.copy_here(&source)?;
         source
@@ -242,15 +252,20 @@ impl<'a> Scene<'a> {
             Err(Unfit::Gone) => None,
             Err(unfit) => return Err(format!("{shown} {unfit}")),
         };
-        let cleaned = self.clean_copies(there.as_ref())?;
         let here = self.here()?;
+        let cleaned = self.clean_copies(here.as_ref(), there.as_ref())?;
         if let Some(aside) = self.at(&self.aside)? {
             // Killed while the original was being removed, the copy being complete.
             if !self.is_victim(Some(&aside)) {
                 return Err(self.changed(&self.aside));
             }
-            if here.is_some() {
-                return Err(self.taken(&self.aside));
+            match (here, self.at(&self.aside)?) {
+                (Some(here), Some(aside)) if is_twice(&here, &aside) => {
+                    self.drop_aside()?;
+                    return self.undo_move().map(|_| Undone::Cleaned);
+                }
+                (Some(_), _) => return Err(self.taken(&self.aside)),
+                (None, _) => {}
             }
             self.rename_back(&self.aside)?;
             return self.undo_move().map(|_| Undone::Restored);
@@ -261,6 +276,12 @@ impl<'a> Scene<'a> {
             (Some(here), Some(moved), Some(there))
                 if self.is_whole(&here) && here.dev != moved.dev && self.is_moved(&moved) =>
             {
+                if !self.has_the_bytes(&here, &there.folder, &there.name) {
+                    return Err(format!(
+                        "another file has its name now; it stays at {shown}"
+                    ));
+                }
+                sync::folder(&self.place.folder).map_err(said("put it back safely"))?;
                 unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
                 Ok(Undone::Restored)
             }
@@ -295,7 +316,7 @@ impl<'a> Scene<'a> {
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
-        let source = open(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
+        let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
         self.copy_here(&source)?;
         let unchanged = source
             .still_there()
@@ -311,22 +332,58 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Removes half-made copies on both sides.
-    fn clean_copies(&self, there: Option<&Place>) -> Result<bool, Refusal> {
+    /// Removes half-made copies on both sides, where what they are copies of is still there.
+    fn clean_copies(&self, here: Option<&Stat>, there: Option<&Place>) -> Result<bool, Refusal> {
         let mut cleaned = false;
-        if self.at(&self.ours)?.is_some() {
-            unlink::file(&self.place.folder, &self.ours).map_err(said("clear up"))?;
-            cleaned = true;
-        }
         if let Some(there) = there {
-            let part = relocate::part(&there.name);
-            match unlink::file(&there.folder, &part) {
-                Ok(()) => cleaned = true,
-                Err(Errno::NOENT) => {}
-                Err(error) => return Err(said("clear up")(error)),
-            }
+            let aside = self.at(&self.aside)?;
+            let is_there = self.is_victim(here) || self.is_victim(aside.as_ref());
+            let part = relocate::part(&self.aside);
+            cleaned |= self.clean_copy(&there.folder, &part, is_there, here)?;
         }
+        let moved = there.and_then(|there| there.stat().ok());
+        let is_there = moved.is_some_and(|moved| self.is_moved(&moved));
+        cleaned |= self.clean_copy(&self.place.folder, &self.ours, is_there, here)?;
         Ok(cleaned)
+    }
+
+    /// Removes a copy if what it was made of is there, or if all its bytes are in the file itself: it may be
+    /// the last one by now.
+    fn clean_copy(
+        &self,
+        folder: &OwnedFd,
+        name: &CStr,
+        source_is_there: bool,
+        here: Option<&Stat>,
+    ) -> Result<bool, Refusal> {
+        match stat::entry(folder, name) {
+            Err(Errno::NOENT) => return Ok(false),
+            looked => looked.map_err(said("look for what was left"))?,
+        };
+        if !source_is_there && !here.is_some_and(|here| self.has_the_bytes(here, folder, name)) {
+            let name = name.to_string_lossy();
+            return Err(format!(
+                "what it was copied from has changed since; the copy stays as {name}"
+            ));
+        }
+        unlink::file(folder, name).map_err(said("clear up"))?;
+        Ok(true)
+    }
+
+    /// True if the file itself begins with all the bytes of a copy. A failed look is no.
+    fn has_the_bytes(&self, here: &Stat, folder: &OwnedFd, copy: &CStr) -> bool {
+        let compared = || {
+            let file = self.intent.victim.0.as_slice();
+            let file = opened(file, &here.into()).ok()?;
+            let manner = Manner {
+                keep_access_time: true,
+                follow: false,
+            };
+            let other = open::file(folder, copy, manner).ok()?;
+            let begins = compare::begins_with(&file.file, &other).ok()?;
+            file.still_there().ok().map(|()| begins)
+        };
+        compared().unwrap_or(false)
     }
 
     /// True if this is what the step moved, as it was then. Nothing had that name before.
@@ -353,6 +410,12 @@ impl<'a> Scene<'a> {
         renamed.map_err(said("put it back"))
     }
 
+    /// A name was moved by making a second one, and the first was not taken away any more.
+    fn drop_aside(&self) -> Result<Undone, Refusal> {
+        unlink::file(&self.place.folder, &self.aside).map_err(said("clear up"))?;
+        Ok(Undone::Cleaned)
+    }
+
     fn taken(&self, aside: &CStr) -> Refusal {
         let aside = aside.to_string_lossy();
         format!("another file has its name now; it stays beside it as {aside}")
@@ -369,7 +432,12 @@ fn is_as(stat: &Stat, was: &State) -> bool {
         && (stat.ino, stat.size, stat.mtime_ns) == (was.ino, was.size, was.mtime_ns)
 }
 
-fn open(path: &[u8], was: &State) -> Result<Opened, Unfit> {
+/// True if this is one file with two names.
+fn is_twice(one: &Stat, other: &Stat) -> bool {
+    (one.dev, one.ino) == (other.dev, other.ino) && one.links > 1
+}
+
+fn opened(path: &[u8], was: &State) -> Result<Opened, Unfit> {
     let target = Target {
         path: path.to_vec(),
         expected: Expected {

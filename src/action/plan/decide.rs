@@ -101,8 +101,13 @@ impl Policy {
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, "chosen".to_owned())));
             }
             _ => {
-                let wanted = self.keep.max(1).saturating_sub(stay.len());
-                stay.extend(self.best(set, &free, wanted));
+                let (leftover, whole): (Vec<usize>, Vec<usize>) = free
+                    .iter()
+                    .partition(|&&index| set.files[index].is_leftover());
+                for among in [whole, leftover] {
+                    let wanted = self.keep.max(1).saturating_sub(stay.len());
+                    stay.extend(self.best(set, &among, wanted));
+                }
             }
         }
         if self.isolate && chosen.is_none() {

@@ -171,6 +171,15 @@ impl PlannedFile {
         holds.min_by_key(|hold| *hold as u8)
     }
 
+    /// True if a killed run left the file behind: undo may clear it up, so that it is no copy to rely on.
+    pub fn is_leftover(&self) -> bool {
+        let mut bare = self.names.iter().map(|name| {
+            let slash = name.path.iter().rposition(|&byte| byte == b'/');
+            &name.path[slash.map_or(0, |slash| slash + 1)..]
+        });
+        bare.all(crate::action::swap::is_temporary)
+    }
+
     /// Names of the file that are not in this set.
     pub fn names_elsewhere(&self) -> u64 {
         self.links.saturating_sub(self.names.len() as u64)

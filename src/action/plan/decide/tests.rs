@@ -74,6 +74,15 @@ fn the_rule_decides_and_one_stays() {
 }
 
 #[test]
+fn what_a_killed_run_left_behind_does_not_stay_for_others() {
+    let remove = policy(ActionKind::Remove, &["newest"]);
+    let files = simple(&[("/a", None), ("/b", None), ("/.seekless-R-0.part", None)]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "1k1");
+    let files = simple(&[("/.seekless-R-0.tmp", None), ("/.seekless-R-1.tmp", None)]);
+    assert_eq!(fates(&remove, files, &Choice::ByRule), "1k");
+}
+
+#[test]
 fn what_is_held_counts_as_kept_and_references_come_first() {
     let remove = policy(ActionKind::Remove, &["newest"]);
     let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
