@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::Output;
 
 use common::scene::{self, Picture, Scene, kind, old_or_new, picture};
+use common::volume::Volume;
 use seekless::action::{Outcome, UndoTally, runs};
 
 #[test]
@@ -172,6 +173,29 @@ crashes! {
     symlink: "symlink", false;
     moving: "move", false;
     moving_to_another_file_system: "move", true;
+}
+
+/// `reflink` changes no name and no byte: at every moment all is as before.
+#[test]
+#[ignore = "mounts file systems: root only"]
+fn reflink_killed_anywhere_leaves_both_files() {
+    for (kind, options) in [("btrfs", ""), ("xfs", "-m reflink=1")] {
+        let volume = Volume::on_loop(kind, 320, options);
+        for at in 1..MANY {
+            let scene = Scene::below(&volume.path());
+            let before = picture(&scene.tree());
+            let output = scene.child("reflink", &format!("kill@{at}"));
+            let killed = was_killed(&output, "step 0: done");
+            let context = context("reflink", at);
+            assert!(picture(&scene.tree()) == before, "{context}: not as before");
+            all_as_before(&scene, "reflink", &before, at);
+            if !killed {
+                assert!(at > 16, "{kind}: only {} calls", at - 1);
+                break;
+            }
+            assert!(at < MANY - 1, "{context}: never ends");
+        }
+    }
 }
 
 /// The same from outside, with nothing of ours built in: strace kills the program before one of its calls.
