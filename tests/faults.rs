@@ -11,6 +11,7 @@ use std::path::Path;
 
 use common::noise;
 use common::scene::{self, SIZE, Scene, old_or_new, picture};
+use common::volume::Volume;
 use rustix::io::Errno;
 use seekless::action::runs;
 
@@ -31,11 +32,20 @@ const ERRORS: [Errno; 6] = [
 /// Far more calls than two steps make.
 const MANY: usize = 1000;
 
+/// Where the files lie, and where `move` puts them.
+#[derive(Clone, Copy)]
+enum Ground<'a> {
+    Here,
+    ToAnotherFileSystem,
+    On(&'a Volume),
+}
+
 /// Two sets, so that there is a rest to go on with.
-fn make(elsewhere: bool) -> Scene {
-    let scene = match elsewhere {
-        true => Scene::with_another_file_system(),
-        false => Scene::new(),
+fn make(ground: Ground<'_>) -> Scene {
+    let scene = match ground {
+        Ground::Here => Scene::new(),
+        Ground::ToAnotherFileSystem => Scene::with_another_file_system(),
+        Ground::On(volume) => Scene::below(&volume.path()),
     };
     scene.file("tree/keep/k2", &noise(4, SIZE), 0o644, 1_000_000_000);
     scene.file("tree/dup/v2", &noise(4, SIZE), 0o640, 1_100_000_000);
@@ -43,21 +53,26 @@ fn make(elsewhere: bool) -> Scene {
 }
 
 /// How many calls two steps make: as many as they can be killed before.
-fn calls(action: &str, elsewhere: bool) -> usize {
+fn calls(action: &str, ground: Ground<'_>) -> usize {
     let is_reached = |at: &usize| {
-        let output = make(elsewhere).child(action, &format!("kill@{at}"));
+        let output = make(ground).child(action, &format!("kill@{at}"));
         output.status.signal() == Some(9)
     };
     let all: Vec<usize> = (1..MANY).collect();
     let calls = all.partition_point(is_reached);
-    assert!((50..MANY - 1).contains(&calls), "{action}: {calls} calls");
+    // A step that only shares blocks takes fewer than one that moves names.
+    let least = if action == "reflink" { 10 } else { 50 };
+    assert!(
+        (least..MANY - 1).contains(&calls),
+        "{action}: {calls} calls"
+    );
     calls
 }
 
 /// Lets one call of two steps fail, and looks at what is left.
-fn fail(action: &str, elsewhere: bool, at: usize, error: Errno) {
+fn fail(action: &str, ground: Ground<'_>, at: usize, error: Errno) {
     let context = format!("{action}, {error:?} at call {at}");
-    let scene = make(elsewhere);
+    let scene = make(ground);
     let before = picture(&scene.tree());
     let output = scene.child(action, &format!("{}@{at}", error.raw_os_error()));
     assert!(output.status.success(), "{context}: {output:?}");
@@ -109,18 +124,18 @@ fn fail(action: &str, elsewhere: bool, at: usize, error: Errno) {
 }
 
 /// Each call fails once, the errors taking turns.
-fn in_turns(action: &str, elsewhere: bool) {
-    for at in 1..=calls(action, elsewhere) {
-        fail(action, elsewhere, at, ERRORS[at % ERRORS.len()]);
+fn in_turns(action: &str, ground: Ground<'_>) {
+    for at in 1..=calls(action, ground) {
+        fail(action, ground, at, ERRORS[at % ERRORS.len()]);
     }
 }
 
 macro_rules! faults {
-    ($($name:ident: $action:literal, $elsewhere:literal;)*) => {
+    ($($name:ident: $action:literal, $ground:expr;)*) => {
         $(
             #[test]
             fn $name() {
-                in_turns($action, $elsewhere);
+                in_turns($action, $ground);
             }
         )*
 
@@ -128,9 +143,9 @@ macro_rules! faults {
         #[ignore = "takes minutes: every error at every call"]
         fn every_error_at_every_call() {
             $(
-                for at in 1..=calls($action, $elsewhere) {
+                for at in 1..=calls($action, $ground) {
                     for error in ERRORS {
-                        fail($action, $elsewhere, at, error);
+                        fail($action, $ground, at, error);
                     }
                 }
             )*
@@ -139,10 +154,31 @@ macro_rules! faults {
 }
 
 faults! {
-    remove: "remove", false;
-    trash: "trash", false;
-    hardlink: "hardlink", false;
-    symlink: "symlink", false;
-    moving: "move", false;
-    moving_to_another_file_system: "move", true;
+    remove: "remove", Ground::Here;
+    trash: "trash", Ground::Here;
+    hardlink: "hardlink", Ground::Here;
+    symlink: "symlink", Ground::Here;
+    moving: "move", Ground::Here;
+    moving_to_another_file_system: "move", Ground::ToAnotherFileSystem;
+}
+
+/// Every error at every call, where blocks can be shared.
+fn while_sharing(volume: &Volume) {
+    for at in 1..=calls("reflink", Ground::On(volume)) {
+        for error in ERRORS {
+            fail("reflink", Ground::On(volume), at, error);
+        }
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn while_sharing_on_btrfs() {
+    while_sharing(&Volume::on_loop("btrfs", 256, ""));
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn while_sharing_on_xfs() {
+    while_sharing(&Volume::on_loop("xfs", 320, "-m reflink=1"));
 }

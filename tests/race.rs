@@ -14,6 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use common::scene::{Scene, step};
+use common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};
 use seekless::action::{ActionKind, Actor, Journal, Outcome, RunHeader, runs, undo};
@@ -268,7 +269,10 @@ fn prepare(scene: &Scene, round: u64) {
 
 /// Rounds of one action against these tricks; returns how many were done and how many refused.
 fn race(action: ActionKind, tricks: &[Trick], rounds: u64) -> (u64, u64) {
-    let scene = Scene::new();
+    race_in(&Scene::new(), action, tricks, rounds)
+}
+
+fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> (u64, u64) {
     let mut rival = Rival::start(&scene.tree());
     let (mut done, mut refused) = (0, 0);
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ action as u64;
@@ -281,7 +285,7 @@ fn race(action: ActionKind, tricks: &[Trick], rounds: u64) -> (u64, u64) {
     // About how long a step takes, learnt as it goes, so that tricks come at every point of it.
     let mut typical = 1_000_000;
     for round in 0..rounds {
-        prepare(&scene, round);
+        prepare(scene, round);
         let trick = tricks[usize::try_from(random(tricks.len() as u64)).expect("small")];
         let mut wanted = step(action, &scene.keeper(), &scene.victim());
         // Only what a report knows.
@@ -385,4 +389,22 @@ fn nothing_is_lost_under_mounts() {
     ] {
         race(action, &MOUNTS, rounds(200));
     }
+}
+
+fn survives_sharing(volume: &Volume) {
+    let scene = Scene::below(&volume.path());
+    let (done, refused) = race_in(&scene, ActionKind::Reflink, &ALL, rounds(300));
+    assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn nothing_is_lost_while_sharing_on_btrfs() {
+    survives_sharing(&Volume::on_loop("btrfs", 256, ""));
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn nothing_is_lost_while_sharing_on_xfs() {
+    survives_sharing(&Volume::on_loop("xfs", 320, "-m reflink=1"));
 }

@@ -320,6 +320,8 @@ pub fn old_or_new(scene: &Scene, action: &str, before: &Picture, context: &str) 
         }
         "move" => now.is_err() && one_in(&scene.destination()),
         "trash" => now.is_err() && one_in(&scene.top.join("Trash/files")),
+        // Whatever it shares, it looks as before.
+        "reflink" => false,
         other => panic!("{other} has no new state"),
     };
     assert!(is_old || is_new, "{context}: neither old nor new");
