@@ -347,7 +347,7 @@ fn rounds(few: u64) -> u64 {
 }
 
 fn survives(action: ActionKind) {
-    let (done, refused) = race(action, &TRICKS, rounds(300));
+    let (done, refused) = race(action, &TRICKS, rounds(120));
     // Both happen, or the tricks came too early or too late to matter.
     assert!(done > 0 && refused > 0, "{done} done, {refused} refused");
 }
