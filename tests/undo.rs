@@ -235,3 +235,28 @@ fn within_one_batch_nothing_is_done_to_what_another_step_relies_on() {
     );
     assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
 }
+
+#[test]
+fn a_second_undo_names_the_run_before_and_touches_nothing() {
+    let scene = Scene::new();
+    assert_eq!(run(&scene, "hardlink --yes tree").code(), 0);
+    let first = run(&scene, "undo --list").stdout_text();
+    let first = first.split_whitespace().next().expect("a run").to_owned();
+    scene.file("tree/keep/new", b"new", 0o644, 1_000_000_000);
+    scene.file("tree/dup/new", b"new", 0o644, 1_000_000_000);
+    assert_eq!(run(&scene, "symlink --yes tree").code(), 0);
+    let linked = fs::metadata(scene.victim()).expect("metadata").ino();
+    let undone = run(&scene, "undo").exits(0);
+    undone.never_says("seekless undo");
+    let again = run(&scene, "undo").exits(0);
+    again
+        .says("nothing was to be undone")
+        .says(&format!("hardlink --yes tree): seekless undo {first}"))
+        .never_says("as before again");
+    let still = fs::metadata(scene.victim()).expect("metadata").ino();
+    assert_eq!(linked, still);
+    run(&scene, &format!("undo {first}"))
+        .exits(0)
+        .says("as before again");
+    run(&scene, "undo").exits(0).never_says("run before");
+}

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
 use super::place::leads_to;
-use super::step::{Action, ActionKind, Done, Skip};
+use super::step::{Action, ActionKind, Done, Reversal, Skip};
 use super::trouble::{Trouble, failed, failure_with};
 use super::{metadata, swap};
 use crate::sys::link;
@@ -13,7 +13,7 @@ pub const HARDLINK: Action = Action {
     kind: ActionKind::Hardlink,
     name: "hardlink",
     about: "make duplicates further names of the file that is kept",
-    undoable: true,
+    undo: Reversal::GivesBack,
     prepare,
     perform,
 };

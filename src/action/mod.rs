@@ -33,8 +33,8 @@ pub use actor::{Actor, BATCH};
 pub use journal::{Journal, JournalError, Run, runs};
 pub use record::{Raw, RunHeader};
 pub use step::{
-    Action, ActionKind, Change, Done, Expected, Failure, Outcome, Settings, Skip, Step, Target,
-    Unfit,
+    Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,
+    Target, Unfit,
 };
 pub use undo::{Undo, UndoTally, Undone, undo};
 

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::act::{Act, Preparation, Sketch};
 use super::place;
 use super::relocate;
-use super::step::{Action, ActionKind, Done};
+use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::open;
 
@@ -13,7 +13,7 @@ pub const MOVE: Action = Action {
     kind: ActionKind::Move,
     name: "move",
     about: "move duplicates to another folder",
-    undoable: true,
+    undo: Reversal::GivesBack,
     prepare,
     perform,
 };

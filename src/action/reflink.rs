@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
-use super::step::{Action, ActionKind, Done, Failure, Skip};
+use super::step::{Action, ActionKind, Done, Failure, Reversal, Skip};
 use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::dedupe::{self, Shared};
 use crate::sys::fiemap::{self, Extent};
@@ -17,7 +17,7 @@ pub const REFLINK: Action = Action {
     kind: ActionKind::Reflink,
     name: "reflink",
     about: "let duplicates share their blocks on disk, each remaining a file of its own",
-    undoable: true,
+    undo: Reversal::NothingToDo,
     prepare,
     perform,
 };

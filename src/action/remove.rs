@@ -1,7 +1,7 @@
 //! `remove`: takes the name away. What had it is gone with its last name.
 
 use super::act::{self, Act};
-use super::step::{Action, ActionKind, Done};
+use super::step::{Action, ActionKind, Done, Reversal};
 use super::swap;
 use super::trouble::Trouble;
 
@@ -9,7 +9,7 @@ pub const REMOVE: Action = Action {
     kind: ActionKind::Remove,
     name: "remove",
     about: "remove duplicates",
-    undoable: false,
+    undo: Reversal::Impossible,
     prepare: act::nothing,
     perform,
 };

@@ -23,6 +23,17 @@ pub enum ActionKind {
     Move,
 }
 
+/// What undo can do about an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reversal {
+    /// It gives back what was there.
+    GivesBack,
+    /// Nothing: every file is as it was, with all its bytes.
+    NothingToDo,
+    /// Nothing: it is gone.
+    Impossible,
+}
+
 /// A row of [`ACTIONS`](super::ACTIONS).
 #[derive(Clone, Copy, Debug)]
 pub struct Action {
@@ -32,8 +43,8 @@ pub struct Action {
     pub name: &'static str,
     /// What it does, in a few words.
     pub about: &'static str,
-    /// True if it can be taken back.
-    pub undoable: bool,
+    /// What undo can do about it.
+    pub undo: Reversal,
     pub(super) prepare: Prepare,
     pub(super) perform: Perform,
 }

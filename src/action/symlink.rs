@@ -5,7 +5,7 @@ use std::ffi::CString;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
-use super::step::{Action, ActionKind, Done};
+use super::step::{Action, ActionKind, Done, Reversal};
 use super::swap::{self, link_text};
 use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::{link, stat};
@@ -14,7 +14,7 @@ pub const SYMLINK: Action = Action {
     kind: ActionKind::Symlink,
     name: "symlink",
     about: "make duplicates symbolic links to the file that is kept",
-    undoable: true,
+    undo: Reversal::GivesBack,
     prepare,
     perform,
 };

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::act::{Act, Preparation, Sketch};
 use super::place::{self, join};
 use super::relocate;
-use super::step::{Action, ActionKind, Done};
+use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::{attributes, parent, stat, sync, unlink, write};
 
@@ -19,7 +19,7 @@ pub const TRASH: Action = Action {
     kind: ActionKind::Trash,
     name: "trash",
     about: "put duplicates into the trash",
-    undoable: true,
+    undo: Reversal::GivesBack,
     prepare,
     perform,
 };

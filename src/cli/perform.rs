@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seekless::action::plan::Plan;
-use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, RunHeader, Step};
+use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -241,8 +241,17 @@ fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
     if left > 0 {
         lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
     }
-    if tally.done > 0 && action.row().undoable {
-        lines.push(format!("To take it back: seekless undo {}", tally.run));
+    if tally.done > 0 {
+        match action.row().undo {
+            Reversal::GivesBack => {
+                lines.push(format!("To take it back: seekless undo {}", tally.run));
+            }
+            Reversal::NothingToDo => lines.push(
+                "There is nothing to undo: each file is its own still, with all its bytes."
+                    .to_owned(),
+            ),
+            Reversal::Impossible => {}
+        }
     }
     lines
 }

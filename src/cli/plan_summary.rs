@@ -1,7 +1,7 @@
 //! What a plan comes to, in a few lines for stderr, and the question whether it shall be done.
 
 use seekless::action::plan::{Left, Plan};
-use seekless::action::{self, ActionKind};
+use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
@@ -82,15 +82,16 @@ fn companions(plan: &Plan) -> Vec<String> {
 
 /// What should be known before it is done.
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
+    let impossible = action.row().undo == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
-        return Some(match action.row().undoable {
-            true => "Bytes will not be compared (--trust-hash).".to_owned(),
-            false => {
+        return Some(match impossible {
+            false => "Bytes will not be compared (--trust-hash).".to_owned(),
+            true => {
                 "Bytes will not be compared (--trust-hash), and it cannot be undone.".to_owned()
             }
         });
     }
-    (!action.row().undoable).then(|| "It cannot be undone; --trash can.".to_owned())
+    impossible.then(|| "It cannot be undone; --trash can.".to_owned())
 }
 
 /// The question whether the plan shall be carried out.

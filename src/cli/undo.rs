@@ -51,11 +51,29 @@ fn take_back(folder: &Path, args: &UndoArgs) -> Result<Exit, JournalError> {
         for line in lines(&tally) {
             say(&line);
         }
+        if args.run.is_none() && tally.restored + tally.cleaned + tally.refused == 0 {
+            name_the_one_before(folder, &tally.run)?;
+        }
     }
     Ok(match tally.refused > 0 || !tally.damaged.is_empty() {
         true => Exit::SomeLeft,
         false => Exit::Done,
     })
+}
+
+/// Says how to go further back. It is not done unasked: whoever calls undo twice may only want to be sure.
+fn name_the_one_before(folder: &Path, run: &str) -> Result<(), JournalError> {
+    let runs = action::runs(folder)?.into_iter().rev();
+    let mut before = runs.filter(|past| past.name.as_str() < run && past.steps > 0 && !past.undone);
+    if let Some(past) = before.next() {
+        let words = past.header.command.iter().map(|word| escape(&word.0));
+        let words = words.collect::<Vec<_>>().join(" ");
+        say(&format!(
+            "To take back the run before it ({words}): seekless undo {}",
+            past.name
+        ));
+    }
+    Ok(())
 }
 
 fn tell(step: &Undo, args: &UndoArgs) {
