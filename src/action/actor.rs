@@ -6,9 +6,9 @@ use std::os::fd::OwnedFd;
 
 use super::act::{Act, Preparation, Sketch};
 use super::check::{Bound, Opened, Ours, Pair};
+use super::folder_entry::Identity;
 use super::journal::{Journal, JournalError};
 use super::metadata;
-use super::place::Identity;
 use super::record::{Intent, Raw, Record};
 use super::step::{ActionKind, Expected, Failure, Outcome, Settings, Skip, Step, Target, Unfit};
 use super::swap;
@@ -312,7 +312,7 @@ impl Actor {
 /// What has the name now, or what was moved.
 fn now(intent: &Intent, destination: Option<&[u8]>) -> Option<super::record::State> {
     let path = destination.unwrap_or(&intent.victim.0);
-    let now = super::place::Place::of(path).ok()?.stat().ok()?;
+    let now = super::folder_entry::Place::of(path).ok()?.stat().ok()?;
     Some((&now).into())
 }
 

@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::compare;
-use super::place::{Identity, Place};
+use super::folder_entry::{Identity, Place};
 use super::step::{Change, Expected, Skip, Target, Unfit};
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};

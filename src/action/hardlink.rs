@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
-use super::place::leads_to;
+use super::folder_entry::leads_to;
 use super::step::{Action, ActionKind, Done, Reversal, Skip};
 use super::trouble::{Trouble, failed, failure_with};
 use super::{metadata, swap};

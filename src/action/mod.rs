@@ -6,16 +6,16 @@
 
 mod act;
 mod actor;
+pub mod bounds;
 mod check;
 mod compare;
 mod copy;
+mod folder_entry;
 mod hardlink;
 mod journal;
 pub mod keep;
 mod metadata;
 mod move_away;
-mod place;
-pub mod places;
 pub mod plan;
 mod record;
 mod reflink;

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
-use super::place;
+use super::folder_entry;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
@@ -26,13 +26,13 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     let victim = &sketch.step.victim.path;
     let below = sketch.step.below.as_ref().unwrap_or(victim);
     let slashes = below.iter().take_while(|&&b| b == b'/').count();
-    let destination = place::join(folder, &below[slashes..]);
-    if place::split(&destination).is_none() {
+    let destination = folder_entry::join(folder, &below[slashes..]);
+    if folder_entry::split(&destination).is_none() {
         let hint = "its path has .. in it: make the report again";
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
-    if place::Place::of(&destination).is_ok_and(|there| there.stat().is_ok()) {
+    if folder_entry::Place::of(&destination).is_ok_and(|there| there.stat().is_ok()) {
         return Err(failed("move it")(Errno::EXIST));
     }
     Ok(Preparation {
@@ -46,7 +46,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
         return Err(failed("move it")(Errno::INVAL));
     };
-    let Some((folder, name)) = place::split(&destination.0) else {
+    let Some((folder, name)) = folder_entry::split(&destination.0) else {
         return Err(failed("move it")(Errno::INVAL));
     };
     let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();

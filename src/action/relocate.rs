@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, freed};
 use super::check::Opened;
-use super::place::leads_to;
+use super::folder_entry::leads_to;
 use super::step::{Change, Done, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure};
 use super::{copy, metadata, swap};

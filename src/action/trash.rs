@@ -9,7 +9,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
-use super::place::{self, join};
+use super::folder_entry::{self, join};
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
@@ -28,7 +28,7 @@ const NO_TRASH: &str = "its file system has no trash that you may use: use move,
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     let trash = folder_for(sketch)?;
-    let (_, name) = place::split(&sketch.step.victim.path)
+    let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("put it into the trash")(Errno::INVAL))?;
     let name = unique_name(name.to_bytes(), sketch.unique);
     let files = join(&trash, b"files");
@@ -116,8 +116,8 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
     };
-    let (files, name) = place::split(&destination.0).ok_or_else(invalid)?;
-    let (infos, info_name) = place::split(&info.0).ok_or_else(invalid)?;
+    let (files, name) = folder_entry::split(&destination.0).ok_or_else(invalid)?;
+    let (infos, info_name) = folder_entry::split(&info.0).ok_or_else(invalid)?;
     let trash = &files[..files.len() - b"/files".len()];
     let files = trash_folder(files)?;
     let infos = trash_folder(infos)?;

@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::actor::BATCH;
+use super::folder_entry::Identity;
 use super::journal::{Fate, Journal, JournalError, Past, runs};
-use super::place::Identity;
 use super::record::Record;
 use super::step::ActionKind;
 use super::undo_step;

@@ -10,8 +10,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::check::{Bound, Opened, Ours};
+use super::folder_entry::{Place, leads_to};
 use super::journal::{Fate, PastStep};
-use super::place::{Place, leads_to};
 use super::record::{Intent, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
 use super::undo::Undone;

@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::keep::Rules;
-use seekless::action::places::{Below, Bounds, Place};
 use seekless::action::plan::{self, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::engine::{Config, Replication};

@@ -6,7 +6,7 @@
 
 use regex::Regex;
 
-use super::places::Below;
+use super::bounds::Below;
 use crate::scan::Globs;
 
 mod best_name;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::set::{Fate, Left, SetPlan};
 use crate::action::ActionKind;
+use crate::action::bounds::Hold;
 use crate::action::keep::Rules;
-use crate::action::places::Hold;
 
 /// What decisions go by.
 #[derive(Debug)]

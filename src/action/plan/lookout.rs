@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::claim::{Claim, ClaimedFile, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
-use crate::action::places::Bounds;
+use crate::action::bounds::Bounds;
 use crate::sys::open::CWD;
 use crate::sys::stat::{self, Stat};
 

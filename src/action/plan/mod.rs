@@ -48,7 +48,7 @@ pub struct Settings {
     /// Who stays.
     pub policy: Policy,
     /// Where something may be done.
-    pub bounds: super::places::Bounds,
+    pub bounds: super::bounds::Bounds,
     /// What becomes of companions.
     pub sidecars: Sidecars,
     /// Bytes will not be compared: nothing about a file may have changed since it was listed.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
-use crate::action::places::Hold;
 
 /// What is to become of the files of one set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
