@@ -237,15 +237,16 @@ fn killed_while_sharing_on_xfs() {
 }
 
 /// The same from outside, with nothing of ours built in: strace kills the program before one of its calls.
-#[test]
-#[ignore = "needs strace, and takes minutes"]
-fn killed_from_outside_nothing_is_lost() {
+fn killed_from_outside(action: &str, arguments: &str, make: impl Fn() -> Scene) {
     let calls = [
         "renameat2",
         "renameat",
         "linkat",
         "symlinkat",
         "unlinkat",
+        "mkdirat",
+        "copy_file_range",
+        "ioctl",
         "fsync",
         "syncfs",
         "write",
@@ -257,50 +258,61 @@ fn killed_from_outside_nothing_is_lost() {
         "utimensat",
         "fcntl",
     ];
-    for (action, arguments) in [
-        ("remove", "remove"),
-        ("hardlink", "hardlink"),
-        ("symlink", "symlink"),
-        ("trash", "remove --trash"),
-    ] {
-        let mut deaths = 0;
-        for call in calls {
-            for at in 1..MANY {
-                assert!(at < MANY - 1, "{action}: {call} never ends");
-                let scene = Scene::new();
-                let before = picture(&scene.tree());
-                let killed = traced(&scene, arguments, call, at);
-                old_or_new(
-                    &scene,
-                    action,
-                    &before,
-                    &format!("{action}, before {call} {at}"),
-                );
-                if !killed {
-                    break;
-                }
-                all_as_before(&scene, action, &before, at);
-                deaths += 1;
+    let mut deaths = 0;
+    for call in calls {
+        for at in 1..MANY {
+            assert!(at < MANY - 1, "{action}: {call} never ends");
+            let scene = make();
+            let before = picture(&scene.tree());
+            let killed = traced(&scene, arguments, call, at);
+            let context = format!("{action}, before {call} {at}");
+            old_or_new(&scene, action, &before, &context);
+            if !killed {
+                break;
             }
+            all_as_before(&scene, action, &before, at);
+            deaths += 1;
         }
-        assert!(deaths > 40, "{action}: killed {deaths} times only");
     }
+    assert!(deaths > 40, "{action}: killed {deaths} times only");
+}
+
+#[test]
+#[ignore = "needs strace, and takes minutes"]
+fn killed_from_outside_nothing_is_lost() {
+    killed_from_outside("remove", "remove", Scene::new);
+    killed_from_outside("hardlink", "hardlink", Scene::new);
+    killed_from_outside("symlink", "symlink", Scene::new);
+    killed_from_outside("trash", "remove --trash", Scene::new);
+    killed_from_outside("move", "move", Scene::new);
+}
+
+#[test]
+#[ignore = "needs strace, and takes minutes"]
+fn killed_from_outside_nothing_is_lost_on_the_way_to_another_file_system() {
+    killed_from_outside("move", "move", Scene::with_another_file_system);
+}
+
+#[test]
+#[ignore = "needs strace and mounts a file system: root only"]
+fn killed_from_outside_while_sharing_nothing_is_lost() {
+    let volume = Volume::on_loop("btrfs", 512, "");
+    killed_from_outside("reflink", "reflink", || Scene::below(&volume.path()));
 }
 
 /// Runs the program on the scene's two files; true if it was killed.
 fn traced(scene: &Scene, arguments: &str, call: &str, at: usize) -> bool {
-    let output = std::process::Command::new("strace")
-        .args([
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            &format!("trace={call}"),
-        ])
+    let mut command = std::process::Command::new("strace");
+    command
+        .args(["-f", "-qq", "-o", "/dev/null", "-e"])
+        .arg(format!("trace={call}"))
         .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
         .arg(env!("CARGO_BIN_EXE_seekless"))
-        .args(arguments.split(' '))
+        .args(arguments.split(' '));
+    if arguments == "move" {
+        command.arg("--to").arg(scene.destination());
+    }
+    let output = command
         .args(["--yes", "--keep", "under keep", "tree"])
         .current_dir(&scene.top)
         .env("XDG_STATE_HOME", scene.top.join("xdg"))

@@ -198,7 +198,8 @@ Examples:
   seekless symlink --script -o links.sh ~/src   a shell script to read and to run
 
 Before anything is done both files are looked at again and compared byte by byte; what has changed is
-left alone and named. Everything but a removal without --trash can be taken back: seekless undo.
+left alone and named. Everything but a removal without --trash can be taken
+back: seekless undo. (After reflink each file is still its own: there is nothing to take back.)
 
 Exit status:
   0    done
