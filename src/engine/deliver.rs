@@ -212,7 +212,7 @@ impl<'a> Deliverer<'a> {
                 _ => self.summary.left_out.changed += 1,
             }
             self.observer.problem(Problem {
-                path: super::find::to_path(path),
+                path: super::answers::to_path(path),
                 kind,
                 cause,
             });

@@ -1,12 +1,18 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod answers;
+mod arrivals;
 mod blake3_fold;
 mod config;
 mod control;
 mod deliver;
+mod descriptors;
 mod explain;
 mod find;
+mod progress;
 mod reclaim;
+mod requests;
+mod run;
 mod tally;
 mod verify;
 mod volumes;

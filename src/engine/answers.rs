@@ -1,0 +1,91 @@
+//! What comes back: digests for the machine, or problems for the observer.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::event::{Problem, ProblemKind};
+use crate::executor::{Answer, Failure, Finished};
+use crate::file::FileIndex;
+use crate::hash::Digest;
+use crate::pipeline::{HEAD, Want};
+
+use super::requests::{want_of, wanted_bytes};
+use super::run::Run;
+use super::tally::stage_of;
+
+impl Run<'_> {
+    /// Takes the end of a read; returns the stage it belonged to as a bit.
+    pub fn finished(&mut self, finished: &Finished<Digest>) -> u8 {
+        let file = FileIndex(finished.request.id);
+        let want = want_of(finished.request.note);
+        let size = self.machine.catalog().size(file);
+        let stage = stage_of(want, size <= HEAD);
+        let wanted = wanted_bytes(want, size);
+        let read = match finished.result {
+            Ok(Answer::Read { bytes, .. } | Answer::Compared { bytes, .. }) => bytes,
+            Ok(Answer::NotCompared) | Err(_) => 0,
+        };
+        self.tally.done(finished.volume, stage, wanted, read);
+        match finished.result {
+            Ok(Answer::Read {
+                digests, cached, ..
+            }) => self.read(file, want, digests, cached),
+            Ok(Answer::Compared { with, .. }) => self.machine.compared(file, FileIndex(with)),
+            Ok(Answer::NotCompared) => self.machine.not_compared(file),
+            Err(failure) => self.failed(file, failure),
+        }
+        1 << stage
+    }
+
+    fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
+        if cached {
+            self.machine.was_cached(file);
+        }
+        match (want, digests) {
+            (Want::Content, [Some(Digest::Content(digest)), _]) => {
+                self.machine.content_read(file, digest);
+            }
+            (Want::Tail, [Some(Digest::Sample(tail)), _]) => {
+                self.machine.tail_sampled(file, tail);
+            }
+            (Want::Head | Want::HeadAndTail, [Some(Digest::Sample(head)), tail]) => {
+                let tail = match tail {
+                    Some(Digest::Sample(tail)) => Some(tail),
+                    _ => None,
+                };
+                self.machine.sampled(file, head, tail);
+            }
+            // A digest of another kind than asked for is as good as none.
+            _ => self.failed(file, Failure::Changed),
+        }
+    }
+
+    fn failed(&mut self, file: FileIndex, failure: Failure) {
+        self.machine.failed(file);
+        let (kind, cause) = match failure {
+            Failure::Refused(rustix::io::Errno::CANCELED) => return,
+            Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(e.into())),
+            Failure::Vanished => (ProblemKind::Vanished, None),
+            Failure::Changed => (ProblemKind::Changed, None),
+        };
+        match kind {
+            ProblemKind::UnreadableFile => self.left_out.unreadable += 1,
+            _ => self.left_out.changed += 1,
+        }
+        let mut path = Vec::new();
+        self.machine
+            .catalog()
+            .path(file, &self.dirs.read(), &mut path);
+        self.observer.problem(Problem {
+            path: to_path(path),
+            kind,
+            cause,
+        });
+    }
+}
+
+/// A path of raw bytes.
+pub fn to_path(bytes: Vec<u8>) -> PathBuf {
+    OsString::from_vec(bytes).into()
+}

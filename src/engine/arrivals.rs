@@ -1,0 +1,125 @@
+//! What the scan brings in.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use crossbeam_channel::Sender;
+
+use crate::event::{LeftOut, Notice};
+use crate::file::DirId;
+use crate::scan::{Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
+
+use super::config::Config;
+use super::descriptors::Share;
+use super::run::Run;
+
+/// Batches that walkers may be ahead of the tables.
+pub const SCAN_AHEAD: usize = 64;
+
+impl Run<'_> {
+    /// Walkers that the roots' devices can use: each device's number, for each device once.
+    pub fn walkers(&mut self, share: &Share) -> usize {
+        let mut volumes = Vec::new();
+        for root in &self.config.roots {
+            if let Ok(metadata) = std::fs::metadata(&root.path)
+                && self.at_roots.insert(metadata.dev())
+            {
+                volumes.push(self.volumes.walkers(metadata.dev(), &root.path));
+            }
+        }
+        volumes.sort_unstable_by_key(|&(id, _)| id.0);
+        volumes.dedup();
+        let sum: usize = volumes.iter().map(|&(_, walkers)| walkers).sum();
+        sum.clamp(1, share.walkers)
+    }
+
+    pub fn found(&mut self, batch: &FoundBatch) {
+        let (mut files, mut names) = (batch.files.iter(), &batch.names[..]);
+        for run in &batch.runs {
+            let volume = self.volume(run.dev, run.dir);
+            for file in files.by_ref().take(run.files as usize) {
+                let (name, rest) = names.split_at(usize::from(file.name_len));
+                names = rest;
+                if self.machine.found(file, name, run.dir, run.root, volume) {
+                    self.summary.files += 1;
+                    self.summary.bytes_present += file.size;
+                } else {
+                    self.summary.extra_names += u64::from(!file.via_link);
+                }
+            }
+        }
+    }
+
+    /// The catalog's number of a file system; places it in the scheduler when it is first met.
+    fn volume(&mut self, dev: u64, dir: DirId) -> u16 {
+        let number = self.machine.volume_number(dev);
+        if !self.volumes.knows(number) {
+            let path = crate::scan::path_of(&self.dirs, dir, None);
+            let path = match path.as_os_str().is_empty() {
+                true => PathBuf::from("."),
+                false => path,
+            };
+            if self.volumes.place(dev, &path, &mut self.scheduler) {
+                self.machine.seeks_cost(number);
+            }
+            self.volumes
+                .complaints()
+                .for_each(|problem| self.observer.problem(problem));
+            let volume = self.volumes.volume(number);
+            self.names = self
+                .volumes
+                .in_use()
+                .map(|(volume, _)| volume.mount_point.display().to_string())
+                .collect();
+            if !self.at_roots.contains(&dev) {
+                for line in volume.explain().lines() {
+                    self.observer.notice(Notice(line.to_owned()));
+                }
+            }
+        }
+        number
+    }
+
+    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
+        self.scan_done = true;
+        self.summary.folders = folders;
+        self.summary.scan_time = self.started.elapsed();
+        self.left_out.add(left_out);
+        self.machine.scan_done();
+        self.scheduler.scan_done();
+    }
+}
+
+/// Looks at the roots and walks the folders among them.
+pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
+    let mut outbox = Outbox::new(&to);
+    let list = config.max_depth != Some(0);
+    let mut roots = Roots::new(
+        walk.dirs,
+        &config.filter,
+        list,
+        config.follow_links,
+        walk.observer,
+    );
+    let mut folders = Vec::new();
+    for (number, root) in config.roots.iter().enumerate() {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        folders.extend(roots.enter(number, &root.path, config.isolate, &mut outbox));
+    }
+    outbox.flush();
+    walk.files.fetch_add(roots.files, Ordering::Relaxed);
+    // The first root is walked first.
+    folders.reverse();
+    let (folders, mut left_out) = match config.follow_links {
+        true => {
+            folders.reverse();
+            Following::new(walk, &to).run(folders)
+        }
+        false => walk.run(folders, &to),
+    };
+    roots.hand_over_linked(&mut outbox);
+    left_out.add(&roots.left_out);
+    // Nobody listens any more only when the run is over.
+    let _ignored = to.send(ScanMessage::Done { folders, left_out });
+}

@@ -1,0 +1,33 @@
+//! How many files and folders may be open at a time.
+
+use crate::sys::rlimit;
+
+/// Descriptors that are not for reading: standard streams, report, rings, runtime.
+const OTHER_DESCRIPTORS: usize = 28;
+
+/// How descriptors are shared out.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// Open files of each pool.
+    pub files: usize,
+    /// Open folders of each thread.
+    pub folders: usize,
+    /// Walkers at most.
+    pub walkers: usize,
+}
+
+impl Share {
+    /// Shares out as many as the system lets this process have.
+    pub fn of_all() -> Self {
+        let descriptors = usize::try_from(rlimit::raise_open_files()).unwrap_or(usize::MAX);
+        Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))
+    }
+
+    fn of(descriptors: usize) -> Self {
+        Self {
+            files: (descriptors / 4).clamp(2, 4096),
+            folders: (descriptors / 64).clamp(1, 64),
+            walkers: (descriptors / 8).clamp(1, 64),
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! How far a run is, and what it came to.
+
+use std::time::Instant;
+
+use crate::pipeline::DeviceTally;
+
+use super::control::ProgressLine;
+use super::run::Run;
+
+impl Run<'_> {
+    pub fn publish(&mut self) {
+        self.published = Instant::now();
+        let mut lines = vec![ProgressLine {
+            stage: "scan",
+            device: String::new(),
+            files_done: self.summary.files,
+            files_total: self.summary.files,
+            bytes_done: self.summary.bytes_present,
+            bytes_total: self.summary.bytes_present,
+            total_is_final: self.scan_done,
+        }];
+        lines.extend(self.tally.lines(&self.names, self.scan_done));
+        self.control.publish(lines);
+    }
+
+    pub fn sum_up(&mut self) {
+        self.summary.total_time = self.started.elapsed();
+        self.summary.stages = self.tally.stages();
+        let devices = self.volumes.in_use().map(|(volume, place)| DeviceTally {
+            name: volume.mount_point.display().to_string(),
+            class: volume.class.word().to_owned(),
+            bytes_read: self.tally.bytes_read(place),
+            busy: self.scheduler.busy(place),
+        });
+        self.summary.devices = devices.collect();
+    }
+}

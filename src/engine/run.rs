@@ -1,0 +1,166 @@
+//! A run: one thread owns the tables; walkers and readers send it what they find.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded, never, select};
+
+use crate::event::{LeftOut, Observer};
+use crate::executor::Scheduler;
+use crate::file::SharedDirs;
+use crate::pipeline::{Machine, Replication, Summary};
+use crate::scan::{ScanMessage, Walk};
+
+use super::arrivals::{SCAN_AHEAD, scan};
+use super::blake3_fold::Blake3;
+use super::config::Config;
+use super::control::Control;
+use super::deliver::Deliverer;
+use super::descriptors::Share;
+use super::explain::cores;
+use super::tally::Tally;
+use super::volumes::Volumes;
+
+/// How often progress is published.
+const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Everything that the one thread owns.
+pub struct Run<'a> {
+    pub config: &'a Config,
+    pub observer: &'a dyn Observer,
+    pub control: &'a Control,
+    pub machine: Machine,
+    pub scheduler: Scheduler<Blake3>,
+    pub volumes: Volumes,
+    pub dirs: Arc<SharedDirs>,
+    pub tally: Tally,
+    /// Names of the volumes, by their place in the scheduler.
+    pub names: Vec<String>,
+    pub summary: Summary,
+    pub left_out: LeftOut,
+    pub started: Instant,
+    pub published: Instant,
+    pub scan_done: bool,
+    /// Device numbers of the roots.
+    pub at_roots: HashSet<u64>,
+}
+
+impl Run<'_> {
+    pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
+        let (config, observer) = (self.config, self.observer);
+        let (to, scanned) = bounded(SCAN_AHEAD);
+        let dirs = Arc::clone(&self.dirs);
+        let files = AtomicU64::new(0);
+        let stop = self.control.stop_flag();
+        let most = self.walkers(share);
+        let walk = Walk {
+            dirs: &dirs,
+            filter: &config.filter,
+            max_depth: config.max_depth,
+            one_file_system: config.one_file_system,
+            ignore_files: &config.ignore_files,
+            walkers: (cores().min(most), most),
+            open_folders: share.folders,
+            observer,
+            stop: &stop,
+            files: &files,
+        };
+        let result = thread::scope(|scope| {
+            let scanner = thread::Builder::new().name("scan".to_owned());
+            let spawned = scanner.spawn_scoped(scope, || scan(config, &walk, to));
+            spawned?;
+            let result = self.turn(scanned, deliverer);
+            if result.is_err() {
+                // The walkers must not wait for a reader that is gone.
+                self.control.cancel();
+            }
+            result
+        });
+        self.sum_up();
+        result
+    }
+
+    fn turn(
+        &mut self,
+        scanned: Receiver<ScanMessage>,
+        deliverer: &mut Deliverer<'_>,
+    ) -> io::Result<()> {
+        let mut scanned = scanned;
+        let completions = self.scheduler.completions().clone();
+        while !(self.scan_done && self.scheduler.is_idle()) {
+            select! {
+                recv(scanned) -> message => match message {
+                    Ok(ScanMessage::Found(batch)) => self.found(&batch),
+                    Ok(ScanMessage::Done { folders, left_out }) => {
+                        self.scanned(folders, &left_out);
+                        scanned = never();
+                    }
+                    Err(_) => {
+                        self.scanned(0, &LeftOut::default());
+                        scanned = never();
+                    }
+                },
+                recv(completions) -> message => {
+                    let mut stages = 0;
+                    for completion in message.into_iter().flatten() {
+                        if let Some(finished) = self.scheduler.completed(completion) {
+                            stages |= self.finished(&finished);
+                        }
+                    }
+                    self.tally.tick(stages);
+                }
+                default(PROGRESS) => {}
+            }
+            self.request();
+            self.deliver_finished(deliverer)?;
+            if self.control.is_cancelled() {
+                self.scheduler.forget_waiting();
+            }
+            if self.published.elapsed() >= PROGRESS {
+                self.publish();
+            }
+        }
+        self.deliver_rest(deliverer)
+    }
+
+    fn deliver_finished(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+        let finished = self.machine.finished();
+        if finished.is_empty() || self.knows_too_little() {
+            return Ok(());
+        }
+        let dirs = self.dirs.read();
+        for size in finished {
+            deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
+        }
+        Ok(())
+    }
+
+    fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+        self.deliver_finished(deliverer)?;
+        self.summary.incomplete = self.control.is_cancelled();
+        let unique = matches!(self.config.replication, Replication::Under(_));
+        let dirs = self.dirs.read();
+        if !self.knows_too_little() {
+            for size in self.machine.unfinished() {
+                deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
+            }
+            if unique || self.config.hard_links {
+                for file in self.machine.alone() {
+                    deliverer.alone(file, &self.machine, &dirs, &self.volumes)?;
+                }
+            }
+        }
+        deliverer.finish(self.machine.catalog(), &dirs, &self.volumes)
+    }
+
+    /// True if an interruption leaves nothing that can be said: what is equal is equal, but what
+    /// seems alone may only not have been found or read.
+    fn knows_too_little(&self) -> bool {
+        let unique = matches!(self.config.replication, Replication::Under(_));
+        self.control.is_cancelled() && unique
+    }
+}
