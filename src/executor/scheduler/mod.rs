@@ -1,0 +1,232 @@
+//! Routes requests to whoever reads the device that they lie on.
+//!
+//! Requests wait here, in as few bytes as possible, and become tasks only when the device has room
+//! for them: what is in flight is bounded by the devices, however fast the scan finds files.
+//!
+//! A spinning disk's requests first go to the random pool, which answers at once for what is in
+//! the page cache and tells where on the disk the rest lies. The rest waits in the disk's elevator
+//! until the scan is over (the head can be in one place only), then one thread serves it in sweeps:
+//! all samples first, since they decide which files must be read as a whole.
+
+mod disk;
+mod request;
+mod volume;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use super::fold::Fold;
+use super::pool::Pool;
+use super::reader::{PIECE, Settings};
+use super::stream::Window;
+use super::task::{Batch, Completion, Failure, Kind, Outcome};
+use super::worker::Shape;
+
+use disk::Disk;
+use request::read_stamp;
+use volume::Volume;
+
+pub use request::{Answer, Finished, Request};
+pub use volume::{Lane, Limits};
+
+/// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
+const RANDOM_SLOT: usize = 32 << 10;
+
+/// Routes requests.
+pub struct Scheduler<F: Fold> {
+    settings: Settings,
+    fold: F,
+    volumes: Vec<Volume>,
+    random: Pool<F>,
+    sequential: Pool<F>,
+    disks: Vec<Disk<F>>,
+    disk_names: HashMap<Arc<str>, usize>,
+    done: Sender<Vec<Completion<F::Digest>>>,
+    completions: Receiver<Vec<Completion<F::Digest>>>,
+    holding: bool,
+    in_flight: usize,
+}
+
+impl<F: Fold> Scheduler<F> {
+    /// A scheduler without volumes.
+    pub fn new(settings: Settings, fold: F) -> Self {
+        let (done, completions) = unbounded();
+        let pool = |name, slots| {
+            let shape = Shape {
+                slots,
+                slot_size: RANDOM_SLOT,
+                window: Window { bytes: 0, files: 0 },
+            };
+            Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
+        };
+        Self {
+            random: pool("random", 1),
+            sequential: pool("sequential", 1),
+            volumes: Vec::new(),
+            disks: Vec::new(),
+            disk_names: HashMap::new(),
+            done,
+            completions,
+            holding: true,
+            in_flight: 0,
+            settings,
+            fold,
+        }
+    }
+
+    /// Adds a volume and returns its number.
+    pub fn add_volume(&mut self, lane: Lane, limits: Limits) -> usize {
+        let disk = match lane {
+            Lane::Pools => {
+                self.random.widen(limits.random_threads, limits.depth);
+                self.sequential.widen(limits.sequential_threads, 0);
+                self.sequential.look_ahead(limits.window());
+                None
+            }
+            Lane::Disk(name) => {
+                // Cached pages are looked for by the pool, whatever the disk behind them.
+                self.random.widen(1, 1);
+                let known = self.disk_names.get(&name).copied();
+                Some(known.unwrap_or_else(|| self.add_disk(name, limits)))
+            }
+        };
+        self.volumes.push(Volume::new(disk, limits));
+        self.volumes.len() - 1
+    }
+
+    fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> usize {
+        let threads = limits.random_threads.max(limits.sequential_threads);
+        let shape = Shape {
+            slots: limits.depth.max(2),
+            slot_size: PIECE,
+            window: limits.window(),
+        };
+        let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
+        let pool = Pool::new(&name, threads, shape, settings, fold, done);
+        self.disks.push(Disk::new(pool, threads * shape.slots));
+        self.disk_names.insert(name, self.disks.len() - 1);
+        self.disks.len() - 1
+    }
+
+    /// Takes a request for a file on a volume.
+    pub fn push(&mut self, volume: usize, request: Request) {
+        self.volumes[volume].push(request);
+    }
+
+    /// Takes requests for whole files of one length that are to be compared with each other. The
+    /// volume must be read by the pools.
+    pub fn push_group(&mut self, volume: usize, group: Vec<Request>) {
+        self.volumes[volume].push_group(group);
+    }
+
+    /// Says that the scan is over: disks may begin their sweeps.
+    pub fn scan_done(&mut self) {
+        self.holding = false;
+    }
+
+    /// Where completions arrive, to wait for them together with other things.
+    pub fn completions(&self) -> &Receiver<Vec<Completion<F::Digest>>> {
+        &self.completions
+    }
+
+    /// True if nothing waits and nothing is in flight.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight == 0
+            && self.volumes.iter().all(Volume::is_empty)
+            && self.disks.iter().all(Disk::is_empty)
+    }
+
+    /// Forgets all that waits; what is in flight still completes.
+    pub fn forget_waiting(&mut self) {
+        self.volumes.iter_mut().for_each(Volume::clear);
+        self.disks.iter_mut().for_each(Disk::clear);
+    }
+
+    /// Time during which something of the volume was in flight.
+    pub fn busy(&self, volume: usize) -> Duration {
+        self.volumes[volume].busy()
+    }
+
+    /// Hands over as much as the devices have room for. `describe` adds a request's task (with any
+    /// ticket) to a batch.
+    pub fn dispatch(&mut self, describe: &mut dyn FnMut(Request, &mut Batch)) {
+        for (v, volume) in self.volumes.iter_mut().enumerate() {
+            for bulk in [false, true] {
+                while let Some(batch) = volume.next_batch(v, bulk, describe) {
+                    self.in_flight += batch.tasks.len();
+                    match batch.kind == Kind::Bulk {
+                        true => self.sequential.send(batch),
+                        false => self.random.send(batch),
+                    }
+                }
+            }
+            while let Some(batch) = volume.next_group(v, describe) {
+                self.in_flight += batch.tasks.len();
+                self.sequential.send(batch);
+            }
+        }
+        if self.holding {
+            return;
+        }
+        for disk in &mut self.disks {
+            let volumes = &mut self.volumes;
+            let begun = |v, request: Request| volumes[usize::from(v)].begun(request.bulk, 1);
+            if let Some(batch) = disk.next_batch(describe, begun) {
+                self.in_flight += batch.tasks.len();
+                disk.pool.send(batch);
+            }
+        }
+    }
+
+    /// Takes a completion; `None` if the request has a further way to go.
+    pub fn completed(&mut self, completion: Completion<F::Digest>) -> Option<Finished<F::Digest>> {
+        let (request, v, looked_up) = read_stamp(completion.ticket);
+        self.in_flight -= 1;
+        let volume = &mut self.volumes[v];
+        volume.ended(request.bulk);
+        let disk = volume.disk.map(|d| &mut self.disks[d]);
+        if let (Outcome::NotCached { position }, Some(disk)) = (completion.outcome, disk) {
+            disk.push(position, v as u16, request);
+            return None;
+        }
+        if let (Some(d), false) = (self.volumes[v].disk, looked_up) {
+            self.disks[d].ended();
+        }
+        let result = match completion.outcome {
+            Outcome::Read {
+                digests,
+                bytes,
+                cached,
+            } => Ok(Answer::Read {
+                digests,
+                bytes,
+                cached,
+            }),
+            Outcome::Compared { with, bytes } => Ok(Answer::Compared {
+                with: read_stamp(with).0.id,
+                bytes,
+            }),
+            Outcome::NotCompared => Ok(Answer::NotCompared),
+            Outcome::Failed(failure) => Err(failure),
+            Outcome::NotCached { .. } => Err(Failure::Changed),
+        };
+        Some(Finished {
+            request,
+            volume: v,
+            result,
+        })
+    }
+
+    /// Ends all threads. Call it when nothing is in flight.
+    pub fn join(self) {
+        self.random.join();
+        self.sequential.join();
+        for disk in self.disks {
+            disk.pool.join();
+        }
+        self.settings.behind.join();
+    }
+}

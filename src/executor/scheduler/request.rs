@@ -1,0 +1,73 @@
+//! What is asked for, what comes of it, and the ticket that carries it through the readers.
+
+use crate::executor::task::{Batch, Failure, SPANS};
+
+/// A wish to have something read: the asker's own number and a note, given back with the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The asker's number for the file.
+    pub id: u32,
+    /// The asker's note on what is to be read.
+    pub note: u8,
+    /// More bytes than a random read should have: for the sequential pool.
+    pub bulk: bool,
+}
+
+/// A request's end.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<D> {
+    /// The request.
+    pub request: Request,
+    /// Volume it was read from.
+    pub volume: usize,
+    /// What came of it.
+    pub result: Result<Answer<D>, Failure>,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<D> {
+    /// It was read.
+    Read {
+        /// Digests of the spans.
+        digests: [Option<D>; SPANS],
+        /// Bytes read.
+        bytes: u64,
+        /// All of it was in the page cache.
+        cached: bool,
+    },
+    /// It was compared with the others of its group.
+    Compared {
+        /// Number of the first file with the same content.
+        with: u32,
+        /// Bytes read.
+        bytes: u64,
+    },
+    /// The group was too large for the descriptors there are; none of it was compared.
+    NotCompared,
+}
+
+const BULK: u64 = 1 << 40;
+const LOOKED_UP: u64 = 1 << 41;
+
+/// Puts everything that must come back into the ticket of the batch's last task.
+pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, look_up: bool) {
+    if let Some(task) = batch.tasks.last_mut() {
+        task.only_if_cached = look_up;
+        task.ticket = u64::from(request.id)
+            | u64::from(request.note) << 32
+            | if request.bulk { BULK } else { 0 }
+            | if look_up { LOOKED_UP } else { 0 }
+            | (volume as u64) << 48;
+    }
+}
+
+/// The request, its volume, and whether it was only to be looked up.
+pub(super) fn read_stamp(ticket: u64) -> (Request, usize, bool) {
+    let request = Request {
+        id: ticket as u32,
+        note: (ticket >> 32) as u8,
+        bulk: ticket & BULK != 0,
+    };
+    (request, (ticket >> 48) as usize, ticket & LOOKED_UP != 0)
+}
