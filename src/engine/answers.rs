@@ -56,6 +56,10 @@ impl Run<'_> {
                 };
                 self.machine.sampled(file, head, tail);
             }
+            (
+                Want::HeadAndContent,
+                [Some(Digest::Sample(head)), Some(Digest::Content(content))],
+            ) => self.machine.read_whole(file, head, content),
             // A digest of another kind than asked for is as good as none.
             _ => self.failed(file, Failure::Changed),
         }

@@ -62,7 +62,8 @@ pub fn want_of(note: u8) -> Want {
         Want::Tail,
         Want::Content,
         Want::Comparison,
-    ][usize::from(note).min(Want::Comparison as usize)]
+        Want::HeadAndContent,
+    ][usize::from(note).min(Want::HeadAndContent as usize)]
 }
 
 fn spans(want: Want, size: u64) -> [Span; 2] {
@@ -73,6 +74,7 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::HeadAndTail => [span(0, HEAD.min(size)), tail],
         Want::Tail => [tail, span(0, 0)],
         Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
+        Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
     }
 }
 

@@ -33,7 +33,7 @@ pub fn stage_of(want: Want, is_short: bool) -> usize {
         Want::Head | Want::HeadAndTail => 0,
         Want::Content if is_short => 0,
         Want::Tail => 1,
-        Want::Content | Want::Comparison => 2,
+        Want::Content | Want::Comparison | Want::HeadAndContent => 2,
     }
 }
 

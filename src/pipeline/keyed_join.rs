@@ -98,6 +98,13 @@ impl<K: Key> KeyedJoin<K> {
         Offered::Held(id)
     }
 
+    /// Takes note of a file under a key that has no need to wait: it counts for its class only.
+    pub fn count(&mut self, key: K) -> ClassId {
+        let id = self.find(key).unwrap_or_else(|| self.add(key));
+        self.classes[id.0 as usize].files += 1;
+        id
+    }
+
     fn add(&mut self, key: K) -> ClassId {
         let id = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
         self.classes.push(Class {

@@ -8,6 +8,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
 use super::keys::{Content, ContentKey, SampleKey, SizeKey};
+use super::odds::Odds;
 use super::rules::{Counting, TailRule};
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
@@ -38,6 +39,9 @@ pub enum Want {
     Content,
     /// Everything, compared with the other files of its group.
     Comparison,
+    /// The head, and everything at one go. The machine never asks for this: whoever reads may
+    /// choose it in place of [`Want::Head`].
+    HeadAndContent,
 }
 
 /// Which files may be compared with each other instead of being digested.
@@ -64,10 +68,13 @@ pub struct Machine {
     sizes: Vec<SizeState>,
     /// Tail digests that came with the head of a file that is held by its head.
     early_tails: HashMap<FileIndex, SampleDigest>,
+    /// Contents that were read with the heads of files whose tails are wanted nevertheless.
+    early_contents: HashMap<FileIndex, ContentDigest>,
     /// Head classes whose members are to be told apart by their tails too.
     tail_classes: HashSet<ClassId>,
     /// Files whose tail is being read, and their head class.
     awaiting_tail: HashMap<FileIndex, ClassId>,
+    odds: Odds,
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
     /// Files whose samples were in the page cache.
@@ -92,6 +99,8 @@ struct SizeState {
     root: u32,
     /// Files or names lie under two roots at least.
     spans_roots: bool,
+    /// The head of one of them at least is known.
+    sampled: bool,
 }
 
 impl Machine {
@@ -109,8 +118,10 @@ impl Machine {
             by_content: KeyedJoin::default(),
             sizes: Vec::new(),
             early_tails: HashMap::new(),
+            early_contents: HashMap::new(),
             tail_classes: HashSet::new(),
             awaiting_tail: HashMap::new(),
+            odds: Odds::default(),
             effects: Vec::new(),
             comparing: None,
             cached: HashSet::new(),
@@ -193,6 +204,7 @@ impl Machine {
             }
         }
         let file = self.catalog.push(found, name, dir, volume);
+        self.odds.found(found.size);
         if known.is_some() {
             self.catalog.identify(file);
         }
@@ -307,10 +319,16 @@ impl Machine {
     /// The next read of files that are equal as far as samples show.
     fn after_tail(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
         if let Some(group) = self.groups.get_mut(&class) {
+            files.iter().for_each(|file| {
+                self.early_contents.remove(file);
+            });
             return group.extend(files);
         }
         for file in files {
-            self.want(size, file, Want::Content);
+            match self.early_contents.remove(&file) {
+                Some(digest) => self.join_content(size, file, Content::Digest(digest)),
+                None => self.want(size, file, Want::Content),
+            }
         }
     }
 
@@ -335,26 +353,79 @@ impl Machine {
         if let Some(tail) = tail {
             self.early_tails.insert(file, tail);
         }
-        match self.by_head.offer(key, file, &mut self.chain) {
-            Offered::Passed(class) => self.after_head(size, class, file),
-            Offered::Held(class) => {
-                if self
-                    .counting
-                    .sample_matters(self.by_head.class(class).files.into())
-                {
-                    let held = self.by_head.open(class, &self.chain);
-                    let bytes = self.catalog.size(file);
-                    let volumes = held.iter().map(|&f| self.catalog.volume(f));
-                    if self.tail_rule.pays(bytes, volumes) {
-                        self.tail_classes.insert(class);
-                    }
-                    for file in held {
-                        self.after_head(size, class, file);
-                    }
-                }
-            }
+        let offered = self.by_head.offer(key, file, &mut self.chain);
+        let (Offered::Held(class) | Offered::Passed(class)) = offered;
+        self.learn(size, class, file);
+        match offered {
+            Offered::Passed(_) => self.after_head(size, class, file),
+            Offered::Held(_) => self.open_head_if_due(size, class),
         }
         self.settle(size);
+    }
+
+    /// Takes the digests of a file's head and of its whole content, read at one go. The content
+    /// says all there is to say of this file; the head opens the way for others.
+    pub fn read_whole(&mut self, file: FileIndex, head: SampleDigest, content: ContentDigest) {
+        let size = self.size_class(file);
+        let class = self.by_head.count(SampleKey {
+            parent: size,
+            digest: head,
+        });
+        self.learn(size, class, file);
+        if self.tail_classes.contains(&class) {
+            // The others are told apart by their tails first, and so must this one be, lest one
+            // of them waits for it. Its tail is in the page cache now.
+            self.early_contents.insert(file, content);
+            self.awaiting_tail.insert(file, class);
+            self.want(size, file, Want::Tail);
+        } else {
+            self.open_head_if_due(size, class);
+            self.join_content(size, file, Content::Digest(content));
+        }
+        self.settle(size);
+    }
+
+    /// The chance that a file's head turns out to be that of another one, so that its content has
+    /// to be read next; `None` where its tail would be.
+    pub fn odds(&self, file: FileIndex) -> Option<f64> {
+        let size = self.catalog.size(file);
+        let volume = self.catalog.volume(file);
+        let sharing = self.by_size.class(self.size_class(file)).files;
+        let tail_is_next = self.tail_rule.pays(size, std::iter::once(volume));
+        (!tail_is_next).then(|| self.odds.of(size, sharing))
+    }
+
+    /// Takes note of what a file's head says about heads of files like it. The first of a size
+    /// has nothing to be compared with.
+    fn learn(&mut self, size: ClassId, head: ClassId, file: FileIndex) {
+        if std::mem::replace(&mut self.sizes[size.0 as usize].sampled, true) {
+            let sharing = self.by_size.class(size).files;
+            let equal = self.by_head.class(head).files > 1;
+            self.odds.compared(self.catalog.size(file), sharing, equal);
+        }
+    }
+
+    fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {
+        let (files, open) = {
+            let c = self.by_head.class(class);
+            (c.files, c.open)
+        };
+        if open || !self.counting.sample_matters(files.into()) {
+            return;
+        }
+        let held = self.by_head.open(class, &self.chain);
+        // Where one was read as a whole already, the others must be too.
+        let all_held = held.len() == files as usize;
+        if let (Some(&first), true) = (held.first(), all_held) {
+            let bytes = self.catalog.size(first);
+            let volumes = held.iter().map(|&f| self.catalog.volume(f));
+            if self.tail_rule.pays(bytes, volumes) {
+                self.tail_classes.insert(class);
+            }
+        }
+        for file in held {
+            self.after_head(size, class, file);
+        }
     }
 
     fn after_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
@@ -433,6 +504,7 @@ impl Machine {
     /// Takes note that a read failed: the file is in no set from now on.
     pub fn failed(&mut self, file: FileIndex) {
         self.awaiting_tail.remove(&file);
+        self.early_contents.remove(&file);
         let size = self.size_class(file);
         self.settle(size);
     }

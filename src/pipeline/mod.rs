@@ -5,6 +5,7 @@ mod keys;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
+mod odds;
 mod rules;
 mod summary;
 mod verdict;

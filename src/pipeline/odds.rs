@@ -1,0 +1,170 @@
+//! The chance that a file's head will be met again, learnt by size class as the run goes.
+//!
+//! Where a seek is dear it decides whether the rest of a file is read on the first visit. Before
+//! anything was compared the sizes alone say much: among few files of about this length two of
+//! exactly the same length are hardly an accident.
+
+/// Exponents of two that a length may have.
+const EXPONENTS: usize = 64;
+
+/// Files of one size: two, three or four, up to sixteen, more.
+const CROWDS: usize = 4;
+
+/// Comparisons that what the sizes say counts for. A guess; it should be forgotten soon where the
+/// files tell another story.
+const PRIOR_WEIGHT: f64 = 4.0;
+
+/// Share of files that have a duplicate, before anything is known. A guess.
+const DUPLICATED: f64 = 0.3;
+
+/// What the sizes say about a crowd: programs write many files of one length that have nothing
+/// else in common. A guess.
+const CROWD_PRIOR: f64 = 0.5;
+
+/// Nothing is more certain than this: a file can always be the exception.
+const MOST: f64 = 0.98;
+
+/// Counts of files and of heads compared, by length.
+#[derive(Clone, Debug)]
+pub struct Odds {
+    /// Files found, by the exponent of their length.
+    found: [u32; EXPONENTS],
+    /// Heads compared with earlier ones of the same size, and how many were equal to one.
+    compared: [[Count; CROWDS]; EXPONENTS],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    all: u32,
+    equal: u32,
+}
+
+impl Default for Odds {
+    fn default() -> Self {
+        Self {
+            found: [0; EXPONENTS],
+            compared: [[Count::default(); CROWDS]; EXPONENTS],
+        }
+    }
+}
+
+impl Odds {
+    /// Takes note of a file.
+    pub(super) fn found(&mut self, size: u64) {
+        let count = &mut self.found[exponent(size)];
+        *count = count.saturating_add(1);
+    }
+
+    /// Takes note that the head of a file of a size that so many share was compared with earlier
+    /// ones.
+    pub(super) fn compared(&mut self, size: u64, sharing: u32, equal: bool) {
+        let count = &mut self.compared[exponent(size)][crowd(sharing)];
+        count.all = count.all.saturating_add(1);
+        count.equal = count.equal.saturating_add(u32::from(equal));
+    }
+
+    /// The chance that the head of a file of a size that so many share is that of another one.
+    pub fn of(&self, size: u64, sharing: u32) -> f64 {
+        let count = self.compared[exponent(size)][crowd(sharing)];
+        let prior = self.by_size_alone(size, sharing);
+        let learnt =
+            (f64::from(count.equal) + PRIOR_WEIGHT * prior) / (f64::from(count.all) + PRIOR_WEIGHT);
+        learnt.min(MOST)
+    }
+
+    /// How much more likely a duplicate is than an accident, by Bayes' rule. Accidents: lengths
+    /// within one power of two are taken to be spread evenly.
+    fn by_size_alone(&self, size: u64, sharing: u32) -> f64 {
+        let exponent = exponent(size);
+        let others = self.found[exponent].saturating_sub(sharing);
+        let expected = f64::from(others) / 2_f64.powi(exponent as i32);
+        let accident = (1.0 - DUPLICATED) * (1.0 - (-expected).exp());
+        let odds = DUPLICATED / (DUPLICATED + accident);
+        match crowd(sharing) == CROWDS - 1 {
+            true => odds.min(CROWD_PRIOR),
+            false => odds,
+        }
+    }
+}
+
+fn exponent(size: u64) -> usize {
+    size.max(1).ilog2() as usize
+}
+
+fn crowd(sharing: u32) -> usize {
+    match sharing {
+        0..=2 => 0,
+        3..=4 => 1,
+        5..=16 => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PHOTO: u64 = 2_345_678;
+
+    #[test]
+    fn two_large_files_of_one_length_are_hardly_an_accident() {
+        let mut odds = Odds::default();
+        for i in 0..600 {
+            odds.found(2_100_000 + 3000 * i);
+        }
+        assert!(odds.of(PHOTO, 2) > 0.95, "{}", odds.of(PHOTO, 2));
+    }
+
+    #[test]
+    fn in_a_dense_range_sizes_say_little() {
+        let mut odds = Odds::default();
+        for i in 0..100_000 {
+            odds.found(4097 + i % 4000);
+        }
+        let pair = odds.of(5000, 2);
+        assert!((0.2..0.5).contains(&pair), "{pair}");
+    }
+
+    #[test]
+    fn a_crowd_of_one_length_is_not_trusted() {
+        let mut odds = Odds::default();
+        for _ in 0..3000 {
+            odds.found(PHOTO);
+        }
+        assert!(odds.of(PHOTO, 3000) <= 0.5);
+        for _ in 0..20 {
+            odds.compared(PHOTO, 3000, false);
+        }
+        assert!(odds.of(PHOTO, 3000) < 0.1);
+        assert!(odds.of(PHOTO, 2) > 0.9, "crowds say nothing about pairs");
+    }
+
+    #[test]
+    fn what_is_seen_outweighs_what_was_expected() {
+        let mut odds = Odds::default();
+        let before = odds.of(PHOTO, 2);
+        for seen in 1..=50 {
+            odds.compared(PHOTO, 2, seen % 5 == 0);
+        }
+        let after = odds.of(PHOTO, 2);
+        assert!(
+            before > 0.9 && (0.2..0.3).contains(&after),
+            "{before} {after}"
+        );
+        for _ in 0..10_000 {
+            odds.compared(PHOTO, 2, true);
+        }
+        assert!((0.9..1.0).contains(&odds.of(PHOTO, 2)), "never certain");
+    }
+
+    #[test]
+    fn any_length_has_odds() {
+        let odds = Odds::default();
+        for size in [0, 1, 2, 4096, u64::MAX] {
+            for sharing in [0, 1, 2, 17, u32::MAX] {
+                let p = odds.of(size, sharing);
+                assert!((0.0..=1.0).contains(&p), "{size} {sharing}: {p}");
+            }
+        }
+    }
+}
