@@ -8,7 +8,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::executor::{Answer, Failure, Finished};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::pipeline::{HEAD, Want};
+use crate::pipeline::Want;
 
 use super::requests::{want_of, wanted_bytes};
 use super::run::Run;
@@ -20,7 +20,7 @@ impl Run<'_> {
         let file = FileIndex(finished.request.id);
         let want = want_of(finished.request.note);
         let size = self.machine.catalog().size(file);
-        let stage = stage_of(want, size <= HEAD);
+        let stage = stage_of(want);
         let wanted = wanted_bytes(want, size);
         let read = match finished.result {
             Ok(Answer::Read { bytes, .. } | Answer::Compared { bytes, .. }) => bytes,
@@ -43,7 +43,7 @@ impl Run<'_> {
             self.machine.was_cached(file);
         }
         match (want, digests) {
-            (Want::Content, [Some(Digest::Content(digest)), _]) => {
+            (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
                 self.machine.content_read(file, digest);
             }
             (Want::Tail, [Some(Digest::Sample(tail)), _]) => {

@@ -9,7 +9,7 @@ use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Scheduler, Settings};
 use crate::file::SharedDirs;
-use crate::pipeline::{Comparing, Machine, Summary, TailRule};
+use crate::pipeline::{Comparing, FirstVisit, Machine, Summary, TailRule};
 use crate::sys::ring;
 
 use super::blake3_fold::Blake3;
@@ -61,7 +61,12 @@ pub fn find(
         observer.notice(Notice(said.to_owned()));
     }
     let atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
-    let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), TailRule::default());
+    let mut machine = Machine::new(
+        Arc::clone(&dirs),
+        config.counting(),
+        TailRule::default(),
+        FirstVisit::default(),
+    );
     if !config.digests {
         machine.compare(Comparing {
             from: SMALL + 1,

@@ -19,7 +19,7 @@ impl Run<'_> {
         for effect in effects {
             let size = catalog.size(effect.file);
             let lane = self.volumes.lane(catalog.volume(effect.file));
-            let stage = stage_of(effect.want, size <= HEAD);
+            let stage = stage_of(effect.want);
             self.tally
                 .wanted(lane, stage, wanted_bytes(effect.want, size));
             let request = Request {
@@ -41,7 +41,7 @@ impl Run<'_> {
         let Some(&first) = group.first() else { return };
         let catalog = self.machine.catalog();
         let lane = self.volumes.lane(catalog.volume(first));
-        let stage = stage_of(Want::Comparison, false);
+        let stage = stage_of(Want::Comparison);
         let requests = group.iter().map(|&file| {
             self.tally.wanted(lane, stage, catalog.size(file));
             Request {
@@ -60,6 +60,7 @@ pub fn want_of(note: u8) -> Want {
         Want::Head,
         Want::HeadAndTail,
         Want::Tail,
+        Want::Whole,
         Want::Content,
         Want::Comparison,
         Want::HeadAndContent,
@@ -73,7 +74,7 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::Head => [span(0, HEAD.min(size)), span(0, 0)],
         Want::HeadAndTail => [span(0, HEAD.min(size)), tail],
         Want::Tail => [tail, span(0, 0)],
-        Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
+        Want::Whole | Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
     }
 }

@@ -27,11 +27,10 @@ pub struct Tally {
     last: [Option<Instant>; STAGES.len()],
 }
 
-/// The stage that a read belongs to. Files that a single sample covers are done in the first.
-pub fn stage_of(want: Want, is_short: bool) -> usize {
+/// The stage that a read belongs to.
+pub fn stage_of(want: Want) -> usize {
     match want {
-        Want::Head | Want::HeadAndTail => 0,
-        Want::Content if is_short => 0,
+        Want::Head | Want::HeadAndTail | Want::Whole => 0,
         Want::Tail => 1,
         Want::Content | Want::Comparison | Want::HeadAndContent => 2,
     }

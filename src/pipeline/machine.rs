@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
+use super::first_visit::FirstVisit;
 use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
 use super::keys::{Content, ContentKey, SampleKey, SizeKey};
 use super::odds::Odds;
@@ -35,7 +36,9 @@ pub enum Want {
     HeadAndTail,
     /// The last [`TAIL`] bytes.
     Tail,
-    /// Everything.
+    /// Everything, with nothing read before.
+    Whole,
+    /// Everything, after samples.
     Content,
     /// Everything, compared with the other files of its group.
     Comparison,
@@ -59,6 +62,7 @@ pub struct Machine {
     dirs: Arc<SharedDirs>,
     counting: Counting,
     tail_rule: TailRule,
+    first_visit: FirstVisit,
     chain: Chain,
     by_size: KeyedJoin<SizeKey>,
     by_head: KeyedJoin<SampleKey>,
@@ -101,16 +105,24 @@ struct SizeState {
     spans_roots: bool,
     /// The head of one of them at least is known.
     sampled: bool,
+    /// Its files are read whole at once, all of them: samples are only compared with samples.
+    whole: bool,
 }
 
 impl Machine {
     /// A machine without files.
-    pub fn new(dirs: Arc<SharedDirs>, counting: Counting, tail_rule: TailRule) -> Self {
+    pub fn new(
+        dirs: Arc<SharedDirs>,
+        counting: Counting,
+        tail_rule: TailRule,
+        first_visit: FirstVisit,
+    ) -> Self {
         Self {
             catalog: Catalog::default(),
             dirs,
             counting,
             tail_rule,
+            first_visit,
             chain: Chain::default(),
             by_size: KeyedJoin::default(),
             by_head: KeyedJoin::default(),
@@ -258,7 +270,11 @@ impl Machine {
                 .counting
                 .size_matters(files, state.names.into(), state.spans_roots)
         {
-            for file in self.by_size.open(class, &self.chain) {
+            let held = self.by_size.open(class, &self.chain);
+            let size = held.first().map_or(0, |&file| self.catalog.size(file));
+            let odds = self.odds.of(size, held.len() as u32);
+            self.sizes[class.0 as usize].whole = self.first_visit.reads_whole(size, odds);
+            for file in held {
                 self.start(class, file);
             }
         }
@@ -269,8 +285,8 @@ impl Machine {
         let size = self.catalog.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if size <= HEAD {
-            self.want(class, file, Want::Content);
+        } else if self.sizes[class.0 as usize].whole {
+            self.want(class, file, Want::Whole);
         } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
             self.want(class, file, Want::HeadAndTail);
         } else {
@@ -355,7 +371,8 @@ impl Machine {
         }
         let offered = self.by_head.offer(key, file, &mut self.chain);
         let (Offered::Held(class) | Offered::Passed(class)) = offered;
-        self.learn(size, class, file);
+        let equal = self.by_head.class(class).files > 1;
+        self.learn(size, equal, file);
         match offered {
             Offered::Passed(_) => self.after_head(size, class, file),
             Offered::Held(_) => self.open_head_if_due(size, class),
@@ -371,7 +388,8 @@ impl Machine {
             parent: size,
             digest: head,
         });
-        self.learn(size, class, file);
+        let equal = self.by_head.class(class).files > 1;
+        self.learn(size, equal, file);
         if self.tail_classes.contains(&class) {
             // The others are told apart by their tails first, and so must this one be, lest one
             // of them waits for it. Its tail is in the page cache now.
@@ -397,10 +415,9 @@ impl Machine {
 
     /// Takes note of what a file's head says about heads of files like it. The first of a size
     /// has nothing to be compared with.
-    fn learn(&mut self, size: ClassId, head: ClassId, file: FileIndex) {
+    fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
         if std::mem::replace(&mut self.sizes[size.0 as usize].sampled, true) {
             let sharing = self.by_size.class(size).files;
-            let equal = self.by_head.class(head).files > 1;
             self.odds.compared(self.catalog.size(file), sharing, equal);
         }
     }
@@ -494,7 +511,11 @@ impl Machine {
         let key = ContentKey { size, content };
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);
-        if self.by_content.class(class).files == 1
+        let nth = self.by_content.class(class).files;
+        if self.sizes[size.0 as usize].whole {
+            self.learn(size, nth > 1, file);
+        }
+        if nth == 1
             && let Some(before) = self.by_size.relink(size, class)
         {
             self.by_content.relink(class, before);

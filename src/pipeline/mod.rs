@@ -1,5 +1,6 @@
 //! From found files to duplicate sets: a state machine without I/O and without threads.
 
+mod first_visit;
 mod keyed_join;
 mod keys;
 mod machine;
@@ -11,6 +12,7 @@ mod summary;
 mod verdict;
 
 pub use crate::event::LeftOut;
+pub use first_visit::FirstVisit;
 pub use keyed_join::ClassId;
 pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
