@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use seekless::hash::ContentDigest;
-use seekless::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
+use seekless::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::report::read::{BadLine, Ending, Facts, ReadError, ReadMember, ReadReport, ReadSet};
 use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format};
 
@@ -78,6 +78,10 @@ fn summary() -> Summary {
         redundant_files: 4,
         redundant_bytes: 4096,
         reclaimable: 8192,
+        unread: Unread {
+            files: 1,
+            bytes: 4096,
+        },
         left_out: LeftOut {
             hidden: 2,
             ..LeftOut::default()

@@ -38,6 +38,7 @@ pub fn search(
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
         digests: true,
+        shared_blocks: !args.no_shared_blocks,
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

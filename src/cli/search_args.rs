@@ -174,6 +174,13 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", help_heading = "How disks are read")]
     pub depth_random: Option<usize>,
 
+    /// Read files even where the file system says that they lie in the same blocks
+    ///
+    /// On btrfs and xfs, copies made by reflink or snapshot are known to be equal without reading them as long as
+    /// nothing has been written to them.
+    #[arg(long, help_heading = "How disks are read")]
+    pub no_shared_blocks: bool,
+
     /// Leave what was read in the page cache, even when memory is short
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go

@@ -1,7 +1,7 @@
 //! What a run did, in a few lines for stderr.
 
 use seekless::engine::Replication;
-use seekless::pipeline::{LeftOut, Summary};
+use seekless::pipeline::{LeftOut, Summary, Unread};
 use seekless::units::Bytes;
 
 use super::progress_text::{count, duration};
@@ -14,6 +14,7 @@ pub fn lines(summary: &Summary, replication: Replication) -> Vec<String> {
     }
     lines.push(found(summary, replication));
     lines.push(looked_at(summary));
+    lines.extend(not_read(summary));
     lines.extend(table(&stage_rows(summary)));
     lines.extend(table(&device_rows(summary)));
     lines.extend(not_looked_at(&summary.left_out));
@@ -69,6 +70,18 @@ fn looked_at(summary: &Summary) -> String {
         Bytes(read),
         duration(summary.total_time),
     )
+}
+
+fn not_read(summary: &Summary) -> Option<String> {
+    let Unread { files, bytes } = summary.unread;
+    (files > 0).then(|| {
+        format!(
+            "Did not have to read {} {} ({}): the same blocks as others.",
+            count(files),
+            plural(files, "file", "files"),
+            Bytes(bytes),
+        )
+    })
 }
 
 /// More than 100 % is possible: `--verify` reads again.
@@ -233,6 +246,10 @@ mod tests {
             redundant_files: 5000,
             redundant_bytes: 1_100_000_000,
             reclaimable: 1_050_000_000,
+            unread: Unread {
+                files: 17,
+                bytes: 68_000_000,
+            },
             left_out: LeftOut {
                 hidden: 3,
                 ignored: 4,

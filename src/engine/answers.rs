@@ -24,15 +24,27 @@ impl Run<'_> {
         let wanted = wanted_bytes(want, size);
         let read = match finished.result {
             Ok(Answer::Read { bytes, .. } | Answer::Compared { bytes, .. }) => bytes,
-            Ok(Answer::NotCompared) | Err(_) => 0,
+            Ok(Answer::NotCompared | Answer::Blocks(_)) | Err(_) => 0,
         };
-        self.tally.done(finished.volume, stage, wanted, read);
+        if want != Want::BlocksAgain {
+            self.tally.done(finished.volume, stage, wanted, read);
+        }
         match finished.result {
             Ok(Answer::Read {
                 digests, cached, ..
             }) => self.read(file, want, digests, cached),
-            Ok(Answer::Compared { with, .. }) => self.machine.compared(file, FileIndex(with)),
+            Ok(Answer::Compared { with, bytes }) => {
+                self.machine.compared(file, FileIndex(with), bytes > 0);
+            }
             Ok(Answer::NotCompared) => self.machine.not_compared(file),
+            Ok(Answer::Blocks(Some(Digest::Content(blocks)))) => {
+                self.machine.blocks_seen(file, Some(blocks));
+            }
+            Ok(Answer::Blocks(_)) => self.machine.blocks_seen(file, None),
+            // Whatever it was, it comes again when the file is read, or nothing was lost.
+            Err(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
+                self.machine.blocks_seen(file, None);
+            }
             Err(failure) => self.failed(file, failure),
         }
         1 << stage

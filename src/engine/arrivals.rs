@@ -63,6 +63,9 @@ impl Run<'_> {
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);
             }
+            if self.volumes.space(number).is_some() {
+                self.machine.blocks_are_shared_on(number);
+            }
             self.volumes
                 .complaints()
                 .for_each(|problem| self.observer.problem(problem));

@@ -32,6 +32,8 @@ pub struct Config {
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.
     pub digests: bool,
+    /// Take files for equal that lie in the same blocks of a file system that can share them.
+    pub shared_blocks: bool,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.

@@ -13,7 +13,7 @@ pub struct Control {
 /// How far one stage is on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressLine {
-    /// `scan`, `head`, `tail`, `content` or `verify`.
+    /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.
     pub stage: &'static str,
     /// The device or volume, for people; empty for the scan.
     pub device: String,

@@ -9,7 +9,7 @@ use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Scheduler, Settings};
 use crate::file::SharedDirs;
-use crate::pipeline::{Comparing, FirstVisit, Machine, Summary, TailRule};
+use crate::pipeline::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::ring;
 
 use super::blake3_fold::Blake3;
@@ -73,13 +73,19 @@ pub fn find(
             most: share.files,
         });
     }
+    if config.shared_blocks {
+        machine.share_blocks(SharedBlocks {
+            from: SMALL + 1,
+            digests: config.digests,
+        });
+    }
     let mut run = Run {
         config,
         observer,
         control,
         machine,
         scheduler: Scheduler::new(settings, Blake3),
-        volumes: Volumes::new(atlas, share.files),
+        volumes: Volumes::new(atlas, share.files, config.shared_blocks),
         dirs,
         tally: Tally::default(),
         names: Vec::new(),

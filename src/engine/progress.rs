@@ -25,6 +25,7 @@ impl Run<'_> {
 
     pub fn sum_up(&mut self) {
         self.summary.total_time = self.started.elapsed();
+        self.summary.unread = self.machine.unread();
         self.summary.stages = self.tally.stages();
         let devices = self.volumes.in_use().map(|(volume, place)| DeviceTally {
             name: volume.mount_point.display().to_string(),

@@ -1,11 +1,12 @@
 //! What is asked for: wishes of the machine become reads of spans.
 
-use crate::executor::{Batch, Request, Span, Task};
+use crate::executor::{Ask, Batch, Request, Span, Task};
 use crate::file::FileIndex;
 use crate::pipeline::{HEAD, Machine, TAIL, Want};
 
 use super::run::Run;
 use super::tally::stage_of;
+use super::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as
 /// scattered as samples, and gain as much from many in flight.
@@ -20,8 +21,10 @@ impl Run<'_> {
             let size = catalog.size(effect.file);
             let lane = self.volumes.lane(catalog.volume(effect.file));
             let stage = stage_of(effect.want);
-            self.tally
-                .wanted(lane, stage, wanted_bytes(effect.want, size));
+            if effect.want != Want::BlocksAgain {
+                self.tally
+                    .wanted(lane, stage, wanted_bytes(effect.want, size));
+            }
             let request = Request {
                 id: effect.file.0,
                 note: effect.want as u8,
@@ -33,7 +36,7 @@ impl Run<'_> {
             self.request_comparison(&group);
         }
         self.scheduler.dispatch(&mut |request, batch| {
-            describe(&self.machine, request, batch);
+            describe(&self.machine, &self.volumes, request, batch);
         });
     }
 
@@ -64,7 +67,9 @@ pub fn want_of(note: u8) -> Want {
         Want::Content,
         Want::Comparison,
         Want::HeadAndContent,
-    ][usize::from(note).min(Want::HeadAndContent as usize)]
+        Want::Blocks,
+        Want::BlocksAgain,
+    ][usize::from(note).min(Want::BlocksAgain as usize)]
 }
 
 fn spans(want: Want, size: u64) -> [Span; 2] {
@@ -76,6 +81,7 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::Tail => [tail, span(0, 0)],
         Want::Whole | Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
+        Want::Blocks | Want::BlocksAgain => [span(0, 0); 2],
     }
 }
 
@@ -84,16 +90,21 @@ pub fn wanted_bytes(want: Want, size: u64) -> u64 {
 }
 
 /// Adds the task for a request to a batch.
-fn describe(machine: &Machine, request: Request, batch: &mut Batch) {
+fn describe(machine: &Machine, volumes: &Volumes, request: Request, batch: &mut Batch) {
     let catalog = machine.catalog();
     let file = FileIndex(request.id);
+    let want = want_of(request.note);
     let name = batch.add_name(catalog.first_name(file));
     batch.tasks.push(Task {
         ticket: 0,
         dir: catalog.dir(file),
         name,
         expect: catalog.fingerprint(file),
-        spans: spans(want_of(request.note), catalog.size(file)),
-        only_if_cached: false,
+        spans: spans(want, catalog.size(file)),
+        ask: match want {
+            Want::Blocks | Want::BlocksAgain => Ask::Blocks,
+            _ => Ask::Bytes,
+        },
+        space: volumes.space(catalog.volume(file)),
     });
 }

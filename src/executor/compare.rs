@@ -24,6 +24,20 @@ const BLOCK: usize = 64 << 10;
 struct File<'a> {
     task: &'a Task,
     fd: OwnedFd,
+    /// Files that lie in the same blocks: what this one holds they hold too.
+    kin: Vec<File<'a>>,
+}
+
+impl File<'_> {
+    /// Leaves the first of its kin to stand for the others.
+    fn next_of_kin(mut self) -> Option<Self> {
+        let mut kin = self.kin.drain(..);
+        let next = kin.next()?;
+        Some(Self {
+            kin: kin.collect(),
+            ..next
+        })
+    }
 }
 
 /// Compares the files of a batch with each other and answers for each.
@@ -37,6 +51,7 @@ pub fn run<F: Fold>(
     let mut answers = Vec::with_capacity(batch.tasks.len());
     let outcomes = match open_all(reader, batch, &mut answers) {
         Some(files) => {
+            let files = gather_kin(reader, files);
             compare(reader, files, &mut answers);
             answers
         }
@@ -69,11 +84,41 @@ fn open_all<'a, F: Fold>(
             false => reader.try_open(task, batch.name(task))?,
         };
         match opened.and_then(|fd| is_expected(task, fd.as_fd()).map(|()| fd)) {
-            Ok(fd) => files.push(File { task, fd }),
+            Ok(fd) => files.push(File {
+                task,
+                fd,
+                kin: Vec::new(),
+            }),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
         }
     }
     Some(files)
+}
+
+/// Puts files together that lie in the same blocks. Between the first look at the last of them and the
+/// second look at the first there is a moment when all lay where both looks found them.
+fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
+    let look = |file: &File<'_>| reader.blocks(file.task, file.fd.as_fd());
+    let first: Vec<_> = files.iter().map(look).collect();
+    let mut common = HashMap::new();
+    for blocks in first.iter().flatten() {
+        *common.entry(*blocks).or_insert(0) += 1;
+    }
+    let mut gathered: Vec<File<'a>> = Vec::with_capacity(files.len());
+    let mut places: HashMap<F::Digest, usize> = HashMap::new();
+    for (file, first) in files.into_iter().zip(first) {
+        let first = first.filter(|blocks| common.get(blocks) > Some(&1));
+        let sure = first.filter(|_| look(&file) == first);
+        match sure.map(|blocks| places.entry(blocks)) {
+            Some(Entry::Occupied(at)) => gathered[*at.get()].kin.push(file),
+            Some(Entry::Vacant(at)) => {
+                at.insert(gathered.len());
+                gathered.push(file);
+            }
+            None => gathered.push(file),
+        }
+    }
+    gathered
 }
 
 fn compare<F: Fold>(
@@ -123,7 +168,9 @@ fn split_class<'a, F: Fold>(
     // The others by the BLAKE3 of their block: comparing each with each would be quadratic.
     let mut others: HashMap<[u8; 32], usize> = HashMap::new();
     let mut other_classes: Vec<Vec<File<'a>>> = Vec::new();
-    for file in class {
+    let mut files = class.into_iter();
+    let mut next_of_kin = None;
+    while let Some(file) = next_of_kin.take().or_else(|| files.next()) {
         let block = match like_first.is_empty() {
             true => &mut *first,
             false => reader.piece(first.len()),
@@ -137,6 +184,7 @@ fn split_class<'a, F: Fold>(
         let cancelled = Failure::Refused(Errno::CANCELED);
         if let Some(failure) = failure.or_else(|| reader.stopped().then_some(cancelled)) {
             answers.push(completion(file.task, Outcome::Failed(failure)));
+            next_of_kin = file.next_of_kin();
             continue;
         }
         if like_first.is_empty() {
@@ -163,7 +211,7 @@ fn split_class<'a, F: Fold>(
 /// Answers for files that were equal to each other and to no others, after so many bytes.
 fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
     let Some(first) = class.first() else { return };
-    for file in class {
+    let mut settle_one = |file: &File<'_>, bytes| {
         let outcome = match is_expected(file.task, file.fd.as_fd()) {
             Ok(()) => Outcome::Compared {
                 with: first.task.ticket,
@@ -172,5 +220,9 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
             Err(failure) => Outcome::Failed(failure),
         };
         answers.push(completion(file.task, outcome));
+    };
+    for file in class {
+        settle_one(file, bytes);
+        file.kin.iter().for_each(|kin| settle_one(kin, 0));
     }
 }

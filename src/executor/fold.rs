@@ -1,11 +1,13 @@
 //! What becomes of bytes that were read.
 
+use std::hash::Hash;
+
 /// Turns the bytes of a span into a digest. The executor is made with one and never looks inside.
 pub trait Fold: Clone + Send + 'static {
     /// A digest under way.
     type State: Default + Send;
     /// A digest.
-    type Digest: Copy + Send + 'static;
+    type Digest: Copy + Eq + Hash + Send + 'static;
 
     /// Takes the next bytes.
     fn feed(&self, state: &mut Self::State, bytes: &[u8]);

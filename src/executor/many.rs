@@ -122,8 +122,7 @@ impl<F: Fold> Many<F> {
             Ok(fd) => fd,
             Err(failure) => return source.complete(&task, Outcome::Failed(failure)),
         };
-        if task.only_if_cached {
-            let outcome = reader.cached_or_position(&task, fd.as_fd());
+        if let Some(outcome) = reader.look(&task, fd.as_fd()) {
             return source.complete(&task, outcome);
         }
         reader.announce(&task, fd.as_fd());

@@ -25,4 +25,4 @@ pub use behind::{Behind, PageUse};
 pub use fold::Fold;
 pub use reader::Settings;
 pub use scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
-pub use task::{Batch, Failure, Span, Task};
+pub use task::{Ask, Batch, Failure, Span, Task};

@@ -25,8 +25,8 @@ fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome
         Ok(fd) => fd,
         Err(failure) => return Outcome::Failed(failure),
     };
-    if task.only_if_cached {
-        return reader.cached_or_position(task, fd.as_fd());
+    if let Some(outcome) = reader.look(task, fd.as_fd()) {
+        return outcome;
     }
     reader.announce(task, fd.as_fd());
     reader.read_now(task, fd.as_fd())

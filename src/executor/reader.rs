@@ -13,7 +13,7 @@ use crate::sys::{cachestat, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
 use super::fold::Fold;
-use super::task::{Failure, Outcome, SPANS, Span, Task};
+use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
 /// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
 /// since the piece is still in the second-level cache when it is hashed.
@@ -182,8 +182,36 @@ impl<F: Fold> Reader<F> {
         Some(missing)
     }
 
+    /// Answers for a task that is not about bytes from the disk.
+    pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+        match task.ask {
+            Ask::Bytes => None,
+            Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
+            Ask::Blocks => Some(Outcome::Blocks {
+                digest: self.blocks(task, fd),
+            }),
+        }
+    }
+
+    /// What stands for the blocks that a file lies in, if all of them may be shared and the file is the
+    /// expected one afterwards.
+    pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<F::Digest> {
+        let space = task.space?;
+        let mut state = F::State::default();
+        let shared = fiemap::shared_blocks(fd, task.expect.size, |run| {
+            for number in run {
+                self.fold.feed(&mut state, &number.to_le_bytes());
+            }
+        });
+        if !shared || is_expected(task, fd).is_err() {
+            return None;
+        }
+        self.fold.feed(&mut state, &space.to_le_bytes());
+        Some(self.fold.finish(state, true))
+    }
+
     /// Answers for a task that must not touch the disk.
-    pub fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+    fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
         if self.uncached_bytes(task, fd) == Some(0) {
             return self.read_now(task, fd);
         }

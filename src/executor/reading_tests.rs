@@ -22,7 +22,7 @@ use super::one;
 use super::reader::{Reader, Settings};
 use super::source::Source;
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Kind, Outcome, Span, Task};
+use super::task::{Ask, Batch, Completion, Failure, Kind, Outcome, Span, Task};
 use super::worker::{self, Shape};
 
 #[derive(Clone)]
@@ -188,7 +188,8 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                     name,
                     expect: want.expect,
                     spans: want.spans,
-                    only_if_cached: false,
+                    ask: Ask::Bytes,
+                    space: None,
                 });
             }
             to.send(batch).expect("we hold the other end");
@@ -507,7 +508,8 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
             name,
             expect: want.expect,
             spans: want.spans,
-            only_if_cached: false,
+            ask: Ask::Bytes,
+            space: None,
         });
     }
     let settings = settings(folder.path());

@@ -11,7 +11,7 @@ use crate::sys::{fadvise, fiemap};
 
 use super::reading_tests::{Hashing, bytes, fingerprint, in_time, settings};
 use super::scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
-use super::task::{Batch, Failure, Span, Task};
+use super::task::{Ask, Batch, Failure, Span, Task};
 
 const LIMITS: Limits = Limits {
     random_threads: 2,
@@ -81,7 +81,8 @@ impl Desk {
                     name,
                     expect: *expect,
                     spans: [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len }),
-                    only_if_cached: false,
+                    ask: Ask::Bytes,
+                    space: None,
                 });
             });
     }

@@ -29,8 +29,22 @@ pub struct Task {
     pub expect: Fingerprint,
     /// What to read; a span without length is none.
     pub spans: [Span; SPANS],
-    /// Do not read from the disk: say where the file lies if it is not in the page cache.
-    pub only_if_cached: bool,
+    /// What is to be done with them.
+    pub ask: Ask,
+    /// The space in which the file's blocks have their numbers, if files there may share blocks.
+    pub space: Option<u16>,
+}
+
+/// What is asked of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ask {
+    /// The digests of its spans.
+    #[default]
+    Bytes,
+    /// The same, but not from the disk: if they are not in the page cache, where on it they lie.
+    BytesIfCached,
+    /// The blocks that it lies in.
+    Blocks,
 }
 
 /// Tasks that travel together.
@@ -103,6 +117,12 @@ pub enum Outcome<D> {
     },
     /// There were too few descriptors to compare the files of the batch.
     NotCompared,
+    /// The file was looked at (only if that was asked for).
+    Blocks {
+        /// Stands for all blocks that its bytes lie in; `None` if they may lie elsewhere or are
+        /// nobody else's.
+        digest: Option<D>,
+    },
     /// It is not in the page cache (only if that was asked for); where on its disk it lies, bytes.
     NotCached {
         /// Physical position of the first byte wanted, or the inode number where the file system

@@ -21,7 +21,7 @@ impl Running {
 }
 
 /// A digest of either kind, as a read brings it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Digest {
     /// Of a part of a file.
     Sample(SampleDigest),

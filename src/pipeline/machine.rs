@@ -9,8 +9,10 @@ use crate::hash::{ContentDigest, SampleDigest};
 use super::first_visit::FirstVisit;
 use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
 use super::keys::{Content, ContentKey, SampleKey, SizeKey};
+use super::kinship::{Kinship, SampleClass, SharedBlocks};
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
+use super::summary::Unread;
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
 pub const HEAD: u64 = 4096;
@@ -45,6 +47,10 @@ pub enum Want {
     /// The head, and everything at one go. The machine never asks for this: whoever reads may
     /// choose it in place of [`Want::Head`].
     HeadAndContent,
+    /// Nothing but where its blocks lie.
+    Blocks,
+    /// The same once more.
+    BlocksAgain,
 }
 
 /// Which files may be compared with each other instead of being digested.
@@ -81,6 +87,8 @@ pub struct Machine {
     odds: Odds,
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
+    kinship: Kinship,
+    unread: Unread,
     /// Files whose samples were in the page cache.
     cached: HashSet<FileIndex>,
     /// By tail class the files that wait to be compared, all of one size; empty once they are.
@@ -136,6 +144,8 @@ impl Machine {
             odds: Odds::default(),
             effects: Vec::new(),
             comparing: None,
+            kinship: Kinship::new(None),
+            unread: Unread::default(),
             cached: HashSet::new(),
             groups: HashMap::new(),
             grouped: HashMap::new(),
@@ -168,6 +178,16 @@ impl Machine {
     /// Lets files be compared where their samples were in the page cache; nobody asks for digests.
     pub fn compare(&mut self, comparing: Comparing) {
         self.comparing = Some(comparing);
+    }
+
+    /// Lets files that lie in the same blocks be known as equal, on the volumes where that is possible.
+    pub fn share_blocks(&mut self, rule: SharedBlocks) {
+        self.kinship = Kinship::new(Some(rule));
+    }
+
+    /// Says that files on this volume may share blocks.
+    pub fn blocks_are_shared_on(&mut self, volume: u16) {
+        self.kinship.is_possible_on(volume);
     }
 
     /// Takes note that a file's samples were in the page cache.
@@ -320,7 +340,7 @@ impl Machine {
             let group = self.groups.insert(class, Vec::new()).unwrap_or_default();
             if group.len() > most {
                 for file in group {
-                    self.want(size, file, Want::Content);
+                    self.want_whole(size, SampleClass::Tail(class), file);
                 }
             } else {
                 self.sizes[size.0 as usize].pending += group.len() as u32;
@@ -328,8 +348,61 @@ impl Machine {
             }
         }
         if self.sizes[size.0 as usize].pending == 0 {
+            self.settle_kin(size);
+        }
+        if self.sizes[size.0 as usize].pending == 0 {
             self.finished.push(size);
         }
+    }
+
+    fn settle_kin(&mut self, size: ClassId) {
+        let step = self.kinship.idle(size);
+        for file in step.look_again {
+            self.want(size, file, Want::BlocksAgain);
+        }
+        for file in step.read {
+            self.want(size, file, Want::Content);
+        }
+        for (file, content) in step.have {
+            if content != Content::Of(file) {
+                self.unread.count(self.catalog.size(file));
+            }
+            self.join_content(size, file, content);
+        }
+    }
+
+    /// Has a file read to its end, unless a look at its blocks may do.
+    fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
+        let (bytes, volume) = (self.catalog.size(file), self.catalog.volume(file));
+        match self.kinship.takes(class, file, bytes, volume) {
+            Ok(()) => self.want(size, file, Want::Blocks),
+            Err(held) => {
+                for file in held.into_iter().chain([file]) {
+                    self.want(size, file, Want::Content);
+                }
+            }
+        }
+    }
+
+    /// Takes note that a file of the class was read as a whole.
+    fn is_whole(&mut self, size: ClassId, class: SampleClass) {
+        if let Some(held) = self.kinship.reads(class) {
+            self.want(size, held, Want::Content);
+        }
+    }
+
+    /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
+    pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<ContentDigest>) {
+        let size = self.size_class(file);
+        for file in self.kinship.seen(size, file, blocks) {
+            self.want(size, file, Want::Content);
+        }
+        self.settle(size);
+    }
+
+    /// Files that were not read since they lie in the same blocks as others.
+    pub fn unread(&self) -> Unread {
+        self.unread
     }
 
     /// The next read of files that are equal as far as samples show.
@@ -342,8 +415,11 @@ impl Machine {
         }
         for file in files {
             match self.early_contents.remove(&file) {
-                Some(digest) => self.join_content(size, file, Content::Digest(digest)),
-                None => self.want(size, file, Want::Content),
+                Some(digest) => {
+                    self.is_whole(size, SampleClass::Tail(class));
+                    self.join_content(size, file, Content::Digest(digest));
+                }
+                None => self.want_whole(size, SampleClass::Tail(class), file),
             }
         }
     }
@@ -397,6 +473,7 @@ impl Machine {
             self.awaiting_tail.insert(file, class);
             self.want(size, file, Want::Tail);
         } else {
+            self.is_whole(size, SampleClass::Head(class));
             self.open_head_if_due(size, class);
             self.join_content(size, file, Content::Digest(content));
         }
@@ -453,7 +530,7 @@ impl Machine {
                 self.awaiting_tail.insert(file, class);
                 self.want(size, file, Want::Tail);
             }
-            (false, _) => self.want(size, file, Want::Content),
+            (false, _) => self.want_whole(size, SampleClass::Head(class), file),
         }
     }
 
@@ -493,8 +570,12 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Takes note that a file has the same content as another of its group (or is that one).
-    pub fn compared(&mut self, file: FileIndex, with: FileIndex) {
+    /// Takes note that a file has the same content as another of its group (or is that one), and whether
+    /// it had to be read for that.
+    pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
+        if !was_read && file != with {
+            self.unread.count(self.catalog.size(file));
+        }
         let size = self.size_class(file);
         self.join_content(size, file, Content::Of(with));
         self.settle(size);
@@ -508,6 +589,7 @@ impl Machine {
     }
 
     fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
+        self.kinship.has(file, content);
         let key = ContentKey { size, content };
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);

@@ -9,6 +9,7 @@ use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::first_visit::FirstVisit;
+use super::kinship::SharedBlocks;
 use super::machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 use super::rules::{Counting, Replication, TailRule};
 
@@ -43,6 +44,8 @@ const ROOTS: usize = 3;
 const DIRS: usize = 2 * ROOTS;
 /// The last one costs seeks.
 const VOLUMES: u16 = 3;
+/// Files on it share no blocks.
+const ALL_APART: u16 = 1;
 
 /// A file of the made-up world.
 #[derive(Clone, Debug)]
@@ -55,6 +58,11 @@ struct Inode {
     dirs: Vec<usize>,
     /// Which of its reads fails, if it comes to it.
     fails: Option<u8>,
+    /// Which blocks it lies in: none that could be shared, or those of all files with its content and
+    /// this number on its volume.
+    blocks: u8,
+    /// Its blocks are elsewhere when they are looked at again.
+    moves: bool,
 }
 
 impl Inode {
@@ -66,6 +74,12 @@ impl Inode {
             content[0] = self.marks[0];
         }
         content
+    }
+
+    fn place(&self, again: bool) -> Option<ContentDigest> {
+        let mut place = self.content();
+        place.extend([self.blocks, self.volume as u8, (self.moves && again).into()]);
+        (self.blocks > 0).then(|| blake3::hash(&place).into())
     }
 
     fn head(&self) -> Vec<u8> {
@@ -85,16 +99,21 @@ fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
         [mark(), mark(), mark()],
         prop_oneof![3 => Just(0), 1 => 0..VOLUMES],
         names.prop_flat_map(|n| prop::collection::vec(0..DIRS, n)),
-        prop_oneof![8 => Just(None), 1 => (0_u8..3).prop_map(Some)],
+        prop_oneof![8 => Just(None), 1 => (0_u8..4).prop_map(Some)],
+        (0_u8..3, prop::bool::weighted(0.1)),
     )
-        .prop_map(move |(kind, marks, volume, dirs, fails)| Inode {
-            // Few kinds of size make large classes, all of them make small ones.
-            size: SIZES[kind * SIZES.len() / kinds],
-            marks,
-            volume,
-            dirs,
-            fails,
-        })
+        .prop_map(
+            move |(kind, marks, volume, dirs, fails, (blocks, moves))| Inode {
+                // Few kinds of size make large classes, all of them make small ones.
+                size: SIZES[kind * SIZES.len() / kinds],
+                marks,
+                volume,
+                dirs,
+                fails,
+                blocks,
+                moves,
+            },
+        )
 }
 
 fn world() -> impl Strategy<Value = Vec<Inode>> {
@@ -143,7 +162,7 @@ struct Drive<'a> {
 }
 
 impl<'a> Drive<'a> {
-    fn new(world: &'a [Inode], counting: Counting, visit: u64) -> Self {
+    fn new(world: &'a [Inode], counting: Counting, visit: u64, digests: bool) -> Self {
         let dirs = SharedDirs::default();
         for dir in 0..DIRS {
             let root = (dir % ROOTS) as u32;
@@ -159,10 +178,19 @@ impl<'a> Drive<'a> {
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), dev);
         }
         machine.seeks_cost(VOLUMES - 1);
-        machine.compare(Comparing {
+        if !digests {
+            machine.compare(Comparing {
+                from: FROM,
+                most: MOST,
+            });
+        }
+        machine.share_blocks(SharedBlocks {
             from: FROM,
-            most: MOST,
+            digests,
         });
+        for volume in (0..VOLUMES).filter(|&volume| volume != ALL_APART) {
+            machine.blocks_are_shared_on(volume);
+        }
         Self {
             world,
             machine,
@@ -233,7 +261,13 @@ impl<'a> Drive<'a> {
         let number = self.numbers[&file];
         let inode = &self.world[number];
         let reads = self.all_wanted.iter().filter(|(n, _)| *n == number).count();
-        if inode.fails.is_some_and(|at| usize::from(at) + 1 == reads) {
+        let looks = matches!(want, Want::Blocks | Want::BlocksAgain);
+        let fails = inode.fails.is_some_and(|at| usize::from(at) + 1 == reads);
+        if looks {
+            assert_ne!(inode.volume, ALL_APART);
+            let place = inode.place(want == Want::BlocksAgain);
+            self.machine.blocks_seen(file, place.filter(|_| !fails));
+        } else if fails {
             self.failed.insert(number);
             self.machine.failed(file);
         } else {
@@ -257,6 +291,7 @@ impl<'a> Drive<'a> {
                 Want::Tail => self.machine.tail_sampled(file, tail()),
                 Want::Comparison => unreachable!("wanted of groups only"),
                 Want::HeadAndContent => unreachable!("never wanted"),
+                Want::Blocks | Want::BlocksAgain => unreachable!("looked at above"),
                 Want::Content | Want::Whole => {
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));
                     self.machine.content_read(file, digest);
@@ -280,8 +315,8 @@ impl<'a> Drive<'a> {
                 self.machine.failed(file);
             } else {
                 let first = group.iter().find(|other| content(other) == content(&file));
-                self.machine
-                    .compared(file, *first.expect("it is there itself"));
+                let first = *first.expect("it is there itself");
+                self.machine.compared(file, first, true);
             }
         }
         self.collect();
@@ -384,7 +419,12 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
     for &(number, want) in &drive.all_wanted {
         let inode = &world[number];
         let of_file = drive.all_wanted.iter().filter(|(n, _)| *n == number);
-        let wants: Vec<Want> = of_file.map(|&(_, want)| want).collect();
+        let of_file = of_file.map(|&(_, want)| want);
+        let (looks, wants): (Vec<Want>, Vec<Want>) =
+            of_file.partition(|want| matches!(want, Want::Blocks | Want::BlocksAgain));
+        assert!(
+            [&[][..], &[Want::Blocks], &[Want::Blocks, Want::BlocksAgain]].contains(&&looks[..])
+        );
         let allowed: &[&[Want]] = &[
             &[Want::Whole],
             &[Want::Head],
@@ -417,7 +457,7 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
             continue;
         }
         let same_head = sharing(world, number, |i| (i.size, i.head()));
-        let further = matches!(want, Want::Content | Want::Comparison | Want::Tail);
+        let further = !matches!(want, Want::Head | Want::HeadAndTail | Want::HeadAndContent);
         assert!(
             !further || same_head >= enough,
             "{inode:?}: read on though {same_head} of its head"
@@ -427,7 +467,7 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
             .any(|i| i.size == inode.size && i.volume == VOLUMES - 1);
         let same_tail = sharing(world, number, |i| (i.size, i.head(), i.tail()));
         let from = if seeks { FROM_WITH_SEEKS } else { FROM };
-        let whole = matches!(want, Want::Content | Want::Comparison);
+        let whole = further && want != Want::Tail;
         // One that was read whole has no tail for the others to be told from.
         let one_is_whole = drive.all_wanted.iter().any(|&(n, w)| {
             let other = &world[n];
@@ -449,7 +489,7 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
 }
 
 fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerness: usize) {
-    let mut drive = Drive::new(world, counting, visit);
+    let mut drive = Drive::new(world, counting, visit, seed & 2 == 0);
     drive.run(&mut Dice(seed | 1), eagerness);
     assert_eq!(drive.sets(), oracle(counting, world, &drive.failed));
     check_reads(&drive, counting, visit);
@@ -491,7 +531,7 @@ proptest! {
             .map(|inode| Inode { fails: None, ..inode })
             .collect();
         let mut answers = seeds.iter().enumerate().map(|(i, seed)| {
-            let mut drive = Drive::new(&world, counting, VISITS[i % 2]);
+            let mut drive = Drive::new(&world, counting, VISITS[i % 2], seed & 2 == 0);
             drive.run(&mut Dice(seed | 1), i);
             drive.sets()
         });
@@ -511,6 +551,8 @@ fn over_none_counts_a_single_root() {
         volume: 0,
         dirs: vec![0],
         fails: None,
+        blocks: 0,
+        moves: false,
     };
     let counting = Counting {
         replication: Replication::Over(0),
@@ -518,6 +560,50 @@ fn over_none_counts_a_single_root() {
         isolate: true,
     };
     check(&[inode.clone(), inode], counting, 0, 1, 2);
+}
+
+/// What is wanted of files with one content, on one volume, in these blocks; from 10 on they are
+/// elsewhere at the second look.
+fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
+    let inode = |&blocks: &u8| Inode {
+        size: FROM,
+        // Not cached, so that none is compared.
+        marks: [1, 0, 0],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+        blocks: blocks % 10,
+        moves: blocks >= 10,
+    };
+    let world: Vec<Inode> = blocks.iter().map(inode).collect();
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut drive = Drive::new(&world, counting, 0, digests);
+    drive.run(&mut Dice(1), 0);
+    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
+    let wants = drive.all_wanted.iter().map(|&(_, want)| want);
+    wants.filter(|&want| want != Want::HeadAndTail).collect()
+}
+
+#[test]
+fn of_files_in_the_same_blocks_none_is_read_or_one_for_its_digest() {
+    let read = |blocks: &[u8], digests| {
+        let wants = wanted_of(blocks, digests);
+        wants.iter().filter(|want| **want == Want::Content).count()
+    };
+    assert_eq!(read(&[1, 1, 1, 1], false), 0);
+    assert_eq!(read(&[1, 1, 1, 1], true), 1);
+    assert_eq!(read(&[1, 1, 2, 2, 2], false), 2, "two may be different");
+    assert_eq!(read(&[1, 1, 2, 2, 2], true), 2);
+    assert_eq!(read(&[1, 1, 0, 0], true), 3, "in blocks of their own");
+    assert_eq!(read(&[1, 1, 0, 0], false), 3);
+    assert!(read(&[1, 1, 11], false) >= 2, "one was not there again");
+    assert_eq!(read(&[1, 11], true), 2);
+    let looks = |want: &&Want| **want == Want::BlocksAgain;
+    assert_eq!(wanted_of(&[1, 1, 2], false).iter().filter(looks).count(), 2);
 }
 
 fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {

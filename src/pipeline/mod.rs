@@ -3,6 +3,7 @@
 mod first_visit;
 mod keyed_join;
 mod keys;
+mod kinship;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
@@ -14,7 +15,8 @@ mod verdict;
 pub use crate::event::LeftOut;
 pub use first_visit::FirstVisit;
 pub use keyed_join::ClassId;
+pub use kinship::SharedBlocks;
 pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
-pub use summary::{DeviceTally, StageTally, Summary};
+pub use summary::{DeviceTally, StageTally, Summary, Unread};
 pub use verdict::{DuplicateSet, Member};

@@ -33,14 +33,33 @@ pub struct Summary {
     pub redundant_bytes: u64,
     /// Bytes that come free on disk when the redundant files go.
     pub reclaimable: u64,
+    /// Files that were not read since they lie in the same blocks as others.
+    pub unread: Unread,
     /// What was not looked at, and why.
     pub left_out: LeftOut,
+}
+
+/// Files that did not have to be read to know that they are equal to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// How many.
+    pub files: u64,
+    /// Sum of their sizes, bytes.
+    pub bytes: u64,
+}
+
+impl Unread {
+    /// Adds a file of this size.
+    pub(super) fn count(&mut self, bytes: u64) {
+        self.files += 1;
+        self.bytes += bytes;
+    }
 }
 
 /// One stage's work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageTally {
-    /// Name of the stage: `head`, `tail`, `content`, `verify`.
+    /// Name of the stage: `head`, `tail`, `blocks`, `content`, `verify`.
     pub name: &'static str,
     /// Files that came to this stage.
     pub files: u64,

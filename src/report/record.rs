@@ -143,6 +143,8 @@ pub struct SummaryRecord<'a> {
     redundant_files: u64,
     redundant_bytes: u64,
     reclaimable: u64,
+    unread_files: u64,
+    unread_bytes: u64,
     #[serde(with = "LeftOutRecord")]
     left_out: LeftOut,
 }
@@ -163,6 +165,8 @@ impl<'a> SummaryRecord<'a> {
             redundant_files: summary.redundant_files,
             redundant_bytes: summary.redundant_bytes,
             reclaimable: summary.reclaimable,
+            unread_files: summary.unread.files,
+            unread_bytes: summary.unread.bytes,
             left_out: summary.left_out,
         }
     }

@@ -28,3 +28,4 @@ pub mod sysinfo;
 pub mod tmpfile;
 pub mod unlink;
 pub mod write;
+pub mod xfs;

@@ -1,6 +1,6 @@
 //! What is asked for, what comes of it, and the ticket that carries it through the readers.
 
-use crate::executor::task::{Batch, Failure, SPANS};
+use crate::executor::task::{Ask, Batch, Failure, SPANS};
 
 /// A wish to have something read: the asker's own number and a note, given back with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub enum Answer<D> {
         /// Bytes read.
         bytes: u64,
     },
+    /// Its blocks were looked at; what stands for them, if they may be shared.
+    Blocks(Option<D>),
     /// The group was too large for the descriptors there are; none of it was compared.
     NotCompared,
 }
@@ -53,7 +55,9 @@ const LOOKED_UP: u64 = 1 << 41;
 /// Puts everything that must come back into the ticket of the batch's last task.
 pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, look_up: bool) {
     if let Some(task) = batch.tasks.last_mut() {
-        task.only_if_cached = look_up;
+        if look_up && task.ask == Ask::Bytes {
+            task.ask = Ask::BytesIfCached;
+        }
         task.ticket = u64::from(request.id)
             | u64::from(request.note) << 32
             | if request.bulk { BULK } else { 0 }
