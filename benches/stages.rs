@@ -51,6 +51,7 @@ fn config(folder: &Path) -> Config {
         ignore_files: Vec::new(),
         verify: false,
         digests: true,
+        read_whole: true,
         page_use: PageUse::Keep,
         overrides: Overrides::default(),
         sysfs: SystemRoot::default().sysfs,

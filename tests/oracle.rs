@@ -123,7 +123,7 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
         prop::option::weighted(0.3, select(options))
     };
     let choices = (
-        one_of(&["--threads=1", "--threads=default:16,8"]),
+        one_of(&["--threads=1", "--threads=default:16,8", "--threads=hdd"]),
         one_of(&["--depth-random=1", "--depth-random=64"]),
         one_of(&[
             "--verify",

@@ -39,6 +39,7 @@ pub fn search(
         verify: args.verify,
         digests: true,
         shared_blocks: !args.no_shared_blocks,
+        read_whole: true,
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

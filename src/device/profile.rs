@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
+use super::cost::Cost;
 use super::identity::Identity;
 use super::policy::Order;
 use super::volume::Volume;
@@ -64,15 +65,6 @@ pub struct Pools {
     pub metadata_threads: Option<usize>,
     /// In which order reads are issued.
     pub order: Order,
-}
-
-/// The two prices of a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cost {
-    /// Microseconds from one place to another, on average, turn of the platter included.
-    pub seek_us: u64,
-    /// Bytes a second while reading on.
-    pub bytes_per_second: u64,
 }
 
 /// Says why a profile could not be used or saved.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::class::Class;
+use super::cost::Cost;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{ExecutorKind, Order, Policy};
 use super::profile::Profile;
@@ -66,6 +67,13 @@ impl Volume {
     /// should change.
     pub fn is_settled(&self) -> bool {
         self.profile.is_some() || !self.told.is_empty()
+    }
+
+    /// What its seeks and bytes cost, as measured or as they do on most disks; `None` where nothing
+    /// has to be moved.
+    pub fn cost(&self) -> Option<Cost> {
+        let measured = self.profile.as_ref().and_then(|profile| profile.cost);
+        (self.policy.order == Order::Physical).then(|| measured.unwrap_or(Cost::SPINNING))
     }
 
     /// Says in a few lines what it is and how it will be read, and why.

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Answer, Failure, Finished};
 use crate::file::FileIndex;
@@ -45,6 +47,11 @@ impl Run<'_> {
             Err(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
                 self.machine.blocks_seen(file, None);
             }
+            // Nobody knows whether what could not be read is wanted at all.
+            Err(Failure::Refused(e)) if want == Want::HeadAndContent && e != Errno::CANCELED => {
+                self.sample_only.insert(file);
+                self.ask(file, Want::Head);
+            }
             Err(failure) => self.failed(file, failure),
         }
         1 << stage
@@ -80,7 +87,7 @@ impl Run<'_> {
     fn failed(&mut self, file: FileIndex, failure: Failure) {
         self.machine.failed(file);
         let (kind, cause) = match failure {
-            Failure::Refused(rustix::io::Errno::CANCELED) => return,
+            Failure::Refused(Errno::CANCELED) => return,
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(e.into())),
             Failure::Vanished => (ProblemKind::Vanished, None),
             Failure::Changed => (ProblemKind::Changed, None),

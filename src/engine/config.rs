@@ -34,6 +34,8 @@ pub struct Config {
     pub digests: bool,
     /// Take files for equal that lie in the same blocks of a file system that can share them.
     pub shared_blocks: bool,
+    /// Read files whole on the first visit where a second one would probably cost more.
+    pub read_whole: bool,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.

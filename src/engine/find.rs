@@ -88,6 +88,7 @@ pub fn find(
         volumes: Volumes::new(atlas, share.files, config.shared_blocks),
         dirs,
         tally: Tally::default(),
+        sample_only: HashSet::new(),
         names: Vec::new(),
         summary: Summary::default(),
         left_out: LeftOut::default(),

@@ -1,11 +1,13 @@
 //! What is asked for: wishes of the machine become reads of spans.
 
-use crate::executor::{Ask, Batch, Request, Span, Task};
+use std::collections::HashSet;
+
+use crate::executor::{Ask, Asker, Batch, Request, Span, Task};
 use crate::file::FileIndex;
 use crate::pipeline::{HEAD, Machine, TAIL, Want};
 
 use super::run::Run;
-use super::tally::stage_of;
+use super::tally::{Tally, stage_of};
 use super::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as
@@ -16,28 +18,36 @@ impl Run<'_> {
     /// Passes on what the machine wants read.
     pub fn request(&mut self) {
         let effects: Vec<_> = self.machine.effects().collect();
-        let catalog = self.machine.catalog();
         for effect in effects {
-            let size = catalog.size(effect.file);
-            let lane = self.volumes.lane(catalog.volume(effect.file));
-            let stage = stage_of(effect.want);
-            if effect.want != Want::BlocksAgain {
-                self.tally
-                    .wanted(lane, stage, wanted_bytes(effect.want, size));
-            }
-            let request = Request {
-                id: effect.file.0,
-                note: effect.want as u8,
-                bulk: effect.want == Want::Content && size > SMALL,
-            };
-            self.scheduler.push(lane, request);
+            self.ask(effect.file, effect.want);
         }
         for group in self.machine.comparisons() {
             self.request_comparison(&group);
         }
-        self.scheduler.dispatch(&mut |request, batch| {
-            describe(&self.machine, &self.volumes, request, batch);
+        self.scheduler.dispatch(&mut Desk {
+            machine: &self.machine,
+            volumes: &self.volumes,
+            tally: &mut self.tally,
+            sample_only: &self.sample_only,
+            read_whole: self.config.read_whole,
         });
+    }
+
+    /// Asks for a read.
+    pub fn ask(&mut self, file: FileIndex, want: Want) {
+        let catalog = self.machine.catalog();
+        let size = catalog.size(file);
+        let lane = self.volumes.lane(catalog.volume(file));
+        if want != Want::BlocksAgain {
+            self.tally
+                .wanted(lane, stage_of(want), wanted_bytes(want, size));
+        }
+        let request = Request {
+            id: file.0,
+            note: want as u8,
+            bulk: want == Want::Content && size > SMALL,
+        };
+        self.scheduler.push(lane, request);
     }
 
     fn request_comparison(&mut self, group: &[FileIndex]) {
@@ -86,25 +96,64 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
 }
 
 pub fn wanted_bytes(want: Want, size: u64) -> u64 {
-    spans(want, size).iter().map(|span| span.len).sum()
+    match want {
+        // The head is a part of the whole.
+        Want::HeadAndContent => size,
+        want => spans(want, size).iter().map(|span| span.len).sum(),
+    }
 }
 
-/// Adds the task for a request to a batch.
-fn describe(machine: &Machine, volumes: &Volumes, request: Request, batch: &mut Batch) {
-    let catalog = machine.catalog();
-    let file = FileIndex(request.id);
-    let want = want_of(request.note);
-    let name = batch.add_name(catalog.first_name(file));
-    batch.tasks.push(Task {
-        ticket: 0,
-        dir: catalog.dir(file),
-        name,
-        expect: catalog.fingerprint(file),
-        spans: spans(want, catalog.size(file)),
-        ask: match want {
-            Want::Blocks | Want::BlocksAgain => Ask::Blocks,
-            _ => Ask::Bytes,
-        },
-        space: volumes.space(catalog.volume(file)),
-    });
+/// Answers the scheduler's questions about requests.
+struct Desk<'a> {
+    machine: &'a Machine,
+    volumes: &'a Volumes,
+    tally: &'a mut Tally,
+    sample_only: &'a HashSet<FileIndex>,
+    read_whole: bool,
+}
+
+impl Asker for Desk<'_> {
+    fn describe(&mut self, request: Request, batch: &mut Batch) {
+        let catalog = self.machine.catalog();
+        let file = FileIndex(request.id);
+        let want = want_of(request.note);
+        let name = batch.add_name(catalog.first_name(file));
+        batch.tasks.push(Task {
+            ticket: 0,
+            dir: catalog.dir(file),
+            name,
+            expect: catalog.fingerprint(file),
+            spans: spans(want, catalog.size(file)),
+            ask: match want {
+                Want::Blocks | Want::BlocksAgain => Ask::Blocks,
+                _ => Ask::Bytes,
+            },
+            space: self.volumes.space(catalog.volume(file)),
+        });
+    }
+
+    /// A file that will probably be wanted whole is read whole while the head is there.
+    fn revise(&mut self, volume: usize, request: Request) -> Request {
+        let file = FileIndex(request.id);
+        if want_of(request.note) != Want::Head
+            || !self.read_whole
+            || self.sample_only.contains(&file)
+        {
+            return request;
+        }
+        let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {
+            return request;
+        };
+        let size = self.machine.catalog().size(file);
+        if !cost.is_read_on(size.saturating_sub(HEAD), odds) {
+            return request;
+        }
+        let stage = |want| (stage_of(want), wanted_bytes(want, size));
+        let (head, whole) = (stage(Want::Head), stage(Want::HeadAndContent));
+        self.tally.moved(volume, head, whole);
+        Request {
+            note: Want::HeadAndContent as u8,
+            ..request
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, bounded, never, select};
 
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
-use crate::file::SharedDirs;
+use crate::file::{FileIndex, SharedDirs};
 use crate::pipeline::{Machine, Replication, Summary};
 use crate::scan::{ScanMessage, Walk};
 
@@ -38,6 +38,8 @@ pub struct Run<'a> {
     pub volumes: Volumes,
     pub dirs: Arc<SharedDirs>,
     pub tally: Tally,
+    /// Files that could not be read as a whole when nobody knew yet whether they must be.
+    pub sample_only: HashSet<FileIndex>,
     /// Names of the volumes, by their place in the scheduler.
     pub names: Vec<String>,
     pub summary: Summary,

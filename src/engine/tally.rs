@@ -51,6 +51,14 @@ impl Tally {
         }
     }
 
+    /// Takes note that a read of a stage becomes another one's.
+    pub fn moved(&mut self, volume: usize, from: (usize, u64), to: (usize, u64)) {
+        let work = &mut self.volumes[volume][from.0];
+        work.files -= 1;
+        work.bytes -= from.1;
+        self.wanted(volume, to.0, to.1);
+    }
+
     /// Takes note of a read that has ended: what was wanted and what was read.
     pub fn done(&mut self, volume: usize, stage: usize, wanted: u64, read: u64) {
         let work = &mut self.volumes[volume][stage];

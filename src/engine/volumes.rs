@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Atlas, Order, Volume, VolumeId};
+use crate::device::{Atlas, Cost, Order, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
@@ -18,6 +18,8 @@ pub struct Volumes {
     /// By the catalog's volume number: the space in which shared blocks have their numbers.
     spaces: Vec<Option<u16>>,
     placed: HashMap<VolumeId, usize>,
+    /// What seeks cost, by place in the scheduler.
+    costs: Vec<Option<Cost>>,
     /// Names of the physical disks, by the catalog's volume number.
     disks: Vec<Arc<str>>,
     /// By a disk's name the name of the executor that serves it.
@@ -35,6 +37,7 @@ impl Volumes {
             by_number: Vec::new(),
             spaces: Vec::new(),
             placed: HashMap::new(),
+            costs: Vec::new(),
             disks: Vec::new(),
             executors: HashMap::new(),
             open_files,
@@ -68,6 +71,7 @@ impl Volumes {
                     true => Lane::Disk(executor_of(&mut self.executors, volume)),
                     false => Lane::Pools,
                 };
+                self.costs.push(volume.cost());
                 scheduler.add_volume(lane, limits)
             }
         };
@@ -86,6 +90,11 @@ impl Volumes {
     /// files may share them: one for all subvolumes of a file system.
     pub fn space(&self, number: u16) -> Option<u16> {
         self.spaces.get(usize::from(number)).copied().flatten()
+    }
+
+    /// What seeks cost at a place in the scheduler, where they cost anything.
+    pub fn cost(&self, place: usize) -> Option<Cost> {
+        self.costs.get(place).copied().flatten()
     }
 
     /// Names of the physical disks below, joined by `+`.

@@ -40,6 +40,11 @@ impl<T> Elevator<T> {
         self.waiting.remove(&at)
     }
 
+    /// True if the next request lies ahead of the head: it belongs to the sweep under way.
+    pub fn is_sweeping(&self) -> bool {
+        self.head != (0, 0) && self.waiting.range(self.head..).next().is_some()
+    }
+
     /// Forgets all requests and returns how many there were.
     pub fn clear(&mut self) -> usize {
         std::mem::take(&mut self.waiting).len()
@@ -79,6 +84,19 @@ mod tests {
         elevator.push(5, 5);
         elevator.push(25, 25);
         assert_eq!(order(&mut elevator), [25, 30, 5]);
+    }
+
+    #[test]
+    fn a_sweep_is_over_when_nothing_lies_ahead() {
+        let mut elevator = Elevator::default();
+        elevator.push(10, 10);
+        elevator.push(20, 20);
+        assert!(!elevator.is_sweeping(), "not begun");
+        assert_eq!(elevator.pop(), Some(10));
+        assert!(elevator.is_sweeping());
+        assert_eq!(elevator.pop(), Some(20));
+        elevator.push(5, 5);
+        assert!(!elevator.is_sweeping(), "it lies behind");
     }
 
     #[test]

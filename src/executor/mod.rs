@@ -24,5 +24,5 @@ mod worker;
 pub use behind::{Behind, PageUse};
 pub use fold::Fold;
 pub use reader::Settings;
-pub use scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
+pub use scheduler::{Answer, Asker, Finished, Lane, Limits, Request, Scheduler};
 pub use task::{Ask, Batch, Failure, Span, Task};

@@ -197,8 +197,8 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         let late = desk.all();
         desk.check(&late, disk);
         assert_eq!(early.len() + late.len(), sizes.len());
-        // Samples first, then whole files; each kind upwards.
-        let key = |r: &Request| (r.bulk, positions[r.id as usize]);
+        // In one sweep, short and long files as they lie.
+        let key = |r: &Request| positions[r.id as usize];
         assert!(desk.described.is_sorted_by_key(key), "{:?}", desk.described);
         desk.scheduler.join();
     });

@@ -1,4 +1,4 @@
-//! A thread that reads whole files, one after the other, and keeps the disk busy ahead of itself.
+//! A thread that reads files, one after the other, and keeps the disk busy ahead of itself.
 //!
 //! What comes next, of this file and of the following ones, is announced to the kernel
 //! (`POSIX_FADV_WILLNEED`) up to a window of bytes ahead; then it is read, mostly from the page
@@ -48,17 +48,84 @@ pub struct Stream<F: Fold> {
 struct File<F: Fold> {
     task: Task,
     fd: Arc<OwnedFd>,
+    /// The first span to be read: one that is the beginning of the next comes along with that.
+    first: usize,
+    /// Bytes of the spans that were announced, and that were read.
     announced: u64,
     read: u64,
     /// Of these, bytes whose pages are given back or about to be.
     given_back: u64,
     state: F::State,
+    digests: [Option<F::Digest>; SPANS],
     drop_behind: bool,
 }
 
+/// Some of a file's bytes that follow one another.
+#[derive(Clone, Copy)]
+struct Piece {
+    span: usize,
+    offset: u64,
+    len: u64,
+}
+
 impl<F: Fold> File<F> {
+    fn new(task: Task, fd: OwnedFd) -> Self {
+        let [head, whole] = task.spans;
+        let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
+        Self {
+            first: usize::from(along),
+            task,
+            fd: Arc::new(fd),
+            announced: 0,
+            read: 0,
+            given_back: 0,
+            state: F::State::default(),
+            digests: [None; SPANS],
+            drop_behind: false,
+        }
+    }
+
+    /// Bytes to be read.
     fn len(&self) -> u64 {
-        self.task.spans[0].len
+        self.task.spans[self.first..].iter().map(|s| s.len).sum()
+    }
+
+    /// The piece that begins after so many bytes, of so many at most.
+    fn piece_at(&self, mut after: u64, most: u64) -> Piece {
+        let mut span = self.first;
+        while after >= self.task.spans[span].len && span + 1 < SPANS {
+            after -= self.task.spans[span].len;
+            span += 1;
+        }
+        Piece {
+            span,
+            offset: self.task.spans[span].offset + after,
+            len: most.min(self.task.spans[span].len - after),
+        }
+    }
+
+    /// Folds the piece that was read last, which is in the reader's buffer.
+    fn fold(&mut self, reader: &Reader<F>, piece: Piece) {
+        let len = piece.len as usize;
+        if len == 0 {
+            return;
+        }
+        let head = self.task.spans[0];
+        if self.first == 1 && head.len > 0 && piece.offset == head.offset {
+            let digest = reader.digest_of_piece(head.len as usize, is_whole(&self.task, head));
+            self.digests[0] = Some(digest);
+        }
+        let span = self.task.spans[piece.span];
+        let whole = is_whole(&self.task, span);
+        if piece.len == span.len {
+            self.digests[piece.span] = Some(reader.digest_of_piece(len, whole));
+            return;
+        }
+        reader.feed_piece(&mut self.state, len);
+        if piece.offset + piece.len == span.offset + span.len {
+            let state = std::mem::take(&mut self.state);
+            self.digests[piece.span] = Some(reader.fold.finish(state, whole));
+        }
     }
 
     /// Has the pages read so far given back.
@@ -66,7 +133,7 @@ impl<F: Fold> File<F> {
         if self.drop_behind {
             behind.push(Range {
                 file: Arc::clone(&self.fd),
-                offset: self.task.spans[0].offset + self.given_back,
+                offset: self.task.spans[self.first].offset + self.given_back,
                 len: self.read - self.given_back,
             });
             self.given_back = self.read;
@@ -87,14 +154,21 @@ impl<F: Fold> Stream<F> {
     /// Does tasks as long as there are any.
     pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         loop {
-            while (self.files.is_empty() || self.ahead < self.window.bytes)
-                && self.look_ahead(reader, source)
-            {}
-            if self.files.is_empty() {
+            self.announce(reader, source);
+            let Some((piece, failure)) = self.read_on(reader) else {
                 return;
-            }
-            self.read_on(reader, source);
+            };
+            // The disk is to be busy while the processor is.
+            self.announce(reader, source);
+            self.take(piece, failure, reader, source);
         }
+    }
+
+    /// Announces as much as the window allows.
+    fn announce(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+        while (self.files.is_empty() || self.ahead < self.window.bytes)
+            && self.look_ahead(reader, source)
+        {}
     }
 
     /// Announces one step more; false if there is nothing to announce.
@@ -102,13 +176,8 @@ impl<F: Fold> Stream<F> {
         if let Some(file) = self.files.back_mut()
             && file.announced < file.len()
         {
-            let len = STEP.min(file.len() - file.announced);
-            fadvise::advise(
-                &file.fd,
-                file.task.spans[0].offset + file.announced,
-                len,
-                Advice::WillNeed,
-            );
+            let Piece { offset, len, .. } = file.piece_at(file.announced, STEP);
+            fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
             file.announced += len;
             self.ahead += len;
             return true;
@@ -137,60 +206,56 @@ impl<F: Fold> Stream<F> {
 
     fn begin(&mut self, reader: &Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
         is_expected(&task, fd.as_fd())?;
-        let missing = reader.uncached_bytes(&task, fd.as_fd());
-        let drop_behind = reader.drops_behind(&task, missing);
-        let mut file = File {
-            task,
-            fd: Arc::new(fd),
-            announced: 0,
-            read: 0,
-            given_back: 0,
-            state: F::State::default(),
-            drop_behind,
-        };
-        if missing == Some(0) {
-            file.announced = file.len();
-            self.ahead += file.len();
+        reader.announce(&task, fd.as_fd());
+        let mut file = File::new(task, fd);
+        let len = file.len();
+        if len >= PIECE as u64 {
+            let missing = reader.uncached_bytes(&task, file.fd.as_fd());
+            let in_one = len == task.spans[file.first].len;
+            file.drop_behind = in_one && reader.drops_behind(&task, missing);
+            if missing == Some(0) {
+                file.announced = len;
+                self.ahead += len;
+            }
         }
         self.files.push_back(file);
         Ok(())
     }
 
-    /// Reads the next piece of the first file.
-    fn read_on(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+    /// Reads the next piece of the first file into the reader's buffer.
+    fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
+        let file = self.files.front_mut()?;
+        let piece = file.piece_at(file.read, PIECE as u64);
+        let buffer = reader.piece(piece.len as usize);
+        let failure = match pread::full(file.fd.as_fd(), buffer, piece.offset) {
+            // Shorter than the scan said: cut off meanwhile.
+            Ok(n) if n as u64 != piece.len => Some(Failure::Changed),
+            Ok(_) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
+            Ok(_) => None,
+            Err(e) => Some(refused(&file.task, file.fd.as_fd(), e)),
+        };
+        let before = file.read.min(file.announced);
+        file.read += piece.len;
+        self.ahead -= file.read.min(file.announced) - before;
+        Some((piece, failure))
+    }
+
+    /// Takes the piece that was read, and ends the file when it was the last one.
+    fn take(
+        &mut self,
+        piece: Piece,
+        failure: Option<Failure>,
+        reader: &mut Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
         let Some(file) = self.files.front_mut() else {
             return;
         };
-        let want = (file.len() - file.read).min(PIECE as u64);
-        let piece = reader.piece(want as usize);
-        let at = file.task.spans[0].offset + file.read;
-        let result = match pread::full(file.fd.as_fd(), piece, at) {
-            Ok(n) if n as u64 == want => Ok(()),
-            // Shorter than the scan said: cut off meanwhile.
-            Ok(_) => Err(Failure::Changed),
-            Err(e) => Err(refused(&file.task, file.fd.as_fd(), e)),
-        };
-        let whole = is_whole(&file.task, file.task.spans[0]);
-        let failure = match result {
-            Ok(()) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
-            Ok(()) => None,
-            Err(failure) => Some(failure),
-        };
-        let digest = match failure {
-            Some(_) => None,
-            None if want == file.len() => Some(reader.digest_of_piece(want as usize, whole)),
-            None => {
-                reader.feed_piece(&mut file.state, want as usize);
-                (file.read + want == file.len()).then(|| {
-                    let state = std::mem::take(&mut file.state);
-                    reader.fold.finish(state, whole)
-                })
-            }
-        };
-        let read_now = file.announced.min(file.read + want) - file.read.min(file.announced);
-        file.read += want;
-        self.ahead -= read_now;
-        if failure.is_none() && digest.is_none() {
+        if failure.is_none() {
+            file.fold(reader, piece);
+        }
+        let is_done = file.read == file.len();
+        if failure.is_none() && !is_done {
             if file.read - file.given_back >= GIVEN_BACK {
                 file.give_back(&reader.settings.behind);
             }
@@ -201,14 +266,12 @@ impl<F: Fold> Stream<F> {
         };
         // A failure leaves some of the file announced and not read.
         self.ahead -= file.announced - file.read.min(file.announced);
-        let mut digests = [None; SPANS];
-        digests[0] = digest;
         let outcome = match failure {
             Some(failure) => Outcome::Failed(failure),
-            None => finished(&file.task, file.fd.as_fd(), digests, file.read),
+            None => finished(&file.task, file.fd.as_fd(), file.digests, file.read),
         };
         source.complete(&file.task, outcome);
-        // Each was long to read, and what it brings may be what others wait for.
+        // What was long to read may be what others wait for.
         source.flush();
         file.give_back(&reader.settings.behind);
     }

@@ -106,6 +106,12 @@ impl Kinship {
         self.volumes[at] = true;
     }
 
+    /// True if a look at the file's blocks may spare reading it.
+    pub fn may_spare(&self, bytes: u64, volume: u16) -> bool {
+        let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
+        is_possible && self.rule.is_some_and(|rule| bytes >= rule.from)
+    }
+
     /// Takes a file that would be read as a whole. True if its blocks are to be looked at first; if not, it
     /// is to be read, and so is the file that this gives.
     pub fn takes(
@@ -118,8 +124,7 @@ impl Kinship {
         if self.rule.is_none_or(|rule| bytes < rule.from) {
             return Err(None);
         }
-        let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
-        if is_possible {
+        if self.may_spare(bytes, volume) {
             self.looked_at.insert(file, class);
             return Ok(());
         }

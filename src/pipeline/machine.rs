@@ -481,13 +481,14 @@ impl Machine {
     }
 
     /// The chance that a file's head turns out to be that of another one, so that its content has
-    /// to be read next; `None` where its tail would be.
+    /// to be read next; `None` where its tail or its blocks are looked at before.
     pub fn odds(&self, file: FileIndex) -> Option<f64> {
         let size = self.catalog.size(file);
         let volume = self.catalog.volume(file);
         let sharing = self.by_size.class(self.size_class(file)).files;
-        let tail_is_next = self.tail_rule.pays(size, std::iter::once(volume));
-        (!tail_is_next).then(|| self.odds.of(size, sharing))
+        let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
+            && !self.kinship.may_spare(size, volume);
+        content_is_next.then(|| self.odds.of(size, sharing))
     }
 
     /// Takes note of what a file's head says about heads of files like it. The first of a size

@@ -5,13 +5,13 @@ use crate::executor::fold::Fold;
 use crate::executor::pool::Pool;
 use crate::executor::task::{Batch, Kind};
 
-use super::request::{Request, stamp};
+use super::request::{Asker, Request, stamp};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
 pub(super) struct Disk<F: Fold> {
-    samples: Elevator<(u16, Request)>,
-    bulk: Elevator<(u16, Request)>,
+    /// What waits for the head to come by, whatever is to be read.
+    waiting: Elevator<(u16, Request)>,
     in_flight: usize,
     window: usize,
     /// Who reads it.
@@ -22,8 +22,7 @@ impl<F: Fold> Disk<F> {
     /// A disk that keeps so many reads in flight.
     pub fn new(pool: Pool<F>, reads: usize) -> Self {
         Self {
-            samples: Elevator::default(),
-            bulk: Elevator::default(),
+            waiting: Elevator::default(),
             in_flight: 0,
             window: reads * AHEAD,
             pool,
@@ -32,22 +31,17 @@ impl<F: Fold> Disk<F> {
 
     /// Takes a request for what lies at this position.
     pub fn push(&mut self, position: u64, volume: u16, request: Request) {
-        let elevator = match request.bulk {
-            true => &mut self.bulk,
-            false => &mut self.samples,
-        };
-        elevator.push(position, (volume, request));
+        self.waiting.push(position, (volume, request));
     }
 
     /// True if nothing waits here.
     pub fn is_empty(&self) -> bool {
-        self.samples.is_empty() && self.bulk.is_empty()
+        self.waiting.is_empty()
     }
 
     /// Forgets all that waits.
     pub fn clear(&mut self) {
-        self.samples.clear();
-        self.bulk.clear();
+        self.waiting.clear();
     }
 
     /// Takes note that a read has ended.
@@ -55,36 +49,31 @@ impl<F: Fold> Disk<F> {
         self.in_flight -= 1;
     }
 
-    /// The next tasks in the order of the disk, if there is room for them. `describe` adds a
-    /// request's task, `begun` hears of each.
+    /// The next tasks in the order of the disk, if there is room for them. `all_placed` says that
+    /// no request is on its way here; `begun` hears of each that begins.
     pub fn next_batch(
         &mut self,
-        describe: &mut dyn FnMut(Request, &mut Batch),
+        all_placed: bool,
+        asker: &mut dyn Asker,
         mut begun: impl FnMut(u16, Request),
     ) -> Option<Batch> {
         if self.in_flight > self.window / 2 {
             return None;
         }
-        let mut batch = Batch::default();
-        while self.in_flight < self.window {
-            let next = match batch.tasks.is_empty() || batch.kind == Kind::Scattered {
-                true => self.samples.pop(),
-                false => None,
-            };
-            let next = next.or_else(
-                || match batch.tasks.is_empty() || batch.kind == Kind::Bulk {
-                    true => self.bulk.pop(),
-                    false => None,
-                },
-            );
-            let Some((v, request)) = next else {
-                break;
-            };
-            batch.kind = match request.bulk {
-                true => Kind::Bulk,
-                false => Kind::Scattered,
-            };
-            describe(request, &mut batch);
+        // A sweep begins when all it could meet is in its place: one more would cost a turn of
+        // the disk for each request that came late.
+        if !all_placed && !self.waiting.is_sweeping() {
+            return None;
+        }
+        let mut batch = Batch {
+            kind: Kind::Bulk,
+            ..Batch::default()
+        };
+        while self.in_flight < self.window
+            && let Some((v, request)) = self.waiting.pop()
+        {
+            let request = asker.revise(v.into(), request);
+            asker.describe(request, &mut batch);
             stamp(&mut batch, request, v.into(), false);
             self.in_flight += 1;
             begun(v, request);

@@ -5,8 +5,9 @@
 //!
 //! A spinning disk's requests first go to the random pool, which answers at once for what is in
 //! the page cache and tells where on the disk the rest lies. The rest waits in the disk's elevator
-//! until the scan is over (the head can be in one place only), then one thread serves it in sweeps:
-//! all samples first, since they decide which files must be read as a whole.
+//! until the scan is over (the head can be in one place only), then one thread serves it in sweeps,
+//! samples and whole files as they lie. Just before the head comes by, whoever asked may choose to
+//! have a file read whole instead of sampled.
 
 mod disk;
 mod request;
@@ -20,16 +21,16 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
 use super::pool::Pool;
-use super::reader::{PIECE, Settings};
+use super::reader::Settings;
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Kind, Outcome};
+use super::task::{Completion, Failure, Kind, Outcome};
 use super::worker::Shape;
 
 use disk::Disk;
 use request::read_stamp;
 use volume::Volume;
 
-pub use request::{Answer, Finished, Request};
+pub use request::{Answer, Asker, Finished, Request};
 pub use volume::{Lane, Limits};
 
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
@@ -99,14 +100,15 @@ impl<F: Fold> Scheduler<F> {
 
     fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> usize {
         let threads = limits.random_threads.max(limits.sequential_threads);
+        let window = limits.disk_window();
         let shape = Shape {
-            slots: limits.depth.max(2),
-            slot_size: PIECE,
-            window: limits.window(),
+            slots: 1,
+            slot_size: 0,
+            window,
         };
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
         let pool = Pool::new(&name, threads, shape, settings, fold, done);
-        self.disks.push(Disk::new(pool, threads * shape.slots));
+        self.disks.push(Disk::new(pool, threads * window.files));
         self.disk_names.insert(name, self.disks.len() - 1);
         self.disks.len() - 1
     }
@@ -150,12 +152,11 @@ impl<F: Fold> Scheduler<F> {
         self.volumes[volume].busy()
     }
 
-    /// Hands over as much as the devices have room for. `describe` adds a request's task (with any
-    /// ticket) to a batch.
-    pub fn dispatch(&mut self, describe: &mut dyn FnMut(Request, &mut Batch)) {
+    /// Hands over as much as the devices have room for.
+    pub fn dispatch(&mut self, asker: &mut dyn Asker) {
         for (v, volume) in self.volumes.iter_mut().enumerate() {
             for bulk in [false, true] {
-                while let Some(batch) = volume.next_batch(v, bulk, describe) {
+                while let Some(batch) = volume.next_batch(v, bulk, asker) {
                     self.in_flight += batch.tasks.len();
                     match batch.kind == Kind::Bulk {
                         true => self.sequential.send(batch),
@@ -163,7 +164,7 @@ impl<F: Fold> Scheduler<F> {
                     }
                 }
             }
-            while let Some(batch) = volume.next_group(v, describe) {
+            while let Some(batch) = volume.next_group(v, asker) {
                 self.in_flight += batch.tasks.len();
                 self.sequential.send(batch);
             }
@@ -171,10 +172,12 @@ impl<F: Fold> Scheduler<F> {
         if self.holding {
             return;
         }
-        for disk in &mut self.disks {
+        for (d, disk) in self.disks.iter_mut().enumerate() {
             let volumes = &mut self.volumes;
+            let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
+            let all_placed = own.all(Volume::all_placed);
             let begun = |v, request: Request| volumes[usize::from(v)].begun(request.bulk, 1);
-            if let Some(batch) = disk.next_batch(describe, begun) {
+            if let Some(batch) = disk.next_batch(all_placed, asker, begun) {
                 self.in_flight += batch.tasks.len();
                 disk.pool.send(batch);
             }
@@ -187,6 +190,9 @@ impl<F: Fold> Scheduler<F> {
         self.in_flight -= 1;
         let volume = &mut self.volumes[v];
         volume.ended(request.bulk);
+        if looked_up {
+            volume.placed();
+        }
         let disk = volume.disk.map(|d| &mut self.disks[d]);
         if let (Outcome::NotCached { position }, Some(disk)) = (completion.outcome, disk) {
             disk.push(position, v as u16, request);

@@ -13,6 +13,25 @@ pub struct Request {
     pub bulk: bool,
 }
 
+/// Whose requests they are.
+pub trait Asker {
+    /// Adds a request's task (with any ticket) to a batch.
+    fn describe(&mut self, request: Request, batch: &mut Batch);
+
+    /// Hears that a disk's head is about to come by, and says what is best read of the file now:
+    /// the same request, or one with another note.
+    fn revise(&mut self, volume: usize, request: Request) -> Request {
+        let _ = volume;
+        request
+    }
+}
+
+impl<D: FnMut(Request, &mut Batch)> Asker for D {
+    fn describe(&mut self, request: Request, batch: &mut Batch) {
+        self(request, batch);
+    }
+}
+
 /// A request's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Finished<D> {
