@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use hashbrown::HashTable;
 
 use super::dir_table::mix;
+use super::names::Names;
+use super::narrow::Narrow;
+use super::places::Places;
 use super::{DirId, DirTable, Fingerprint};
 
 /// Number of a file (an inode) in the [`Catalog`].
@@ -44,23 +47,19 @@ struct ExtraName {
     hash: u64,
 }
 
-/// Names `1 << NAMES_SHIFT` files apart share one 64-bit base, so that each file needs 32 bits only.
-const NAMES_SHIFT: usize = 16;
-
-/// Columns: 54 bytes a file and its name's bytes.
+/// Columns: 32 bytes a file, its name's bytes, and 12 for each folder.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    dirs: Vec<DirId>,
-    inos: Vec<u64>,
-    sizes: Vec<u64>,
+    places: Places,
+    inos: Narrow,
+    sizes: Narrow,
     mtimes: Vec<i64>,
     ctimes: Vec<i64>,
     blocks: Vec<u32>,
-    links: Vec<u32>,
-    volumes: Vec<u16>,
-    name_ends: Vec<u32>,
-    name_bases: Vec<u64>,
-    names: Vec<u8>,
+    links: Vec<u8>,
+    /// Where eight bits are too few.
+    many_links: HashMap<FileIndex, u32>,
+    names: Names,
     extra_names: Vec<ExtraName>,
     extra_bytes: Vec<u8>,
     /// Last of each file's further names; few files have any.
@@ -81,7 +80,7 @@ impl Catalog {
 
     /// True if there is none.
     pub fn is_empty(&self) -> bool {
-        self.inos.is_empty()
+        self.len() == 0
     }
 
     /// The small number that stands for an `st_dev`, given out in order of first use.
@@ -99,21 +98,18 @@ impl Catalog {
     pub fn push(&mut self, found: &FoundFile, name: &[u8], dir: DirId, volume: u16) -> FileIndex {
         let i = self.inos.len();
         let index = FileIndex(u32::try_from(i).expect("fewer than 2^32 files"));
-        if i & ((1 << NAMES_SHIFT) - 1) == 0 {
-            self.name_bases.push(self.names.len() as u64);
-        }
-        self.names.extend_from_slice(name);
-        let base = self.name_bases[i >> NAMES_SHIFT];
-        self.name_ends.push((self.names.len() as u64 - base) as u32);
-        self.dirs.push(dir);
+        self.names.push(name);
+        self.places.push(dir, volume);
         self.inos.push(found.ino);
         self.sizes.push(found.size);
         self.mtimes.push(found.mtime_ns);
         self.ctimes.push(found.ctime_ns);
         self.blocks
             .push(u32::try_from(found.blocks).unwrap_or(u32::MAX));
-        self.links.push(found.links);
-        self.volumes.push(volume);
+        self.links.push(found.links.try_into().unwrap_or(u8::MAX));
+        if found.links >= u8::MAX.into() {
+            self.many_links.insert(index, found.links);
+        }
         index
     }
 
@@ -122,8 +118,10 @@ impl Catalog {
     pub fn find(&self, volume: u16, ino: u64, size: u64) -> Option<FileIndex> {
         self.by_inode
             .find(mix(volume.into(), ino), |&i| {
-                let i = i as usize;
-                self.inos[i] == ino && self.volumes[i] == volume && self.sizes[i] == size
+                let at = i as usize;
+                self.inos.get(at) == ino
+                    && self.sizes.get(at) == size
+                    && self.volume(FileIndex(i)) == volume
             })
             .map(|&i| FileIndex(i))
     }
@@ -134,8 +132,11 @@ impl Catalog {
         if self.find(volume, ino, self.size(file)).is_some() {
             return;
         }
-        let (inos, volumes) = (&self.inos, &self.volumes);
-        let hash = |&i: &u32| mix(volumes[i as usize].into(), inos[i as usize]);
+        let (inos, places) = (&self.inos, &self.places);
+        let hash = |&i: &u32| {
+            let (_, volume) = places.get(i as usize);
+            mix(volume.into(), inos.get(i as usize))
+        };
         self.by_inode.insert_unique(hash(&file.0), file.0, hash);
     }
 
@@ -173,7 +174,7 @@ impl Catalog {
 
     /// All names of a file, the one found first at the front.
     pub fn names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
-        let first = (self.dirs[file.0 as usize], self.first_name(file));
+        let first = (self.dir(file), self.first_name(file));
         let mut next = self.extra_of.get(&file).copied();
         let extra = std::iter::from_fn(move || {
             let name = &self.extra_names[next? as usize];
@@ -185,40 +186,35 @@ impl Catalog {
 
     /// The name found first.
     pub fn first_name(&self, file: FileIndex) -> &[u8] {
-        let i = file.0 as usize;
-        let base = self.name_bases[i >> NAMES_SHIFT];
-        let start = if i & ((1 << NAMES_SHIFT) - 1) == 0 {
-            0
-        } else {
-            self.name_ends[i - 1]
-        };
-        let end = self.name_ends[i];
-        &self.names[(base + u64::from(start)) as usize..(base + u64::from(end)) as usize]
+        self.names.get(file.0 as usize)
     }
 
     /// The folder of the name found first.
     pub fn dir(&self, file: FileIndex) -> DirId {
-        self.dirs[file.0 as usize]
+        self.places.get(file.0 as usize).0
     }
 
     /// Length, bytes.
     pub fn size(&self, file: FileIndex) -> u64 {
-        self.sizes[file.0 as usize]
+        self.sizes.get(file.0 as usize)
     }
 
     /// Volume number, see [`Catalog::volume_number`].
     pub fn volume(&self, file: FileIndex) -> u16 {
-        self.volumes[file.0 as usize]
+        self.places.get(file.0 as usize).1
     }
 
     /// Inode number.
     pub fn ino(&self, file: FileIndex) -> u64 {
-        self.inos[file.0 as usize]
+        self.inos.get(file.0 as usize)
     }
 
     /// Names of the inode, inside and outside the roots.
     pub fn links(&self, file: FileIndex) -> u32 {
-        self.links[file.0 as usize]
+        match self.links[file.0 as usize] {
+            u8::MAX => self.many_links[&file],
+            few => few.into(),
+        }
     }
 
     /// Bytes allocated on disk.
@@ -230,9 +226,9 @@ impl Catalog {
     pub fn fingerprint(&self, file: FileIndex) -> Fingerprint {
         let i = file.0 as usize;
         Fingerprint {
-            dev: self.devs[usize::from(self.volumes[i])],
-            ino: self.inos[i],
-            size: self.sizes[i],
+            dev: self.devs[usize::from(self.volume(file))],
+            ino: self.inos.get(i),
+            size: self.sizes.get(i),
             mtime_ns: self.mtimes[i],
             ctime_ns: self.ctimes[i],
         }
@@ -265,22 +261,17 @@ mod tests {
             mtime_ns: 5,
             ctime_ns: 6,
             blocks: 8,
-            links: 70_000,
+            links: 1,
             name_len: 0,
             via_link: false,
         }
     }
 
-    /// Names have 32-bit ends that start anew every 65,536 files.
     #[test]
-    fn names_on_both_sides_of_a_base_are_kept() {
+    fn what_is_pushed_can_be_found_and_asked_for() {
         let mut catalog = Catalog::default();
-        let name = |i: u32| match i % 5 {
-            0 => Vec::new(),
-            1 => vec![b'n'; 700],
-            _ => i.to_string().into_bytes(),
-        };
-        let files = 2 * 65_536 + 3;
+        let name = |i: u32| i.to_string().into_bytes();
+        let files = 10_000;
         for i in 0..files {
             let file = catalog.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
             assert_eq!(file, FileIndex(i));
@@ -296,7 +287,16 @@ mod tests {
             assert_eq!(catalog.find((i % 3) as u16 + 1, ino, ino * 3), None);
             assert_eq!(catalog.dir(file), DirId(i / 7));
         }
-        assert_eq!(catalog.links(FileIndex(0)), 70_000);
+    }
+
+    #[test]
+    fn any_number_of_links_is_kept() {
+        let mut catalog = Catalog::default();
+        for links in [0, 1, 254, 255, 256, 70_000, u32::MAX] {
+            let file = FoundFile { links, ..found(1) };
+            let file = catalog.push(&file, b"x", DirId(0), 0);
+            assert_eq!(catalog.links(file), links);
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@ mod catalog;
 mod dir_handles;
 mod dir_table;
 mod fingerprint;
+mod names;
+mod narrow;
+mod places;
 
 pub use catalog::{Catalog, FileIndex, FoundFile};
 pub use dir_handles::DirHandles;
