@@ -8,6 +8,8 @@ use hashbrown::HashTable;
 
 use crate::file::FileIndex;
 
+use super::chain::{Chain, Held};
+
 /// What files can be joined by.
 pub trait Key: Copy + Eq {
     /// A well-mixed hash.
@@ -18,7 +20,7 @@ pub trait Key: Copy + Eq {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassId(pub u32);
 
-/// "No file" and "no class" in links.
+/// "No class" in links.
 const NONE: u32 = u32::MAX;
 
 /// The files of one key.
@@ -32,23 +34,7 @@ pub struct Class<K> {
     pub open: bool,
     /// For the owner's use: a class of another join that this one leads to.
     link: u32,
-    /// Last of the files held here; they are chained through [`Chain`].
-    last: u32,
-}
-
-/// For each file the one held before it in the same class. A file is held in one place at a time,
-/// so one chain serves all joins.
-#[derive(Debug, Default)]
-pub struct Chain(Vec<u32>);
-
-impl Chain {
-    fn set(&mut self, file: FileIndex, before: u32) {
-        let i = file.0 as usize;
-        if i >= self.0.len() {
-            self.0.resize(i + 1, NONE);
-        }
-        self.0[i] = before;
-    }
+    held: Held,
 }
 
 /// What became of an offered file.
@@ -93,8 +79,7 @@ impl<K: Key> KeyedJoin<K> {
         if class.open {
             return Offered::Passed(id);
         }
-        chain.set(file, class.last);
-        class.last = file.0;
+        chain.hold(&mut class.held, file);
         Offered::Held(id)
     }
 
@@ -112,7 +97,7 @@ impl<K: Key> KeyedJoin<K> {
             files: 0,
             open: false,
             link: NONE,
-            last: NONE,
+            held: Held::default(),
         });
         let classes = &self.classes;
         self.table
@@ -122,23 +107,14 @@ impl<K: Key> KeyedJoin<K> {
 
     /// Opens a class and lets go of the files held in it, in the order in which they came.
     pub fn open(&mut self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
-        let held = self.held(id, chain);
         let class = &mut self.classes[id.0 as usize];
         class.open = true;
-        class.last = NONE;
-        held
+        chain.list(std::mem::take(&mut class.held))
     }
 
     /// The files held in a class, in the order in which they came.
     pub fn held(&self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
-        let mut held = Vec::new();
-        let mut at = self.classes[id.0 as usize].last;
-        while at != NONE {
-            held.push(FileIndex(at));
-            at = chain.0[at as usize];
-        }
-        held.reverse();
-        held
+        chain.list(self.classes[id.0 as usize].held)
     }
 
     /// A class by its number.
@@ -146,10 +122,9 @@ impl<K: Key> KeyedJoin<K> {
         &self.classes[id.0 as usize]
     }
 
-    /// Notes that this class leads to another, and returns the one it led to before.
-    pub fn relink(&mut self, id: ClassId, to: ClassId) -> Option<ClassId> {
-        let link = std::mem::replace(&mut self.classes[id.0 as usize].link, to.0);
-        (link != NONE).then_some(ClassId(link))
+    /// Notes that this class leads to another.
+    pub fn link_to(&mut self, id: ClassId, to: ClassId) {
+        self.classes[id.0 as usize].link = to.0;
     }
 
     /// The class that this one leads to.

@@ -7,10 +7,6 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::keyed_join::{ClassId, Key};
 
-/// Length of a file, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SizeKey(pub u64);
-
 /// A sample (head or tail) of the files of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleKey {
@@ -38,16 +34,6 @@ pub enum Content {
     Of(FileIndex),
 }
 
-impl Key for SizeKey {
-    fn hash(&self) -> u64 {
-        // splitmix64's finalizer
-        let mut x = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    }
-}
-
 impl Key for SampleKey {
     fn hash(&self) -> u64 {
         first_word(self.digest.as_bytes()) ^ u64::from(self.parent.0).rotate_left(32)
@@ -58,10 +44,18 @@ impl Key for ContentKey {
     fn hash(&self) -> u64 {
         let content = match self.content {
             Content::Digest(digest) => first_word(digest.as_bytes()),
-            Content::Of(file) => SizeKey(file.0.into()).hash(),
+            Content::Of(file) => mixed(file.0.into()),
         };
         content ^ u64::from(self.size.0).rotate_left(32)
     }
+}
+
+/// A number with its bits well mixed (splitmix64's finalizer).
+pub fn mixed(number: u64) -> u64 {
+    let mut x = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 /// A digest's bits are as good as random already.

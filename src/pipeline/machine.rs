@@ -6,9 +6,11 @@ use std::sync::Arc;
 use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
+use super::by_size::{BySize, SameSize};
+use super::chain::Chain;
 use super::first_visit::FirstVisit;
-use super::keyed_join::{Chain, ClassId, Key, KeyedJoin, Offered};
-use super::keys::{Content, ContentKey, SampleKey, SizeKey};
+use super::keyed_join::{ClassId, Key, KeyedJoin, Offered};
+use super::keys::{Content, ContentKey, SampleKey};
 use super::kinship::{Kinship, SampleClass, SharedBlocks};
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
@@ -70,12 +72,10 @@ pub struct Machine {
     tail_rule: TailRule,
     first_visit: FirstVisit,
     chain: Chain,
-    by_size: KeyedJoin<SizeKey>,
+    by_size: BySize,
     by_head: KeyedJoin<SampleKey>,
     by_tail: KeyedJoin<SampleKey>,
     by_content: KeyedJoin<ContentKey>,
-    /// What is known of a size beyond its class: [`SizeState`] by class number.
-    sizes: Vec<SizeState>,
     /// Tail digests that came with the head of a file that is held by its head.
     early_tails: HashMap<FileIndex, SampleDigest>,
     /// Contents that were read with the heads of files whose tails are wanted nevertheless.
@@ -100,23 +100,6 @@ pub struct Machine {
     finished: Vec<ClassId>,
 }
 
-/// What is known of the files of one size.
-#[derive(Clone, Copy, Debug, Default)]
-struct SizeState {
-    /// Reads under way or wanted.
-    pending: u32,
-    /// Names, which `hard_links` counts as replicas.
-    names: u32,
-    /// Root of the first file.
-    root: u32,
-    /// Files or names lie under two roots at least.
-    spans_roots: bool,
-    /// The head of one of them at least is known.
-    sampled: bool,
-    /// Its files are read whole at once, all of them: samples are only compared with samples.
-    whole: bool,
-}
-
 impl Machine {
     /// A machine without files.
     pub fn new(
@@ -132,11 +115,10 @@ impl Machine {
             tail_rule,
             first_visit,
             chain: Chain::default(),
-            by_size: KeyedJoin::default(),
+            by_size: BySize::default(),
             by_head: KeyedJoin::default(),
             by_tail: KeyedJoin::default(),
             by_content: KeyedJoin::default(),
-            sizes: Vec::new(),
             early_tails: HashMap::new(),
             early_contents: HashMap::new(),
             tail_classes: HashSet::new(),
@@ -219,43 +201,44 @@ impl Machine {
         root: u32,
         volume: u16,
     ) -> bool {
-        let known = self.by_size.find(SizeKey(found.size));
-        if let Some(class) = known {
-            if self.by_size.class(class).files == 1 {
-                // Alone so far, so nobody had to look for it.
-                let held = self.by_size.held(class, &self.chain);
-                held.into_iter()
-                    .for_each(|file| self.catalog.identify(file));
+        let class = self.class_of_size(found.size);
+        if class.is_some()
+            && let Some(file) = self.catalog.find(volume, found.ino, found.size)
+        {
+            // A link to a file is not one more name of it: removing one would not leave the other.
+            if let (Some(class), false) = (class, found.via_link) {
+                self.further_name(class, file, name, dir, root);
             }
-            if let Some(file) = self.catalog.find(volume, found.ino, found.size) {
-                // A link to a file is not one more name of it: removing one would not leave the other.
-                if !found.via_link {
-                    self.further_name(class, file, name, dir, root);
-                }
-                return false;
-            }
+            return false;
         }
         let file = self.catalog.push(found, name, dir, volume);
         self.odds.found(found.size);
-        if known.is_some() {
-            self.catalog.identify(file);
-        }
-        let offered = self
-            .by_size
-            .offer(SizeKey(found.size), file, &mut self.chain);
-        let (Offered::Held(class) | Offered::Passed(class)) = offered;
-        if class.0 as usize == self.sizes.len() {
-            self.sizes.push(SizeState {
-                root,
-                ..SizeState::default()
-            });
-        }
-        self.count_name(class, root);
-        match offered {
-            Offered::Passed(_) => self.start(class, file),
-            Offered::Held(_) => self.open_size_if_due(class),
+        let Some(class) = class else {
+            self.by_size.insert(file, &self.catalog);
+            return true;
+        };
+        self.catalog.identify(file);
+        self.by_size.add(class, file, &mut self.chain);
+        self.by_size.class_mut(class).count_name(root);
+        match self.by_size.class(class).open {
+            true => self.start(class, file),
+            false => self.open_size_if_due(class),
         }
         true
+    }
+
+    /// The class of a size that some file has; none if no file has it.
+    fn class_of_size(&mut self, size: u64) -> Option<ClassId> {
+        match self.by_size.find(size, &self.catalog)? {
+            SameSize::Class(class) => Some(class),
+            SameSize::Alone(file) => {
+                // Nobody had to look for it so far.
+                self.catalog.identify(file);
+                let root = self.dirs.read().root(self.catalog.dir(file));
+                let by_size = &mut self.by_size;
+                Some(by_size.promote(file, root, &self.catalog, &mut self.chain))
+            }
+        }
     }
 
     fn further_name(
@@ -268,32 +251,19 @@ impl Machine {
     ) {
         let dirs = Arc::clone(&self.dirs);
         if self.catalog.add_name(file, name, dir, &dirs.read()) {
-            self.count_name(class, root);
+            self.by_size.class_mut(class).count_name(root);
             self.open_size_if_due(class);
         }
     }
 
-    fn count_name(&mut self, class: ClassId, root: u32) {
-        let state = &mut self.sizes[class.0 as usize];
-        state.names += 1;
-        state.spans_roots |= state.root != root;
-    }
-
     fn open_size_if_due(&mut self, class: ClassId) {
-        let (files, open) = {
-            let c = self.by_size.class(class);
-            (u64::from(c.files), c.open)
-        };
-        let state = self.sizes[class.0 as usize];
-        if !open
-            && self
-                .counting
-                .size_matters(files, state.names.into(), state.spans_roots)
-        {
+        let of = self.by_size.class(class);
+        let (files, names) = (of.files.into(), of.names.into());
+        if !of.open && self.counting.size_matters(files, names, of.spans_roots) {
             let held = self.by_size.open(class, &self.chain);
             let size = held.first().map_or(0, |&file| self.catalog.size(file));
             let odds = self.odds.of(size, held.len() as u32);
-            self.sizes[class.0 as usize].whole = self.first_visit.reads_whole(size, odds);
+            self.by_size.class_mut(class).whole = self.first_visit.reads_whole(size, odds);
             for file in held {
                 self.start(class, file);
             }
@@ -305,7 +275,7 @@ impl Machine {
         let size = self.catalog.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if self.sizes[class.0 as usize].whole {
+        } else if self.by_size.class(class).whole {
             self.want(class, file, Want::Whole);
         } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
             self.want(class, file, Want::HeadAndTail);
@@ -315,24 +285,26 @@ impl Machine {
     }
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
-        self.sizes[size.0 as usize].pending += 1;
+        self.by_size.class_mut(size).pending += 1;
         self.effects.push(Effect { file, want });
     }
 
     fn size_class(&self, file: FileIndex) -> ClassId {
-        let key = SizeKey(self.catalog.size(file));
-        self.by_size.find(key).expect("offered when it was found")
+        match self.by_size.find(self.catalog.size(file), &self.catalog) {
+            Some(SameSize::Class(class)) => class,
+            _ => unreachable!("only files that share their size are asked for"),
+        }
     }
 
     fn settle(&mut self, size: ClassId) {
-        self.sizes[size.0 as usize].pending -= 1;
+        self.by_size.class_mut(size).pending -= 1;
         self.end_if_idle(size);
     }
 
     /// When nothing of a size is being read any more, what waits to be compared is complete; when
     /// nothing waits either, the size is final.
     fn end_if_idle(&mut self, size: ClassId) {
-        if !self.scan_done || self.sizes[size.0 as usize].pending > 0 {
+        if !self.scan_done || self.by_size.class(size).pending > 0 {
             return;
         }
         let most = self.comparing.map_or(0, |comparing| comparing.most);
@@ -343,14 +315,14 @@ impl Machine {
                     self.want_whole(size, SampleClass::Tail(class), file);
                 }
             } else {
-                self.sizes[size.0 as usize].pending += group.len() as u32;
+                self.by_size.class_mut(size).pending += group.len() as u32;
                 self.comparisons.push(group);
             }
         }
-        if self.sizes[size.0 as usize].pending == 0 {
+        if self.by_size.class(size).pending == 0 {
             self.settle_kin(size);
         }
-        if self.sizes[size.0 as usize].pending == 0 {
+        if self.by_size.class(size).pending == 0 {
             self.finished.push(size);
         }
     }
@@ -494,7 +466,7 @@ impl Machine {
     /// Takes note of what a file's head says about heads of files like it. The first of a size
     /// has nothing to be compared with.
     fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
-        if std::mem::replace(&mut self.sizes[size.0 as usize].sampled, true) {
+        if std::mem::replace(&mut self.by_size.class_mut(size).sampled, true) {
             let sharing = self.by_size.class(size).files;
             self.odds.compared(self.catalog.size(file), sharing, equal);
         }
@@ -595,13 +567,13 @@ impl Machine {
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);
         let nth = self.by_content.class(class).files;
-        if self.sizes[size.0 as usize].whole {
+        if self.by_size.class(size).whole {
             self.learn(size, nth > 1, file);
         }
         if nth == 1
-            && let Some(before) = self.by_size.relink(size, class)
+            && let Some(before) = self.by_size.class_mut(size).contents.replace(class)
         {
-            self.by_content.relink(class, before);
+            self.by_content.link_to(class, before);
         }
     }
 
@@ -629,14 +601,14 @@ impl Machine {
 
     /// Sizes with reads still wanted, which an interrupted run leaves unfinished.
     pub fn unfinished(&self) -> Vec<ClassId> {
-        let pending = |id: &ClassId| self.sizes[id.0 as usize].pending > 0;
+        let pending = |id: &ClassId| self.by_size.class(*id).pending > 0;
         self.by_size.ids().filter(pending).collect()
     }
 
     /// The files of equal content of one size, each class with its digest if that was computed.
     pub fn contents(&self, size: ClassId) -> Vec<(Option<ContentDigest>, Vec<FileIndex>)> {
         let mut classes = Vec::new();
-        let mut at = self.by_size.link(size);
+        let mut at = self.by_size.class(size).contents;
         while let Some(class) = at {
             let digest = match self.by_content.class(class).key.content {
                 Content::Digest(digest) => Some(digest),
@@ -651,7 +623,7 @@ impl Machine {
 
     /// Files that turned out to be alone before all of them was read.
     pub fn alone(&self) -> impl Iterator<Item = FileIndex> {
-        let by_size = closed(&self.by_size, &self.chain);
+        let by_size = self.by_size.closed(&self.chain).into_iter();
         let by_head = closed(&self.by_head, &self.chain);
         let by_tail = closed(&self.by_tail, &self.chain);
         by_size.chain(by_head).chain(by_tail)

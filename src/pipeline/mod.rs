@@ -1,5 +1,7 @@
 //! From found files to duplicate sets: a state machine without I/O and without threads.
 
+mod by_size;
+mod chain;
 mod first_visit;
 mod keyed_join;
 mod keys;

@@ -1,0 +1,179 @@
+//! Files by their size. Most sizes have one file only, which takes four bytes here; a size gets a
+//! class, with all that is known of it, when something else of this size is found.
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use crate::file::{Catalog, FileIndex};
+
+use super::chain::{Chain, Held};
+use super::keyed_join::ClassId;
+use super::keys::mixed;
+
+/// The files of one size.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SizeClass {
+    size: u64,
+    /// Files (inodes).
+    pub files: u32,
+    /// Names, which `hard_links` counts as replicas.
+    pub names: u32,
+    /// Reads under way or wanted.
+    pub pending: u32,
+    /// Root of the first file.
+    root: u32,
+    held: Held,
+    /// The last of the classes of content that its files have.
+    pub contents: Option<ClassId>,
+    /// Files or names lie under two roots at least.
+    pub spans_roots: bool,
+    /// Its files go on.
+    pub open: bool,
+    /// Its files are read whole at once, all of them: samples are only compared with samples.
+    pub whole: bool,
+    /// The head of one of them at least is known.
+    pub sampled: bool,
+}
+
+impl SizeClass {
+    /// Takes note of a name under a root.
+    pub fn count_name(&mut self, root: u32) {
+        self.names += 1;
+        self.spans_roots |= self.root != root;
+    }
+}
+
+/// What is known of a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameSize {
+    /// One file has it.
+    Alone(FileIndex),
+    /// It has a class.
+    Class(ClassId),
+}
+
+/// [`SameSize`] in four bytes: this bit tells classes from files.
+const IS_CLASS: u32 = 1 << 31;
+
+/// All sizes.
+#[derive(Debug, Default)]
+pub struct BySize {
+    table: HashTable<u32>,
+    classes: Vec<SizeClass>,
+}
+
+impl BySize {
+    /// What is known of a size, if any file has it.
+    pub fn find(&self, size: u64, catalog: &Catalog) -> Option<SameSize> {
+        let slot = self
+            .table
+            .find(mixed(size), |&slot| self.size_of(slot, catalog) == size);
+        slot.map(|&slot| unpacked(slot))
+    }
+
+    /// Takes the first file of a size.
+    ///
+    /// # Panics
+    /// If there are 2^31 files.
+    pub fn insert(&mut self, file: FileIndex, catalog: &Catalog) {
+        assert!(file.0 & IS_CLASS == 0, "fewer than 2^31 files");
+        let classes = &self.classes;
+        self.table
+            .insert_unique(mixed(catalog.size(file)), file.0, |&slot| {
+                mixed(size_of(slot, classes, catalog))
+            });
+    }
+
+    /// Gives the size of a file that was alone with it a class.
+    pub fn promote(
+        &mut self,
+        file: FileIndex,
+        root: u32,
+        catalog: &Catalog,
+        chain: &mut Chain,
+    ) -> ClassId {
+        let number = self.classes.len() as u32;
+        let size = catalog.size(file);
+        let mut class = SizeClass {
+            size,
+            files: 1,
+            names: 1,
+            root,
+            ..SizeClass::default()
+        };
+        chain.hold(&mut class.held, file);
+        let classes = &self.classes;
+        let entry = self.table.entry(
+            mixed(size),
+            |&slot| slot == file.0,
+            |&slot| mixed(size_of(slot, classes, catalog)),
+        );
+        match entry {
+            Entry::Occupied(mut slot) => *slot.get_mut() = number | IS_CLASS,
+            Entry::Vacant(slot) => drop(slot.insert(number | IS_CLASS)),
+        }
+        self.classes.push(class);
+        ClassId(number)
+    }
+
+    /// Takes a further file of a class, and holds it unless the class is open.
+    pub fn add(&mut self, id: ClassId, file: FileIndex, chain: &mut Chain) {
+        let class = self.class_mut(id);
+        class.files += 1;
+        if !class.open {
+            chain.hold(&mut class.held, file);
+        }
+    }
+
+    /// Opens a class and lets go of the files held in it, in the order in which they came.
+    pub fn open(&mut self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
+        let class = self.class_mut(id);
+        class.open = true;
+        chain.list(std::mem::take(&mut class.held))
+    }
+
+    /// A class by its number.
+    pub fn class(&self, id: ClassId) -> &SizeClass {
+        &self.classes[id.0 as usize]
+    }
+
+    /// A class by its number.
+    pub fn class_mut(&mut self, id: ClassId) -> &mut SizeClass {
+        &mut self.classes[id.0 as usize]
+    }
+
+    /// The numbers of all classes.
+    pub fn ids(&self) -> impl Iterator<Item = ClassId> + use<> {
+        (0..self.classes.len() as u32).map(ClassId)
+    }
+
+    /// The files that do not go on, in the order in which they came.
+    pub fn closed(&self, chain: &Chain) -> Vec<FileIndex> {
+        let alone = self.table.iter().filter_map(|&slot| match unpacked(slot) {
+            SameSize::Alone(file) => Some(file),
+            SameSize::Class(_) => None,
+        });
+        let held = self.classes.iter().flat_map(|class| chain.list(class.held));
+        let mut files: Vec<_> = alone.chain(held).collect();
+        files.sort_unstable();
+        files
+    }
+
+    fn size_of(&self, slot: u32, catalog: &Catalog) -> u64 {
+        size_of(slot, &self.classes, catalog)
+    }
+}
+
+fn size_of(slot: u32, classes: &[SizeClass], catalog: &Catalog) -> u64 {
+    match unpacked(slot) {
+        SameSize::Alone(file) => catalog.size(file),
+        SameSize::Class(id) => classes[id.0 as usize].size,
+    }
+}
+
+fn unpacked(slot: u32) -> SameSize {
+    match slot & IS_CLASS {
+        0 => SameSize::Alone(FileIndex(slot)),
+        _ => SameSize::Class(ClassId(slot & !IS_CLASS)),
+    }
+}
