@@ -585,3 +585,29 @@ fn a_folder_that_may_not_be_written_is_named_with_the_way_out() {
         "{said}"
     );
 }
+
+#[test]
+#[ignore = "needs strace"]
+fn before_acting_servers_are_asked_and_not_what_the_kernel_remembers() {
+    let scene = Scene::new();
+    let log = scene.top.join("log");
+    let run = std::process::Command::new("strace")
+        .args(["-f", "-e", "trace=statx,renameat2", "-o"])
+        .arg(&log)
+        .arg(env!("CARGO_BIN_EXE_seekless"))
+        .args(["hardlink", "--yes", "--keep", "under tree/keep", "tree"])
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("xdg"))
+        .status();
+    assert!(run.expect("strace is there").success());
+    let log = fs::read_to_string(log).expect("text");
+    let (before, after) = log.split_once("RENAME_EXCHANGE").expect("the step");
+    for part in [before, after] {
+        let looks = part.lines().filter(|line| line.contains("\"v\", "));
+        let asking = looks.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
+        assert!(asking.count() > 0 || part == after, "{part}");
+        let opened = part.lines().filter(|line| line.contains("\"\", AT_"));
+        let asking = opened.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
+        assert!(asking.count() > 1, "{part}");
+    }
+}

@@ -7,7 +7,7 @@ mod common;
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use common::noise;
 use common::scene::{self, Picture, Scene, kind, old_or_new, picture, step};
@@ -236,94 +236,169 @@ fn killed_while_sharing_on_xfs() {
     killed_while_sharing(&Volume::on_loop("xfs", 512, "-m reflink=1"));
 }
 
+/// The calls before which strace kills the program.
+const CALLS: [&str; 20] = [
+    "renameat2",
+    "renameat",
+    "linkat",
+    "symlinkat",
+    "unlinkat",
+    "mkdirat",
+    "copy_file_range",
+    "ioctl",
+    "fsync",
+    "syncfs",
+    "write",
+    "pwrite64",
+    "pread64",
+    "openat",
+    "openat2",
+    "statx",
+    "fchmod",
+    "fchown",
+    "utimensat",
+    "fcntl",
+];
+
 /// The same from outside, with nothing of ours built in: strace kills the program before one of its calls.
-fn killed_from_outside(action: &str, arguments: &str, make: impl Fn() -> Scene) {
-    let calls = [
-        "renameat2",
-        "renameat",
-        "linkat",
-        "symlinkat",
-        "unlinkat",
-        "mkdirat",
-        "copy_file_range",
-        "ioctl",
-        "fsync",
-        "syncfs",
-        "write",
-        "pwrite64",
-        "openat",
-        "openat2",
-        "statx",
-        "fchmod",
-        "utimensat",
-        "fcntl",
-    ];
+///
+/// `prepare` is what was done before, `arguments` what is killed.
+fn killed_from_outside(
+    action: &str,
+    prepare: Option<&str>,
+    arguments: &str,
+    make: impl Fn() -> Scene,
+) {
     let mut deaths = 0;
-    for call in calls {
+    let mut calls = 0;
+    for call in CALLS {
         for at in 1..MANY {
             assert!(at < MANY - 1, "{action}: {call} never ends");
             let scene = make();
             let before = picture(&scene.tree());
-            let killed = traced(&scene, arguments, call, at);
-            let context = format!("{action}, before {call} {at}");
+            let context = format!("{action}, {arguments} killed before {call} {at}");
+            if let Some(prepare) = prepare {
+                let done = outside(&scene, prepare).output().expect("it starts");
+                assert_eq!(done.status.code(), Some(0), "{context}: {done:?}");
+            }
+            let output = traced(&scene, arguments, call, at);
+            hand_over_journals(&scene);
             old_or_new(&scene, action, &before, &context);
-            if !killed {
-                break;
+            match output.status.code() {
+                None | Some(137) => {}
+                ended => {
+                    // Not killed: it did what it is about.
+                    assert_eq!(ended, Some(0), "{context}: {output:?}");
+                    let is_before = picture(&scene.tree()) == before;
+                    let leaves_no_trace = prepare.is_some() || action == "reflink";
+                    assert_eq!(is_before, leaves_no_trace, "{context}: {output:?}");
+                    break;
+                }
             }
             all_as_before(&scene, action, &before, at);
             deaths += 1;
+            calls += usize::from(at == 1);
         }
     }
-    assert!(deaths > 40, "{action}: killed {deaths} times only");
+    assert!(
+        deaths > 40 && calls > 5,
+        "{action}: killed {deaths} times at {calls} calls only"
+    );
 }
 
 #[test]
 #[ignore = "needs strace, and takes minutes"]
 fn killed_from_outside_nothing_is_lost() {
-    killed_from_outside("remove", "remove", Scene::new);
-    killed_from_outside("hardlink", "hardlink", Scene::new);
-    killed_from_outside("symlink", "symlink", Scene::new);
-    killed_from_outside("trash", "remove --trash", Scene::new);
-    killed_from_outside("move", "move", Scene::new);
+    for (action, arguments) in [
+        ("remove", "remove"),
+        ("hardlink", "hardlink"),
+        ("symlink", "symlink"),
+        ("trash", "remove --trash"),
+        ("move", "move"),
+    ] {
+        killed_from_outside(action, None, arguments, Scene::new);
+    }
 }
 
 #[test]
 #[ignore = "needs strace, and takes minutes"]
-fn killed_from_outside_nothing_is_lost_on_the_way_to_another_file_system() {
-    killed_from_outside("move", "move", Scene::with_another_file_system);
+fn undo_killed_from_outside_loses_nothing() {
+    for (action, arguments) in [
+        ("hardlink", "hardlink"),
+        ("symlink", "symlink"),
+        ("trash", "remove --trash"),
+        ("move", "move"),
+    ] {
+        killed_from_outside(action, Some(arguments), "undo", Scene::new);
+    }
 }
 
 #[test]
-#[ignore = "needs strace and mounts a file system: root only"]
-fn killed_from_outside_while_sharing_nothing_is_lost() {
-    let volume = Volume::on_loop("btrfs", 512, "");
-    killed_from_outside("reflink", "reflink", || Scene::below(&volume.path()));
+#[ignore = "needs strace, and takes minutes"]
+fn killed_from_outside_nothing_is_lost_on_the_way_to_another_file_system_and_back() {
+    killed_from_outside("move", None, "move", Scene::with_another_file_system);
+    killed_from_outside(
+        "move",
+        Some("move"),
+        "undo",
+        Scene::with_another_file_system,
+    );
 }
 
-/// Runs the program on the scene's two files; true if it was killed.
-fn traced(scene: &Scene, arguments: &str, call: &str, at: usize) -> bool {
-    let mut command = std::process::Command::new("strace");
+#[test]
+#[ignore = "needs strace and mounts file systems: root only"]
+fn killed_from_outside_while_sharing_nothing_is_lost() {
+    for (kind, options) in [("btrfs", ""), ("xfs", "-m reflink=1")] {
+        let volume = Volume::on_loop(kind, 512, options);
+        let make = || Scene::below(&volume.path());
+        killed_from_outside("reflink", None, "reflink", make);
+        killed_from_outside("reflink", Some("reflink"), "undo", make);
+        // Copies are clones there, and names are exchanged as on any other.
+        killed_from_outside("hardlink", Some("hardlink"), "undo", make);
+    }
+}
+
+/// A call of the program on the scene's two files.
+fn outside(scene: &Scene, arguments: &str) -> Command {
+    through(
+        Command::new(env!("CARGO_BIN_EXE_seekless")),
+        scene,
+        arguments,
+    )
+}
+
+fn through(mut command: Command, scene: &Scene, arguments: &str) -> Command {
     command
-        .args(["-f", "-qq", "-o", "/dev/null", "-e"])
-        .arg(format!("trace={call}"))
-        .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
-        .arg(env!("CARGO_BIN_EXE_seekless"))
-        .args(arguments.split(' '));
+        .args(arguments.split(' '))
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("xdg"))
+        .env("XDG_DATA_HOME", &scene.top);
     if arguments == "move" {
         command.arg("--to").arg(scene.destination());
     }
-    let output = command
-        .args(["--yes", "--keep", "under keep", "tree"])
-        .current_dir(&scene.top)
-        .env("XDG_STATE_HOME", scene.top.join("xdg"))
-        .env("XDG_DATA_HOME", &scene.top)
-        .output()
-        .expect("strace is there");
-    // undo looks where the library's tests have their journals.
+    if arguments != "undo" {
+        command.args(["--yes", "--keep", "under tree/keep", "tree"]);
+    }
+    command
+}
+
+/// The same, killed before one of its calls if it makes as many.
+fn traced(scene: &Scene, arguments: &str, call: &str, at: usize) -> Output {
+    let mut strace = Command::new("strace");
+    strace
+        .args(["-f", "-qq", "-o", "/dev/null", "-e"])
+        .arg(format!("trace={call}"))
+        .args(["-e", &format!("inject={call}:signal=KILL:when={at}")])
+        .arg(env!("CARGO_BIN_EXE_seekless"));
+    let output = through(strace, scene, arguments).output();
+    output.expect("strace is there")
+}
+
+/// What follows looks where the library's tests have their journals.
+fn hand_over_journals(scene: &Scene) {
     let journals = scene.top.join("xdg/seekless/journals");
-    if journals.exists() && !scene.journals().exists() {
+    if journals.exists() {
         std::fs::create_dir_all(scene.top.join("state")).expect("a folder");
         std::fs::rename(journals, scene.journals()).expect("renamed");
     }
-    output.status.signal() == Some(9) || output.status.code() == Some(137)
 }

@@ -135,7 +135,7 @@ impl Actor {
             return Err(Skip::Kept.into());
         }
         let number = self.journal.next_step();
-        let unique = format!("{}-{number}", self.journal.run_name());
+        let unique = format!("{}-{number}", self.journal.mark());
         let sketch = Sketch {
             step,
             keeper: &keeper,
@@ -170,12 +170,13 @@ impl Actor {
         metadata: super::record::Metadata,
         (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
     ) -> Intent {
-        let temporary = swap::temporary(self.journal.run_name(), number, "tmp");
+        let temporary = swap::temporary(self.journal.mark(), number);
         Intent {
             step: number,
             action,
             victim: Raw(victim_path),
             victim_state: (&victim.stat).into(),
+            names: victim.stat.links,
             metadata,
             keeper: Raw(keeper_path),
             keeper_state: (&keeper.stat).into(),
@@ -258,7 +259,7 @@ impl Actor {
         let act = Act {
             pair: &pair,
             intent: &sketched.intent,
-            temporary: &swap::temporary(self.journal.run_name(), sketched.intent.step, "tmp"),
+            temporary: &swap::temporary(self.journal.mark(), sketched.intent.step),
             settings: &self.settings,
             progress: &self.progress,
         };
@@ -300,7 +301,7 @@ impl Actor {
     fn remember(&mut self, pair: &Pair) {
         self.kept.insert(pair.keeper.identity());
         for file in [&pair.keeper, &pair.victim] {
-            if let Ok(now) = stat::descriptor(&file.file)
+            if let Ok(now) = stat::fresh_descriptor(&file.file)
                 && now.ctime_ns != file.stat.ctime_ns
             {
                 self.ours.insert(file.identity(), now.ctime_ns);

@@ -56,7 +56,7 @@ impl Opened {
             follow: false,
         };
         let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
-        let stat = stat::descriptor(&file).map_err(unreadable)?;
+        let stat = stat::fresh_descriptor(&file).map_err(unreadable)?;
         verify(&stat, &target.expected, bound, ours)?;
         let attributes = attributes::get(&file).map_err(unreadable)?;
         Ok(Self {
@@ -111,7 +111,7 @@ impl Opened {
         if self.lease == Lease::Held && !lease::stands(&self.file) {
             return Err(Unfit::OpenForWriting);
         }
-        let now = stat::descriptor(&self.file).map_err(unreadable)?;
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         if now.size != self.stat.size {
             Err(Unfit::Changed(Change::Size))
         } else if now.mtime_ns != self.stat.mtime_ns {
@@ -133,7 +133,7 @@ impl Opened {
     /// As [`Opened::still_there`], and nothing else about the inode changed either.
     fn untouched(&self) -> Result<(), Unfit> {
         self.still_there()?;
-        let now = stat::descriptor(&self.file).map_err(unreadable)?;
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         match now.ctime_ns == self.stat.ctime_ns {
             true => Ok(()),
             false => Err(Unfit::Changed(Change::ChangeTime)),

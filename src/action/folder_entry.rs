@@ -35,7 +35,7 @@ impl Place {
 
     /// What the name leads to now.
     pub fn stat(&self) -> Result<stat::Stat> {
-        stat::entry(&self.folder, &self.name)
+        stat::fresh_entry(&self.folder, &self.name)
     }
 
     /// True if the name leads to this very file. A failed look is none.
@@ -46,7 +46,7 @@ impl Place {
 
 /// True if a name in a folder is this very file's.
 pub fn leads_to(folder: &OwnedFd, name: &CStr, file: Identity) -> bool {
-    stat::entry(folder, name)
+    stat::fresh_entry(folder, name)
         .is_ok_and(|s| (s.dev, s.ino) == file && s.kind == FileType::RegularFile)
 }
 

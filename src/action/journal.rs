@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
-
-use super::record::{self, Intent, Record, RunHeader, State};
+use super::past::Past;
+use super::record::{self, Record, RunHeader};
+use super::run_name;
 use crate::sys::{open, sync, write};
 
 /// What can go wrong with a journal as a whole.
@@ -39,6 +39,8 @@ pub enum JournalError {
 #[derive(Debug)]
 pub struct Journal {
     name: String,
+    /// The name, and what no other machine makes of the same moment.
+    mark: String,
     file: OwnedFd,
     steps: u64,
     /// The last line may have no end.
@@ -54,9 +56,10 @@ impl Journal {
         let failed = |error: io::Error| JournalError::Folder(folder.to_owned(), error);
         fs::create_dir_all(folder).map_err(failed)?;
         let at = folder_handle(folder).map_err(failed)?;
-        // Two runs of one process in one second have different numbers.
+        let time = run_name::time(header.started_ns, run_name::newest(folder).map_err(failed)?);
+        // Runs that begin in one second have different numbers.
         for number in 0..1000 {
-            let name = run_name(header.started_ns, number);
+            let name = run_name::of(time, number);
             let c_name = CString::new(name.as_str()).map_err(|e| failed(e.into()))?;
             match sync::journal(&at, &c_name, true) {
                 Err(rustix::io::Errno::EXIST) => continue,
@@ -64,6 +67,7 @@ impl Journal {
                 Ok(file) => {
                     sync::lock(&file).map_err(|e| failed(e.into()))?;
                     let mut journal = Self {
+                        mark: format!("{name}-{:08x}", run_name::random()),
                         name,
                         file,
                         steps: 0,
@@ -110,6 +114,7 @@ impl Journal {
         }
         let journal = Self {
             name: name.to_owned(),
+            mark: name.to_owned(),
             file,
             steps: 0,
             torn: false,
@@ -120,6 +125,11 @@ impl Journal {
     /// The run's name, for `seekless undo`.
     pub fn run_name(&self) -> &str {
         &self.name
+    }
+
+    /// A word that no other run has, of this machine or of another one.
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
     }
 
     /// Numbers the next step.
@@ -155,147 +165,6 @@ impl Journal {
 fn folder_handle(folder: &Path) -> io::Result<OwnedFd> {
     let path = CString::new(folder.as_os_str().as_bytes())?;
     Ok(open::folder_handle(open::CWD, &path)?)
-}
-
-/// Names sort by time: `20261121T045702Z`, with a number if there is one already.
-fn run_name(started_ns: i64, number: u32) -> String {
-    let time = Timestamp::from_nanosecond(started_ns.into()).unwrap_or_default();
-    let name = time.strftime("%Y%m%dT%H%M%SZ").to_string();
-    match number {
-        0 => name,
-        number => format!("{name}-{number:03}"),
-    }
-}
-
-/// A step as its journal tells it.
-#[derive(Clone, Debug)]
-pub(super) struct PastStep {
-    pub intent: Intent,
-    pub fate: Fate,
-    pub undone: bool,
-}
-
-/// What the journal knows of a step's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    Done(Option<State>),
-    NotDone,
-    /// The run was killed in the middle of it, or before it.
-    Unsaid,
-}
-
-/// What a journal tells.
-#[derive(Clone, Debug)]
-pub(super) struct Past {
-    pub header: RunHeader,
-    pub steps: Vec<PastStep>,
-    /// Lines in the middle that are damaged, counted from 1.
-    pub damaged: Vec<usize>,
-    pub all_undone: bool,
-}
-
-impl Past {
-    /// Reads a journal; `None` if it is none. A torn last line is passed over.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let mut lines = bytes.split(|&b| b == b'\n').enumerate().peekable();
-        let (_, first) = lines.next()?;
-        let Some(Record::Run(header)) = record::parse(first) else {
-            return None;
-        };
-        let mut past = Self {
-            header,
-            steps: Vec::new(),
-            damaged: Vec::new(),
-            all_undone: false,
-        };
-        if past.header.version != record::VERSION {
-            return None;
-        }
-        while let Some((number, line)) = lines.next() {
-            match record::parse(line) {
-                Some(record) => past.take(record),
-                None if line.is_empty() || lines.peek().is_none() => {}
-                None => past.damaged.push(number + 1),
-            }
-        }
-        Some(past)
-    }
-
-    fn take(&mut self, record: Record) {
-        match record {
-            Record::Run(_) => {}
-            Record::Intent(intent) => self.steps.push(PastStep {
-                intent: *intent,
-                fate: Fate::Unsaid,
-                undone: false,
-            }),
-            Record::Done { step, now } => self.with(step, |s| s.fate = Fate::Done(now)),
-            Record::NotDone { step, .. } => self.with(step, |s| s.fate = Fate::NotDone),
-            Record::Undone { step } => self.with(step, |s| s.undone = true),
-            Record::AllUndone => self.all_undone = true,
-        }
-    }
-
-    fn with(&mut self, step: u64, change: impl FnOnce(&mut PastStep)) {
-        // Numbers grow: the first try is nearly always right.
-        let guess = usize::try_from(step).unwrap_or(usize::MAX);
-        let place = match self.steps.get(guess) {
-            Some(found) if found.intent.step == step => Some(guess),
-            _ => self.steps.iter().position(|s| s.intent.step == step),
-        };
-        if let Some(place) = place {
-            change(&mut self.steps[place]);
-        }
-    }
-}
-
-/// One run that has a journal.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// Its name.
-    pub name: String,
-    /// What it was.
-    pub header: RunHeader,
-    /// How many steps were about to be done.
-    pub steps: usize,
-    /// How many of them are not known to have ended: more than none after a crash only.
-    pub unfinished: usize,
-    /// True if all of it was undone.
-    pub undone: bool,
-}
-
-/// All runs with a journal in this folder, the oldest first.
-///
-/// # Errors
-/// If the folder cannot be listed; files in it that are no journals are passed over.
-pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
-    let failed = |error| JournalError::Folder(folder.to_owned(), error);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
-    };
-    let mut runs = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        let Ok(bytes) = fs::read(entry.path()) else {
-            continue;
-        };
-        if let Some(past) = Past::read(&bytes) {
-            let unfinished = past.steps.iter().filter(|s| s.fate == Fate::Unsaid);
-            runs.push(Run {
-                name,
-                steps: past.steps.len(),
-                unfinished: unfinished.count(),
-                undone: past.all_undone,
-                header: past.header,
-            });
-        }
-    }
-    runs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(runs)
 }
 
 #[cfg(test)]

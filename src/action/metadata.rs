@@ -42,8 +42,13 @@ pub fn of(opened: &Opened) -> Result<Metadata> {
 /// before the times would be seen in them.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Vec<&'static str> {
     let mut missing = Vec::new();
-    if attributes::set_owner(file, metadata.uid, metadata.gid).is_err() {
+    let mut mode = metadata.mode;
+    if attributes::set_owner(file, Some(metadata.uid), metadata.gid).is_err() {
+        // Nobody may give away a file, but its owner may give it to a group of his own.
+        let _ = attributes::set_owner(file, None, metadata.gid);
         missing.push("owner");
+        // Whoever runs it would run it as somebody else than before.
+        mode &= may_set_id(file, metadata);
     }
     for (name, value) in &metadata.xattrs {
         let set = CString::new(name.0.as_slice())
@@ -52,13 +57,23 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Vec<&'static str> {
             missing.push("extended attributes");
         }
     }
-    if attributes::set_mode(file, metadata.mode).is_err() {
+    if attributes::set_mode(file, mode).is_err() || mode != metadata.mode {
         missing.push("mode");
     }
     if attributes::set_times(file, metadata.atime_ns, metadata.mtime_ns).is_err() {
         missing.push("times");
     }
     missing
+}
+
+/// The bits of a mode that may be given: set-user-ID and set-group-ID only to the owner and group that it was
+/// meant for.
+fn may_set_id(file: &OwnedFd, metadata: &Metadata) -> u32 {
+    let now = attributes::get(file).ok();
+    let withheld = |same: bool, bit: u32| if same { 0 } else { bit };
+    let user = withheld(now.is_some_and(|now| now.uid == metadata.uid), 0o4000);
+    let group = withheld(now.is_some_and(|now| now.gid == metadata.gid), 0o2000);
+    !(user | group)
 }
 
 /// Names what two files do not have in common, the time of access aside.

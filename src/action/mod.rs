@@ -16,21 +16,26 @@ mod journal;
 pub mod keep;
 mod metadata;
 mod move_away;
+mod past;
 pub mod plan;
 mod record;
 mod reflink;
 mod relocate;
 mod remove;
+mod run_name;
 mod step;
 mod swap;
 mod symlink;
 mod trash;
 mod trouble;
 mod undo;
+mod undo_link;
+mod undo_move;
 mod undo_step;
 
 pub use actor::{Actor, BATCH};
-pub use journal::{Journal, JournalError, Run, runs};
+pub use journal::{Journal, JournalError};
+pub use past::{Run, runs};
 pub use record::{Raw, RunHeader};
 pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,

@@ -54,7 +54,7 @@ pub struct RunHeader {
 }
 
 /// A file at one moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct State {
     /// `st_dev`.
     pub dev: u64,
@@ -94,6 +94,9 @@ pub struct Intent {
     pub victim: Raw,
     /// The file as it is.
     pub victim_state: State,
+    /// How many names it has; 0 in journals of versions that did not say.
+    #[serde(default)]
+    pub names: u32,
     /// What it is besides its bytes.
     pub metadata: Metadata,
     /// Absolute path of the file that stays.

@@ -44,7 +44,7 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Trou
     let victim = &act.pair.victim;
     let freed = freed(victim);
     let missing = copy_to(victim, act, folder, name)?;
-    let copied = stat::entry(folder, name).map_err(failed("look at the copy"))?;
+    let copied = stat::fresh_entry(folder, name).map_err(failed("look at the copy"))?;
     match swap::remove(act) {
         Ok(()) => {}
         Err(Trouble::Stuck(stuck)) => return Err(Trouble::Stuck(stuck)),
@@ -98,9 +98,7 @@ fn copy_to(
 
 /// The name of a copy until it is complete: no other step's, of this run or of another.
 pub fn part(temporary: &CStr) -> CString {
-    let name = temporary.to_bytes();
-    let stem = name.strip_suffix(b".tmp").unwrap_or(name);
-    CString::new([stem, b".part"].concat()).unwrap_or_default()
+    swap::sibling(temporary, "part")
 }
 
 /// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
@@ -144,6 +142,6 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32) -> Result<OwnedFd, Troub
 
 /// True if what has a name is a folder of this user that others cannot write to.
 pub fn is_own_folder(folder: &OwnedFd, uid: u32) -> bool {
-    let kind = stat::descriptor(folder).is_ok_and(|s| s.kind == FileType::Directory);
+    let kind = stat::fresh_descriptor(folder).is_ok_and(|s| s.kind == FileType::Directory);
     kind && crate::sys::attributes::get(folder).is_ok_and(|a| a.uid == uid && a.mode & 0o022 == 0)
 }

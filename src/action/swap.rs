@@ -56,7 +56,7 @@ pub fn replace(
     if !is_new(aside) {
         // Somebody put something else where the keeper's name was, a moment ago. What has our name now
         // may have no other.
-        let has_others = stat::entry(folder, aside).is_ok_and(|s| s.links > 1);
+        let has_others = stat::fresh_entry(folder, aside).is_ok_and(|s| s.links > 1);
         let changed = Skip::Keeper(Unfit::Changed(Change::Identity)).into();
         return Err(match has_others || link_text(folder, aside).is_some() {
             true => match unlink::file(folder, aside) {
@@ -100,13 +100,13 @@ fn replace_at_once(act: &Act<'_>) -> Result<(), Trouble> {
 ///
 /// `over` says that something new has the name and is to be replaced.
 pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
-    let keeper = stat::descriptor(&act.pair.keeper.file);
+    let keeper = stat::fresh_descriptor(&act.pair.keeper.file);
     let survives = |keeper: &stat::Stat| keeper.links > 0 && act.pair.keeper.unchanged().is_ok();
     if keeper.is_ok_and(|keeper| survives(&keeper)) {
         return Ok(());
     }
     let victim = &act.pair.victim;
-    if stat::descriptor(&victim.file).is_ok_and(|victim| victim.links > 0) {
+    if stat::fresh_descriptor(&victim.file).is_ok_and(|victim| victim.links > 0) {
         return Ok(());
     }
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
@@ -146,7 +146,15 @@ pub fn is_temporary(name: &[u8]) -> bool {
     name.starts_with(b".seekless-") && ends.iter().any(|end| name.ends_with(end))
 }
 
-/// A name for something that does not remain, which tells whose it is.
-pub fn temporary(run: &str, step: u64, suffix: &str) -> CString {
-    CString::new(format!(".seekless-{run}-{step}.{suffix}")).unwrap_or_default()
+/// A name for something that does not remain, which tells whose it is: `mark` is a run's own, also where
+/// several machines work on one file system.
+pub fn temporary(mark: &str, step: u64) -> CString {
+    CString::new(format!(".seekless-{mark}-{step}.tmp")).unwrap_or_default()
+}
+
+/// The same step's name for something else.
+pub fn sibling(temporary: &CStr, suffix: &str) -> CString {
+    let name = temporary.to_bytes();
+    let stem = name.strip_suffix(b".tmp").unwrap_or(name);
+    CString::new([stem, b".", suffix.as_bytes()].concat()).unwrap_or_default()
 }

@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::actor::BATCH;
-use super::folder_entry::Identity;
-use super::journal::{Fate, Journal, JournalError, Past, runs};
-use super::record::Record;
+use super::folder_entry::{Identity, Place};
+use super::journal::{Journal, JournalError};
+use super::past::{Fate, Past, PastStep, runs};
+use super::record::{Record, State};
 use super::step::ActionKind;
 use super::undo_step;
 use crate::sys::{fault, stat, sync};
@@ -53,6 +54,8 @@ pub struct UndoTally {
     pub refused: u64,
     /// Files that were removed for good.
     pub impossible: u64,
+    /// Files that came back and had further names, which are names of another file now.
+    pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
     pub damaged: Vec<usize>,
 }
@@ -97,12 +100,20 @@ fn undo_past(
         ..UndoTally::default()
     };
     let mut pending = Pending::default();
+    let mut linked = Linked::of(past);
     for step in past.steps.iter().rev() {
         if step.undone || step.fate == Fate::NotDone {
             tally.as_before += 1;
+            linked.is_back(step, false);
             continue;
         }
-        let (undone, folder) = undo_step::undo(journal.run_name(), step);
+        let (undone, folder) = undo_step::undo(step, linked.companion(step));
+        if matches!(
+            undone,
+            Undone::Restored | Undone::Cleaned | Undone::AsBefore
+        ) {
+            linked.is_back(step, undone == Undone::Restored);
+        }
         *match &undone {
             Undone::Restored => &mut tally.restored,
             Undone::Cleaned => &mut tally.cleaned,
@@ -120,7 +131,60 @@ fn undo_past(
         });
     }
     pending.flush(journal)?;
+    tally.apart = linked.apart();
     Ok(tally)
+}
+
+/// Files that had several names, so that they become names of one file again.
+#[derive(Debug, Default)]
+struct Linked<'a> {
+    files: HashMap<State, Names<'a>>,
+}
+
+#[derive(Debug, Default)]
+struct Names<'a> {
+    /// How many there were.
+    number: u32,
+    /// One of them that is as before.
+    back: Option<&'a [u8]>,
+    /// One came back in this undo.
+    restored: bool,
+}
+
+impl<'a> Linked<'a> {
+    fn of(past: &'a Past) -> Self {
+        let mut linked = Self::default();
+        let intents = past.steps.iter().map(|step| &step.intent);
+        for intent in intents.filter(|intent| intent.names != 1) {
+            let names = linked.files.entry(intent.victim_state).or_default();
+            names.number = names.number.max(intent.names);
+        }
+        linked
+    }
+
+    /// A name of the same file that is as before.
+    fn companion(&self, step: &PastStep) -> Option<&'a [u8]> {
+        self.files.get(&step.intent.victim_state)?.back
+    }
+
+    fn is_back(&mut self, step: &'a PastStep, restored: bool) {
+        if let Some(names) = self.files.get_mut(&step.intent.victim_state) {
+            names.back.get_or_insert(&step.intent.victim.0);
+            names.restored |= restored;
+        }
+    }
+
+    /// Files of which names remain that this run knew nothing of: these still are names of the old file,
+    /// and what came back is another one.
+    fn apart(&self) -> u64 {
+        let is_apart = |names: &&Names<'_>| {
+            let now = names
+                .back
+                .and_then(|path| Place::of(path).ok()?.stat().ok());
+            names.restored && now.is_some_and(|now| now.links < names.number)
+        };
+        self.files.values().filter(is_apart).count() as u64
+    }
 }
 
 /// Steps that are undone, but not written down as such: first their folders must be on the disk.

@@ -89,14 +89,19 @@ fn tell(step: &Undo, args: &UndoArgs) {
 fn lines(tally: &UndoTally) -> Vec<String> {
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = Vec::new();
-    lines.push(match tally.restored + tally.cleaned {
-        0 => format!("Run {}: nothing was to be undone.", tally.run),
-        number => format!("Run {}: {} as before again.", tally.run, files(number)),
+    lines.push(match (tally.restored + tally.cleaned, tally.refused) {
+        (0, 0) => format!("Run {}: nothing was to be undone.", tally.run),
+        (0, _) => format!("Run {}: nothing could be undone.", tally.run),
+        (number, _) => format!("Run {}: {} as before again.", tally.run, files(number)),
     });
     let rest = [
         (tally.as_before, "already as before."),
         (tally.refused, "left as said above."),
         (tally.impossible, "removed for good: that cannot be undone."),
+        (
+            tally.apart,
+            "apart now from further names (hard links) that this run had not touched.",
+        ),
     ];
     for (number, words) in rest {
         if number > 0 {

@@ -29,7 +29,7 @@ pub struct Attributes {
     pub append_only: bool,
 }
 
-/// Asks for an open file's.
+/// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
     fault::point()?;
     let wanted = StatxFlags::MODE
@@ -37,7 +37,8 @@ pub fn get(fd: impl AsFd) -> Result<Attributes> {
         | StatxFlags::GID
         | StatxFlags::ATIME
         | StatxFlags::MTIME;
-    let s = statx(fd, c"", AtFlags::EMPTY_PATH, wanted)?;
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+    let s = statx(fd, c"", flags, wanted)?;
     let ns = |t: rustix::fs::StatxTimestamp| {
         t.tv_sec
             .saturating_mul(1_000_000_000)
@@ -54,10 +55,10 @@ pub fn get(fd: impl AsFd) -> Result<Attributes> {
     })
 }
 
-/// Sets owner and group.
-pub fn set_owner(fd: impl AsFd, uid: u32, gid: u32) -> Result<()> {
+/// Sets owner and group, or the group alone.
+pub fn set_owner(fd: impl AsFd, uid: Option<u32>, gid: u32) -> Result<()> {
     fault::point()?;
-    rustix::fs::fchown(fd, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))
+    rustix::fs::fchown(fd, uid.map(Uid::from_raw), Some(Gid::from_raw(gid)))
 }
 
 /// Sets the permission bits.

@@ -49,6 +49,21 @@ pub fn entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
     statx(at, name, flags, WANTED).map(Stat::from)
 }
 
+/// As [`entry`], asking whoever keeps the file system: a server or a daemon of FUSE, whose answers the
+/// kernel remembers for a while. On local disks there is no difference.
+pub fn fresh_entry(at: impl AsFd, name: &CStr) -> Result<Stat> {
+    super::fault::point()?;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_FORCE_SYNC;
+    statx(at, name, flags, WANTED).map(Stat::from)
+}
+
+/// As [`descriptor`], asking whoever keeps the file system.
+pub fn fresh_descriptor(fd: impl AsFd) -> Result<Stat> {
+    super::fault::point()?;
+    let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+    statx(fd, c"", flags, WANTED).map(Stat::from)
+}
+
 /// Metadata of a name in a folder; symbolic links are followed.
 pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
     super::fault::point()?;

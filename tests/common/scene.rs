@@ -206,6 +206,13 @@ impl Scene {
         command.output().expect("this test starts")
     }
 
+    /// The name that the first step of a run uses on the way, as its journal tells.
+    pub fn temporary(&self, run: &str) -> String {
+        let journal = fs::read_to_string(self.journals().join(run)).expect("a journal");
+        let (_, name) = journal.split_once("\"temporary\":\"").expect("a step");
+        name.split('"').next().expect("a name").to_owned()
+    }
+
     /// Names below a folder that are only there while something is going on.
     pub fn temporaries(&self) -> Vec<PathBuf> {
         let mut tops = vec![self.tree()];

@@ -1,0 +1,91 @@
+//! What runs are called: by the time when they began, in the order in which they began.
+
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::Path;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+/// A run's name: `20261121T045702Z`, with a number if there is one already.
+pub fn of(time: Timestamp, number: u32) -> String {
+    let name = time.strftime(TIME).to_string();
+    match number {
+        0 => name,
+        number => format!("{name}-{number:03}"),
+    }
+}
+
+const TIME: &str = "%Y%m%dT%H%M%SZ";
+
+/// The newest run's name here, if there is one.
+pub fn newest(folder: &Path) -> io::Result<Option<String>> {
+    let mut newest = None;
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().into_string().ok();
+        newest = newest.max(name.filter(|name| named_time(name).is_some()));
+    }
+    Ok(newest)
+}
+
+/// The time that a run's name tells.
+fn named_time(name: &str) -> Option<Timestamp> {
+    let time = name.split('-').next()?;
+    let time = DateTime::strptime(TIME, time).ok()?;
+    time.to_zoned(TimeZone::UTC)
+        .ok()
+        .map(|time| time.timestamp())
+}
+
+/// When a run began, for its name. Names sort in the order of the runs, also where the clock was set back in
+/// between: the run counts as begun a second after the newest then.
+pub fn time(started_ns: i64, newest: Option<String>) -> Timestamp {
+    let time = Timestamp::from_nanosecond(started_ns.into()).unwrap_or_default();
+    let newest = newest.and_then(|name| named_time(&name));
+    match newest {
+        Some(newest) if newest > time => newest.checked_add(1.second()).unwrap_or(newest),
+        _ => time,
+    }
+}
+
+/// Differs between machines, processes and calls.
+pub fn random() -> u32 {
+    // Its keys come from the system's source of randomness.
+    RandomState::new().hash_one(()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_sort_in_the_order_of_runs_whatever_the_clock_says() {
+        let at = |seconds: i64| seconds * 1_000_000_000 + 5;
+        let first = of(time(at(1_795_225_396), None), 0);
+        assert_eq!(first, "20261121T024316Z");
+        let same_second = of(time(at(1_795_225_396), Some(first.clone())), 1);
+        assert_eq!(same_second, "20261121T024316Z-001");
+        // The clock was set back by years.
+        let later = of(time(at(1_000_000_000), Some(same_second.clone())), 0);
+        assert_eq!(later, "20261121T024317Z");
+        assert!(first < same_second && same_second < later);
+    }
+
+    #[test]
+    fn only_runs_count() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let newest = || newest(folder.path()).expect("a list");
+        assert_eq!(newest(), None);
+        for name in [
+            "20261121T024316Z-001",
+            "20261121T024316Z",
+            "zzz",
+            "2099.bak",
+        ] {
+            fs::write(folder.path().join(name), "").expect("written");
+        }
+        assert_eq!(newest().as_deref(), Some("20261121T024316Z-001"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Undoes a step that put a link into a file's place.
+
+use std::ffi::CStr;
+
+use rustix::fs::FileType;
+
+use super::undo::Undone;
+use super::undo_step::{Refusal, Scene, is_as, opened, said};
+use crate::sys::stat::Stat;
+use crate::sys::{rename, unlink};
+
+impl Scene<'_> {
+    pub(super) fn undo_link(&self) -> Result<Undone, Refusal> {
+        let cleaned = self.clean_links()?;
+        let here = self.here()?;
+        let aside = self.at(&self.aside)?;
+        if self.is_victim(aside.as_ref()) {
+            return self.take_back(here.as_ref());
+        }
+        if aside.is_some() {
+            return Err(self.changed(&self.aside));
+        }
+        let Some(here) = here else {
+            return Err("is gone since".to_owned());
+        };
+        if self.is_link(&self.place.name, Some(&here)) {
+            return self.make_independent();
+        }
+        match self.is_whole(&here) {
+            true if cleaned => Ok(Undone::Cleaned),
+            true => Ok(Undone::AsBefore),
+            false => Err("has changed since".to_owned()),
+        }
+    }
+
+    /// True if a link's bytes remain when it goes: others have them, or they are what the file had.
+    fn is_spare(&self, link: &Stat) -> bool {
+        let is_unchanged = || is_as(link, &self.intent.keeper_state);
+        link.kind == FileType::Symlink || link.links > 1 || is_unchanged()
+    }
+
+    /// Removes links and copies that were left beside the file, if they are of no use any more.
+    fn clean_links(&self) -> Result<bool, Refusal> {
+        let mut cleaned = false;
+        let here = self.here()?;
+        let here_is_link = self.is_link(&self.place.name, here.as_ref())
+            && here.is_some_and(|here| self.is_spare(&here));
+        for name in [&self.aside, &self.ours] {
+            let Some(left) = self.at(name)? else { continue };
+            let is_link = self.is_link(name, Some(&left));
+            // A hard link without another name would take the bytes along.
+            let spare_link = is_link && (left.kind == FileType::Symlink || left.links > 1);
+            let half_a_copy = name == &self.ours && here_is_link && !is_link;
+            if spare_link || half_a_copy {
+                unlink::file(&self.place.folder, name).map_err(said("clear up"))?;
+                cleaned = true;
+            }
+        }
+        Ok(cleaned)
+    }
+
+    /// The victim lies beside its name: the run was killed before it could remove it.
+    fn take_back(&self, here: Option<&Stat>) -> Result<Undone, Refusal> {
+        let Some(here) = here else {
+            self.rename_back(&self.aside)?;
+            return Ok(Undone::Restored);
+        };
+        if !self.is_link(&self.place.name, Some(here)) || !self.is_spare(here) {
+            return Err(self.taken(&self.aside));
+        }
+        self.exchange(&self.aside)?;
+        Ok(Undone::Restored)
+    }
+
+    /// Puts what has a name beside the file into its place, and removes the link that was there.
+    fn exchange(&self, beside: &CStr) -> Result<(), Refusal> {
+        let (folder, name) = (&self.place.folder, &self.place.name);
+        let exchanged = rename::exchange(folder, beside, name);
+        if exchanged.map_err(said("put it back"))?.is_none() {
+            return rename::replace(folder, beside, name).map_err(said("put it back"));
+        }
+        let replaced = self.at(beside)?;
+        let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced));
+        if !self.is_link(beside, replaced.as_ref()) || !is_spare {
+            rename::exchange(folder, beside, name).map_err(said("put it back"))?;
+            return Err("was replaced a moment ago".to_owned());
+        }
+        unlink::file(folder, beside).map_err(said("remove the link"))
+    }
+
+    /// Makes a copy with the victim's metadata and puts it in the link's place.
+    fn make_independent(&self) -> Result<Undone, Refusal> {
+        let path = match self.intent.link_text {
+            Some(_) => &self.intent.keeper.0,
+            None => &self.intent.victim.0,
+        };
+        let source = opened(path, &self.intent.keeper_state)
+            .map_err(|unfit| format!("the file that was kept {unfit}"))?;
+        self.copy_here(&source)?;
+        source
+            .unchanged()
+            .map_err(|unfit| format!("the file that was kept {unfit}"))
+            .and_then(|()| self.exchange(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        Ok(Undone::Restored)
+    }
+}

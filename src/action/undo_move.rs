@@ -1,0 +1,163 @@
+//! Undoes a step that moved a file: back to where it was, from the same file system or another one.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use super::folder_entry::{Place, leads_to};
+use super::past::Fate;
+use super::relocate;
+use super::step::Unfit;
+use super::undo::Undone;
+use super::undo_step::{Refusal, Scene, is_as, is_twice, opened, said};
+use crate::sys::stat::Stat;
+use crate::sys::{rename, stat, sync, unlink};
+
+impl Scene<'_> {
+    pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
+        let Some(destination) = &self.intent.destination else {
+            return Err("the journal does not say where it went".to_owned());
+        };
+        let shown = String::from_utf8_lossy(&destination.0).into_owned();
+        let there = match Place::of(&destination.0) {
+            Ok(there) => Some(there),
+            Err(Unfit::Gone) => None,
+            Err(unfit) => return Err(format!("{shown} {unfit}")),
+        };
+        let here = self.here()?;
+        let cleaned = self.clean_copies(here.as_ref(), there.as_ref())?;
+        if let Some(aside) = self.at(&self.aside)? {
+            // Killed while the original was being removed, the copy being complete.
+            if !self.is_victim(Some(&aside)) {
+                return Err(self.changed(&self.aside));
+            }
+            match (here, self.at(&self.aside)?) {
+                (Some(here), Some(aside)) if is_twice(&here, &aside) => {
+                    self.drop_aside()?;
+                    return self.undo_move().map(|_| Undone::Cleaned);
+                }
+                (Some(_), _) => return Err(self.taken(&self.aside)),
+                (None, _) => {}
+            }
+            self.rename_back(&self.aside)?;
+            return self.undo_move().map(|_| Undone::Restored);
+        }
+        let moved = there.as_ref().and_then(|there| there.stat().ok());
+        match (here, moved, &there) {
+            // Killed between making a copy and removing what it is a copy of, in either direction.
+            (Some(here), Some(moved), Some(there))
+                if self.is_whole(&here) && here.dev != moved.dev && self.is_moved(&moved) =>
+            {
+                if !self.has_the_bytes(&here, &there.folder, &there.name) {
+                    return Err(format!(
+                        "another file has its name now; it stays at {shown}"
+                    ));
+                }
+                sync::folder(&self.place.folder).map_err(said("put it back safely"))?;
+                unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+                Ok(Undone::Restored)
+            }
+            (Some(here), _, _) if self.is_victim(Some(&here)) => {
+                self.drop_trash_info();
+                Ok(match cleaned {
+                    true => Undone::Cleaned,
+                    false => Undone::AsBefore,
+                })
+            }
+            // Copied back by an undo that was killed, or that could not say so any more.
+            (Some(here), None, _) if self.is_whole(&here) => Ok(Undone::AsBefore),
+            (Some(_), Some(_), _) => Err(format!(
+                "another file has its name now; it stays at {shown}"
+            )),
+            (None, Some(moved), Some(there)) => {
+                if !self.is_moved(&moved) {
+                    return Err(format!("{shown} has changed since"));
+                }
+                self.move_back(there, &destination.0, &moved)?;
+                self.drop_trash_info();
+                Ok(Undone::Restored)
+            }
+            _ => Err(format!("{shown} is gone")),
+        }
+    }
+
+    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<(), Refusal> {
+        let (folder, name) = (&self.place.folder, &self.place.name);
+        match rename::no_replace(&there.folder, &there.name, folder, name) {
+            Ok(()) => return Ok(()),
+            Err(Errno::XDEV) => {}
+            Err(error) => return Err(said("move it back")(error)),
+        }
+        let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
+        self.copy_here(&source)?;
+        let unchanged = source
+            .still_there()
+            .map_err(|unfit| format!("the copy {unfit}"));
+        unchanged
+            .and_then(|()| self.rename_back(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        // The copy goes only when the original is certain to be back.
+        sync::folder(folder).map_err(said("put it back safely"))?;
+        if leads_to(&there.folder, &there.name, source.identity()) {
+            unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes half-made copies on both sides, where what they are copies of is still there.
+    fn clean_copies(&self, here: Option<&Stat>, there: Option<&Place>) -> Result<bool, Refusal> {
+        let mut cleaned = false;
+        if let Some(there) = there {
+            let aside = self.at(&self.aside)?;
+            let is_there = self.is_victim(here) || self.is_victim(aside.as_ref());
+            let part = relocate::part(&self.aside);
+            cleaned |= self.clean_copy(&there.folder, &part, is_there, here)?;
+        }
+        let moved = there.and_then(|there| there.stat().ok());
+        let is_there = moved.is_some_and(|moved| self.is_moved(&moved));
+        cleaned |= self.clean_copy(&self.place.folder, &self.ours, is_there, here)?;
+        Ok(cleaned)
+    }
+
+    /// Removes a copy if what it was made of is there, or if all its bytes are in the file itself: it may be
+    /// the last one by now.
+    fn clean_copy(
+        &self,
+        folder: &OwnedFd,
+        name: &CStr,
+        source_is_there: bool,
+        here: Option<&Stat>,
+    ) -> Result<bool, Refusal> {
+        match stat::fresh_entry(folder, name) {
+            Err(Errno::NOENT) => return Ok(false),
+            looked => looked.map_err(said("look for what was left"))?,
+        };
+        if !source_is_there && !here.is_some_and(|here| self.has_the_bytes(here, folder, name)) {
+            let name = name.to_string_lossy();
+            return Err(format!(
+                "what it was copied from has changed since; the copy stays as {name}"
+            ));
+        }
+        unlink::file(folder, name).map_err(said("clear up"))?;
+        Ok(true)
+    }
+
+    /// True if this is what the step moved, as it was then. Nothing had that name before.
+    fn is_moved(&self, moved: &Stat) -> bool {
+        match self.fate {
+            Fate::Done(Some(now)) => is_as(moved, &now),
+            _ => self.is_whole(moved),
+        }
+    }
+
+    fn drop_trash_info(&self) {
+        let Some(info) = &self.intent.trash_info else {
+            return;
+        };
+        if let Ok(place) = Place::of(&info.0) {
+            // A note without its file is passed over by every desktop.
+            let _ = unlink::file(&place.folder, &place.name);
+        }
+    }
+}
