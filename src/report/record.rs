@@ -44,14 +44,13 @@ impl<'a> Name<'a> {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 pub struct HeaderRecord<'a> {
     pub version: Cow<'a, str>,
     pub command: Vec<Name<'a>>,
     pub folder: Name<'a>,
     pub roots: Vec<Name<'a>>,
     pub started: Cow<'a, str>,
-    #[serde(default)]
     pub options: Options,
 }
 

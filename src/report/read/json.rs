@@ -1,20 +1,20 @@
 //! Reads the JSON formats one set at a time, so that a report may be longer than the memory.
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader, ErrorKind};
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::bounded::{OneLine, ShortTexts, skip_blank};
+use super::room::Room;
 use super::{
-    BadLine, Each, Ending, Facts, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name,
-    digest, next_line,
+    BadLine, Each, Ending, Facts, Frame, ReadError, ReadMember, ReadSet, checked_name, digest,
 };
-use crate::report::record::{HeaderRecord, Name};
-use crate::report::{Header, SCHEMA, time};
-
-/// A line holds a set, and this much some four million members. A longer one is an attack on the memory.
-const LONGEST_LINE: u64 = 1 << 30;
+use crate::report::record::Name;
+use crate::report::{Header, Options, SCHEMA, time};
 
 /// Reads what `json` wrote.
 pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
@@ -24,7 +24,7 @@ pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadE
         schema: None,
         frame: Frame::default(),
     };
-    let mut json = serde_json::Deserializer::from_reader(input);
+    let mut json = serde_json::Deserializer::from_reader(ShortTexts::new(input));
     let read = Object(&mut document)
         .deserialize(&mut json)
         .and_then(|()| json.end());
@@ -38,28 +38,30 @@ pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadE
 /// Reads what `ndjson` wrote.
 pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut frame = Frame::default();
-    let mut bytes = Vec::new();
     let mut line = 0;
-    while let Some(end) = next_line(&mut input, &mut bytes, LONGEST_LINE)? {
-        line += 1;
-        if let LineEnd::TooLong = end {
-            let reason = BadLine::TooLong;
-            return Err(ReadError::Line { line, reason });
-        }
-        if bytes.trim_ascii().is_empty() {
-            continue;
-        }
+    while let Some(passed) = skip_blank(&mut input)? {
+        line += passed;
         let bad = |reason| ReadError::Line { line, reason };
-        match serde_json::from_slice(&bytes) {
+        let first_of_all = line == 1;
+        let whole = BufReader::new(ShortTexts::new(OneLine::new(&mut input)));
+        let mut json = serde_json::Deserializer::from_reader(whole);
+        let read = Line::deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+        match read {
+            Err(error) if error.io_error_kind() == Some(ErrorKind::InvalidData) => {
+                return Err(bad(BadLine::TooLong));
+            }
+            Err(error) if error.is_io() => return Err(ReadError::Io(error.into())),
             Err(error) if error.is_eof() => return Err(ReadError::CutOff(line)),
             Err(error) => return Err(bad(BadLine::Shape(without_place(&error)))),
-            Ok(Line::Header { schema, .. }) if schema != SCHEMA => {
-                return Err(ReadError::Schema(schema));
-            }
-            Ok(Line::Header { .. }) if line > 1 => return Err(bad(BadLine::Second)),
-            Ok(Line::Header { format, header, .. }) => {
-                known_format(&format).map_err(bad)?;
-                frame.header = Some(header_of(header).map_err(bad)?);
+            Ok(Line::Header(header)) => {
+                if let Some(other) = header.schema.filter(|&schema| schema != SCHEMA) {
+                    return Err(ReadError::Schema(other));
+                }
+                if !first_of_all {
+                    return Err(bad(BadLine::Second));
+                }
+                known_format(header.format.as_deref().unwrap_or_default()).map_err(bad)?;
+                frame.header = Some(header.check().map_err(bad)?);
             }
             Ok(Line::Set(set)) => each(frame.header.as_ref(), set.check().map_err(bad)?),
             Ok(Line::Summary(summary)) => frame.ending = summary.ending(),
@@ -90,17 +92,44 @@ fn without_place(error: &serde_json::Error) -> String {
     said.strip_suffix(&place).unwrap_or(&said).to_owned()
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+/// One line of ndjson. Its type comes first: what follows is read as it comes, and nothing is held twice.
 enum Line {
-    Header {
-        format: String,
-        schema: u32,
-        #[serde(flatten)]
-        header: HeaderRecord<'static>,
-    },
+    Header(HeaderIn),
     Set(SetIn),
     Summary(SummaryIn),
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_map(LineVisitor)
+    }
+}
+
+struct LineVisitor;
+
+impl<'de> Visitor<'de> for LineVisitor {
+    type Value = Line;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object whose first key is \"type\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+        if map.next_key::<String>()?.as_deref() != Some("type") {
+            return Err(A::Error::custom("the first key is not \"type\""));
+        }
+        let kind: String = map.next_value()?;
+        let rest = MapAccessDeserializer::new(map);
+        match kind.as_str() {
+            "header" => HeaderIn::deserialize(rest).map(Line::Header),
+            "set" => SetIn::deserialize(rest).map(Line::Set),
+            "summary" => SummaryIn::deserialize(rest).map(Line::Summary),
+            other => Err(A::Error::unknown_variant(
+                other,
+                &["header", "set", "summary"],
+            )),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -124,21 +153,23 @@ struct SetIn {
     digest: Option<String>,
     replicas: u64,
     reclaimable: u64,
-    members: Vec<MemberIn>,
+    members: Members,
 }
 
 impl SetIn {
     fn check(self) -> Result<ReadSet, BadLine> {
-        if self.members.is_empty() {
+        let digest = self.digest.as_deref().map(digest).transpose()?;
+        self.members.room.check(self.size, digest.as_ref())?;
+        let members = self.members.list;
+        if members.is_empty() {
             return Err(BadLine::NoMember);
         }
         Ok(ReadSet {
             size: self.size,
-            digest: self.digest.as_deref().map(digest).transpose()?,
+            digest,
             replicas: self.replicas,
             reclaimable: self.reclaimable,
-            members: self
-                .members
+            members: members
                 .into_iter()
                 .map(MemberIn::check)
                 .collect::<Result<_, _>>()?,
@@ -146,11 +177,65 @@ impl SetIn {
     }
 }
 
+/// Members, as many as there is room for.
+struct Members {
+    list: Vec<MemberIn>,
+    room: Room,
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        let (list, room) = json.deserialize_seq(Few(MemberIn::takes, PhantomData))?;
+        Ok(Self { list, room })
+    }
+}
+
+/// Names, as many as there is room for.
+#[derive(Default)]
+struct Names {
+    list: Vec<Name<'static>>,
+    room: Room,
+}
+
+impl<'de> Deserialize<'de> for Names {
+    fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+        let (list, room) = json.deserialize_seq(Few(name_takes, PhantomData))?;
+        Ok(Self { list, room })
+    }
+}
+
+/// Reads an array as long as there is room; what goes beyond that is counted and dropped, and so is the rest.
+struct Few<T, F: Fn(&T, &mut Room) -> bool>(F, PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, F: Fn(&T, &mut Room) -> bool> Visitor<'de> for Few<T, F> {
+    type Value = (Vec<T>, Room);
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let (mut list, mut room) = (Vec::new(), Room::default());
+        while let Some(next) = seq.next_element()? {
+            match (self.0)(&next, &mut room) {
+                true => list.push(next),
+                false => list = Vec::new(),
+            }
+        }
+        Ok((list, room))
+    }
+}
+
+fn name_takes(name: &Name<'static>, room: &mut Room) -> bool {
+    let (Name::Text(text) | Name::Bytes(text)) = name;
+    room.take(1, text.len())
+}
+
 #[derive(Deserialize)]
 struct MemberIn {
     path: Name<'static>,
     #[serde(default)]
-    hard_links: Vec<Name<'static>>,
+    hard_links: Names,
     mtime: String,
     dev: u64,
     ino: u64,
@@ -161,8 +246,14 @@ struct MemberIn {
 }
 
 impl MemberIn {
+    fn takes(&self, room: &mut Room) -> bool {
+        let said = self.mtime.len() + self.disk.len();
+        let links = &self.hard_links.room;
+        name_takes(&self.path, room) & room.take(0, said) & room.add(links)
+    }
+
     fn check(self) -> Result<ReadMember, BadLine> {
-        let names = std::iter::once(self.path).chain(self.hard_links);
+        let names = std::iter::once(self.path).chain(self.hard_links.list);
         Ok(ReadMember {
             names: names
                 .map(|name| checked_name(bytes(name)?))
@@ -188,23 +279,35 @@ fn nanoseconds(text: String) -> Result<i64, BadLine> {
     time::from_rfc3339(&text).ok_or(BadLine::Time(text))
 }
 
-fn header_of(record: HeaderRecord<'_>) -> Result<Header, BadLine> {
-    Ok(Header {
-        version: record.version.into_owned(),
-        command: record
-            .command
-            .into_iter()
-            .map(bytes)
-            .collect::<Result<_, _>>()?,
-        folder: bytes(record.folder)?,
-        roots: record
-            .roots
-            .into_iter()
-            .map(bytes)
-            .collect::<Result<_, _>>()?,
-        started_ns: nanoseconds(record.started.into_owned())?,
-        options: record.options,
-    })
+/// The header; as a line it also says what it is a header of.
+#[derive(Deserialize)]
+struct HeaderIn {
+    format: Option<String>,
+    schema: Option<u32>,
+    version: String,
+    command: Names,
+    folder: Name<'static>,
+    roots: Names,
+    started: String,
+    #[serde(default)]
+    options: Options,
+}
+
+impl HeaderIn {
+    fn check(self) -> Result<Header, BadLine> {
+        if !self.command.room.is_enough() || !self.roots.room.is_enough() {
+            return Err(BadLine::LargeHeader);
+        }
+        let all = |names: Names| names.list.into_iter().map(bytes).collect::<Result<_, _>>();
+        Ok(Header {
+            version: self.version,
+            command: all(self.command)?,
+            folder: bytes(self.folder)?,
+            roots: all(self.roots)?,
+            started_ns: nanoseconds(self.started)?,
+            options: self.options,
+        })
+    }
 }
 
 fn known_format(name: &str) -> Result<(), BadLine> {
@@ -258,7 +361,8 @@ impl<'de> Visitor<'de> for Object<'_, '_> {
                     }
                 }
                 "header" => {
-                    let header = header_of(map.next_value()?).map_err(A::Error::custom)?;
+                    let header: HeaderIn = map.next_value()?;
+                    let header = header.check().map_err(A::Error::custom)?;
                     document.frame.header = Some(header);
                 }
                 "sets" => map.next_value_seed(Sets {

@@ -9,7 +9,9 @@ use super::escape::{BadEscape, escape};
 use super::{Header, SCHEMA};
 use crate::hash::ContentDigest;
 
+mod bounded;
 mod json;
+mod room;
 mod text;
 
 /// A report read back as a whole.
@@ -168,6 +170,29 @@ pub enum BadLine {
     /// The object is not a seekless report.
     #[error("not a report of seekless")]
     Foreign,
+    /// A set is too large to be held.
+    #[error(
+        "the set of files of {size} bytes, blake3 {digest}, has {names} names with {bytes} bytes, and {limit} \
+         are the most that one set may have: as text, the set can be cut into several, each with the file to \
+         keep; or search fewer folders at a time",
+        limit = room::Room::limits()
+    )]
+    LargeSet {
+        /// Length of each file, bytes.
+        size: u64,
+        /// Digest of the content, or a dash.
+        digest: String,
+        /// How many names it lists.
+        names: u64,
+        /// Bytes of these names and of what is said of them.
+        bytes: u64,
+    },
+    /// The header is too large to be held.
+    #[error(
+        "the header is too long: {} are the most that it may have",
+        room::Room::limits()
+    )]
+    LargeHeader,
     /// A second report follows the first.
     #[error("a second report starts here; give one report at a time")]
     Second,

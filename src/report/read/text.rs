@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use super::room::{self, Room};
 use super::{
     BadLine, Each, Ending, Frame, LineEnd, ReadError, ReadMember, ReadSet, checked_name, digest,
     next_line,
@@ -10,16 +11,12 @@ use super::{
 use crate::report::escape::unescape;
 use crate::report::{Header, Options, SCHEMA, time};
 
-/// Folders 16,000 deep with names of 255 bytes, each byte escaped. A longer line is an attack on
-/// the memory or no report.
-const LONGEST_LINE: u64 = 16 << 20;
-
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
     let mut bytes = Vec::new();
     let mut line = 0;
-    while let Some(end) = next_line(&mut input, &mut bytes, LONGEST_LINE)? {
+    while let Some(end) = next_line(&mut input, &mut bytes, room::TEXT)? {
         line += 1;
         match end {
             LineEnd::TooLong => {
@@ -34,14 +31,21 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
             }
             LineEnd::EndOfInput | LineEnd::Newline => {}
         }
-        reader
-            .take(&bytes, each)
-            .map_err(|reason| ReadError::Line { line, reason })?;
+        reader.line = line;
+        reader.take(&bytes, each).map_err(|reason| {
+            let line = match reason {
+                BadLine::LargeSet { .. } => reader.head,
+                _ => line,
+            };
+            ReadError::Line { line, reason }
+        })?;
         if let Some(other) = reader.schema.filter(|&schema| schema != SCHEMA) {
             return Err(ReadError::Schema(other));
         }
     }
-    reader.finish_set(each);
+    let line = reader.head;
+    let finished = reader.finish_set(each);
+    finished.map_err(|reason| ReadError::Line { line, reason })?;
     Ok(Frame {
         header: match reader.any_set {
             true => reader.known,
@@ -59,6 +63,9 @@ struct Reader {
     known: Option<Header>,
     any_set: bool,
     set: Option<OpenSet>,
+    /// The line at hand, and the one on which the set began.
+    line: usize,
+    head: usize,
     ending: Ending,
 }
 
@@ -73,7 +80,8 @@ impl Reader {
             (Some(b'#'), _) => self.comment(trimmed[1..].trim_ascii_start()),
             (_, Some(b' ' | b'\t')) => self.set.as_mut().ok_or(BadLine::NoSetYet)?.file(trimmed),
             _ => {
-                self.finish_set(each);
+                self.finish_set(each)?;
+                self.head = self.line;
                 if !self.any_set {
                     self.any_set = true;
                     self.known = std::mem::take(&mut self.header).complete();
@@ -84,10 +92,15 @@ impl Reader {
         }
     }
 
-    fn finish_set(&mut self, each: Each<'_>) {
-        if let Some(set) = self.set.take().and_then(OpenSet::finish) {
+    fn finish_set(&mut self, each: Each<'_>) -> Result<(), BadLine> {
+        let Some(set) = self.set.take() else {
+            return Ok(());
+        };
+        set.room.check(set.set.size, set.set.digest.as_ref())?;
+        if let Some(set) = set.finish() {
             each(self.known.as_ref(), set);
         }
+        Ok(())
     }
 
     fn comment(&mut self, comment: &[u8]) -> Result<(), BadLine> {
@@ -129,10 +142,14 @@ struct PartialHeader {
     roots: Vec<Vec<u8>>,
     started_ns: Option<i64>,
     options: Options,
+    room: Room,
 }
 
 impl PartialHeader {
     fn line(&mut self, comment: &[u8]) -> Result<(), BadLine> {
+        if !self.room.take(1, comment.len()) {
+            return Err(BadLine::LargeHeader);
+        }
         if let Some(words) = comment.strip_prefix(b"command: ") {
             let words = words.split(|&b| b == b' ').map(unescape);
             self.command = words.collect::<Result<_, _>>()?;
@@ -195,6 +212,7 @@ struct OpenSet {
     places: HashMap<u64, usize>,
     /// Place of the first member marked to be kept.
     marked: Option<usize>,
+    room: Room,
 }
 
 impl OpenSet {
@@ -215,12 +233,19 @@ impl OpenSet {
             },
             places: HashMap::new(),
             marked: None,
+            room: Room::default(),
         })
     }
 
     fn file(&mut self, line: &[u8]) -> Result<(), BadLine> {
         let (number, mark, name) = file_parts(line).ok_or(BadLine::NoFile)?;
         let name = checked_name(unescape(name)?)?;
+        if !self.room.take(1, name.len()) {
+            // It is refused at its end, when it is known how large it is.
+            self.set.members = Vec::new();
+            self.places = HashMap::new();
+            return Ok(());
+        }
         let place = match (self.places.get(&number), mark) {
             (Some(&place), b'=') => {
                 if let Some(member) = self.set.members.get_mut(place) {
