@@ -40,6 +40,19 @@ impl Stage {
         self.seekless("remove --yes --from -").stdin(report).run()
     }
 
+    /// The same, about to start with so much memory and no more.
+    fn with_memory(&self, bytes: u64) -> Seekless {
+        let limit = rustix::process::Rlimit {
+            current: Some(bytes),
+            maximum: Some(bytes),
+        };
+        let lower = move || {
+            use rustix::process::{Resource, setrlimit};
+            Ok(setrlimit(Resource::Data, limit)?)
+        };
+        self.seekless("remove --yes --from").before(lower)
+    }
+
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.tree.root()).expect("the tree is there");
         let names = entries.map(|entry| entry.expect("an entry").file_name());
@@ -408,23 +421,129 @@ fn ten_million_lines_take_little_memory() {
         at: 0,
     };
     std::io::copy(&mut lines, &mut file).expect("written");
-    let limit = rustix::process::Rlimit {
-        current: Some(256 << 20),
-        maximum: Some(256 << 20),
-    };
-    let run = stage
-        .seekless("remove --yes --from")
-        .arg(&path)
-        .before(move || {
-            Ok(rustix::process::setrlimit(
-                rustix::process::Resource::Data,
-                limit,
-            )?)
-        })
-        .run();
+    let run = stage.with_memory(256 << 20).arg(&path).run();
     run.exits(1)
         .says("10,000,000 names left alone: each is not there any more");
     assert_eq!(stage.names().len(), 3);
+}
+
+/// A report with one set that lists so many names, in text or as JSON.
+struct OneSet {
+    format: &'static str,
+    names: u64,
+}
+
+impl OneSet {
+    fn write(&self, path: &std::path::Path) -> std::io::Result<()> {
+        let mut file = std::io::BufWriter::new(fs::File::create(path)?);
+        let set = "\"size\":1,\"digest\":null,\"replicas\":2,\"reclaimable\":1,\"members\":[";
+        match self.format {
+            "text" => file.write_all(ONE_BYTE.as_bytes())?,
+            "json" => {
+                let start = "{\"format\":\"seekless\",\"schema\":1,\"sets\":[{";
+                write!(file, "{start}{set}")?;
+            }
+            _ => write!(file, "{{\"type\":\"set\",{set}")?,
+        }
+        for name in 0..self.names {
+            if self.format == "text" {
+                writeln!(file, "  1 = /x{}", name % 10)?;
+                continue;
+            }
+            let comma = if name == 0 { "" } else { "," };
+            write!(
+                file,
+                "{comma}{{\"path\":{{\"text\":\"/x\"}},\"mtime\":\"2024-01-01T00:00:00Z\",\"dev\":1,\
+                 \"ino\":1,\"links\":1,\"allocated\":1,\"disk\":\"\",\"root\":0}}"
+            )?;
+        }
+        match self.format {
+            "text" => {}
+            "json" => file.write_all(b"]}]}")?,
+            _ => file.write_all(b"]}\n")?,
+        }
+        file.flush()
+    }
+
+    /// It is refused as a whole, by its line and with the way out.
+    #[track_caller]
+    fn is_refused(&self, stage: &Stage, memory: u64) {
+        let path = stage.state.path().join("large");
+        self.write(&path).expect("written");
+        let run = stage.with_memory(memory).arg(&path).run().exits(2);
+        run.says("large: line 1")
+            .says(&format!(
+                "the set of files of 1 bytes, blake3 -, has {} names",
+                self.names
+            ))
+            .says("2000000 names")
+            .says("can be cut into several");
+        assert_eq!(stage.names().len(), 3);
+    }
+}
+
+#[test]
+fn a_set_that_no_memory_should_have_to_hold_is_refused() {
+    let set = OneSet {
+        format: "text",
+        names: 2_000_001,
+    };
+    set.is_refused(&abc(), 256 << 20);
+}
+
+#[test]
+#[ignore = "takes minutes: ten million names in one set, in three formats"]
+fn ten_million_names_in_one_set_are_refused_in_little_memory() {
+    for format in ["text", "ndjson", "json"] {
+        let set = OneSet {
+            format,
+            names: 10_000_000,
+        };
+        set.is_refused(&abc(), 1 << 30);
+    }
+}
+
+#[test]
+fn a_text_that_is_no_name_is_not_read_to_its_end() {
+    let stage = abc();
+    let path = stage.state.path().join("long");
+    for (start, said) in [
+        (
+            "{\"type\":\"set\",\"digest\":\"",
+            "line 1: the line is too long for a name",
+        ),
+        ("{\"format\":\"", "a text in it is longer than any name"),
+    ] {
+        let mut file = fs::File::create(&path).expect("a file");
+        file.write_all(start.as_bytes()).expect("written");
+        // Zeros, of which the file system keeps none.
+        file.set_len(1 << 40).expect("lengthened");
+        let run = stage.with_memory(256 << 20).arg(&path).run();
+        run.exits(2).says(said);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: a million files, a gigabyte of memory for them"]
+fn a_set_of_a_million_files_is_acted_on() {
+    let stage = Stage::new(Tree::new());
+    let mut report = "0 B (0 bytes) * 2, reclaimable 0 B (0 bytes), blake3 -\n".to_owned();
+    let top = stage.tree.root().canonicalize().expect("there");
+    for number in 0..1_000_000 {
+        let folder = top.join((number / 10_000).to_string());
+        fs::create_dir_all(&folder).expect("a folder");
+        let file = folder.join(format!("a file with a usual name {number}.jpg"));
+        fs::File::create(&file).expect("a file");
+        let mark = if number == 77 { '*' } else { ' ' };
+        report.push_str(&format!("  {} {mark} {}\n", number + 1, file.display()));
+    }
+    let patience = std::time::Duration::from_secs(3600);
+    let run = stage.with_memory(3 << 30).arg("-").stdin(report);
+    run.patience(patience)
+        .run()
+        .exits(0)
+        .says("Done: remove 999,999 files");
+    assert!(top.join("0/a file with a usual name 77.jpg").exists());
 }
 
 /// Real reports, to be damaged.

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use common::scene::{SIZE, Scene, picture, step};
-use common::volume::{Volume, sh};
-use common::{noise, seekless};
+use common::volume::{Mounted, Volume, sh};
+use common::{Tree, noise, seekless};
 use seekless::action::{ActionKind, Outcome, Skip, Unfit};
 
 /// Bytes in use on a file system, everything written.
@@ -316,4 +316,44 @@ fn a_file_can_have_only_so_many_names() {
         other => panic!("{other:?}"),
     }
     assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn protected_folders_are_so_whichever_mount_leads_there() {
+    for (option, mounted) in [
+        ("--protect keep", "keep"),
+        ("--protect keep/deep/x", "keep/deep"),
+        ("--protect keep", "keep/deep"),
+        ("--reference keep/deep", "keep"),
+        ("--protect keep/deep", "."),
+    ] {
+        let tree = Tree::new().copies(["keep/deep/x", "other/y"], "the same");
+        let tree = tree.file("elsewhere/by/z", "alone");
+        let source = tree.path(mounted);
+        let _mounted = Mounted::new(
+            &format!("--bind {}", source.display()),
+            tree.path("elsewhere/by"),
+        );
+        let seen = match mounted {
+            "." => "elsewhere/by/keep/deep/x",
+            "keep" => "elsewhere/by/deep/x",
+            _ => "elsewhere/by/x",
+        };
+        // Only the other way there is searched, and it is the older one that would go.
+        let state = tempfile::tempdir().expect("a folder");
+        let line = format!("remove -n --keep newest {option} {seen} other");
+        let tree = tree.modified("keep/deep/x", 1_000_000);
+        let run = seekless(tree.root(), &line)
+            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
+            .run()
+            .exits(0);
+        let plan = run.stdout_text();
+        let goes = plan.lines().filter(|line| line.starts_with("  remove"));
+        let goes: Vec<_> = goes.collect();
+        assert!(
+            goes.len() == 1 && goes[0].ends_with("/other/y"),
+            "{option} {mounted}\n{run}"
+        );
+    }
 }

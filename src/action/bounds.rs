@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::device::{Inner, Mounts};
 use crate::scan::{BadPattern, PathGlobs};
 
 /// A folder and everything below it, by its real path.
@@ -12,6 +13,8 @@ use crate::scan::{BadPattern, PathGlobs};
 pub struct Below {
     /// Without a slash at its end; empty for `/`.
     folder: Vec<u8>,
+    /// The same on its file system, if other mounts shall count.
+    inner: Option<Inner>,
 }
 
 /// Says why a place cannot be used.
@@ -48,7 +51,22 @@ impl Below {
         let bytes = path.as_os_str().as_bytes();
         Self {
             folder: bytes.strip_suffix(b"/").unwrap_or(bytes).to_vec(),
+            inner: None,
         }
+    }
+
+    /// Lets it hold what is the same place seen through another mount.
+    fn through(&mut self, mounts: &Mounts) {
+        let folder: &[u8] = match self.folder.is_empty() {
+            true => b"/",
+            false => &self.folder,
+        };
+        self.inner = mounts.inner(folder);
+    }
+
+    fn holds_inner(&self, inner: Option<&Inner>) -> bool {
+        let both = self.inner.as_ref().zip(inner);
+        both.is_some_and(|(folder, path)| folder.holds(path))
     }
 
     /// True for the folder itself and everything below it.
@@ -99,9 +117,9 @@ impl Place {
         globs.map(|globs| Self(Kind::Glob(globs))).ok_or(missing)
     }
 
-    fn holds(&self, path: &[u8], listed: &[u8]) -> bool {
+    fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         match &self.0 {
-            Kind::Below(below) => below.holds(path),
+            Kind::Below(below) => below.holds(path) || below.holds_inner(inner),
             Kind::Glob(globs) => {
                 let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
                 any(path) || any(listed)
@@ -151,17 +169,39 @@ pub struct Bounds {
     pub only_under: Vec<Below>,
     /// Folders whose files take no part: neither kept nor touched.
     pub aside: Vec<Below>,
+    /// Through which of these references and protected folders are looked for.
+    pub mounts: Mounts,
 }
 
 impl Bounds {
+    /// Lets references and protected folders count through whichever mount they are reached (bind mounts).
+    #[must_use]
+    pub fn through(mut self, mounts: Mounts) -> Self {
+        let protected = self.protected.iter_mut();
+        let protected = protected.filter_map(|place| match &mut place.0 {
+            Kind::Below(below) => Some(below),
+            Kind::Glob(_) => None,
+        });
+        let all = self.reference.iter_mut().chain(protected);
+        all.for_each(|below| below.through(&mounts));
+        self.mounts = mounts;
+        self
+    }
+
     /// Tells why a name must not be touched; `None` if it may.
     ///
     /// `path` is the real path, `listed` the name as somebody wrote it.
     pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Hold> {
         let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
-        if inside(&self.reference) {
+        let inner = match self.reference.is_empty() && self.protected.is_empty() {
+            true => None,
+            false => self.mounts.inner(path),
+        };
+        let inner = inner.as_ref();
+        let is_protected = |place: &Place| place.holds(path, listed, inner);
+        if inside(&self.reference) || self.reference.iter().any(|f| f.holds_inner(inner)) {
             Some(Hold::Reference)
-        } else if self.protected.iter().any(|place| place.holds(path, listed)) {
+        } else if self.protected.iter().any(is_protected) {
             Some(Hold::Protected)
         } else if !self.only_under.is_empty() && !inside(&self.only_under) {
             Some(Hold::Outside)
@@ -208,10 +248,10 @@ mod tests {
             ("/x/o*", "/z/x/originals/y.jpg", false),
             ("./o*/", "/home/me/originals/y.jpg", true),
         ] {
-            let held = place(pattern).holds(path.as_bytes(), b"elsewhere");
+            let held = place(pattern).holds(path.as_bytes(), b"elsewhere", None);
             assert_eq!(held, expected, "{pattern} {path}");
         }
-        assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg"));
+        assert!(place("album*").holds(b"/real/place", b"album-1/x.jpg", None));
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
                 Delivery::LargestFirst,
                 &listener,
                 &control,
-                &mut |set| planner.add(&Claim::from(set)),
+                &mut |set| planner.add(Claim::from(set)),
             )
         },
         &mut watch,
@@ -133,7 +133,7 @@ fn report(
                 }
                 read.fetch_add(set.members.len() as u64, Ordering::Relaxed);
                 if failed.is_none() {
-                    failed = planner.add(&claim(set)).err();
+                    failed = planner.add(claim(set)).err();
                 }
             })
         },

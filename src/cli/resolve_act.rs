@@ -9,6 +9,7 @@ use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::keep::Rules;
 use seekless::action::plan::{self, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
+use seekless::device::Mounts;
 use seekless::engine::{Config, Replication};
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
@@ -212,8 +213,9 @@ fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse
         reference: folders("reference", &args.reference)?,
         protected: protected.map_err(|e| wrong("protect", &e))?,
         only_under: folders("only-under", &args.only_under)?,
-        aside: Vec::new(),
-    })
+        ..Bounds::default()
+    }
+    .through(Mounts::read()))
 }
 
 /// A folder that may not be there yet, with the links on the way to it resolved.

@@ -65,8 +65,8 @@ impl Script {
 
     /// Writes the steps of one set.
     pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
-        let steps = plan::steps(set, self.action);
-        if steps.is_empty() {
+        let mut steps = plan::steps(set, self.action).peekable();
+        if steps.peek().is_none() {
             return Ok(());
         }
         let digest = set.digest.as_deref().unwrap_or("-");
@@ -76,8 +76,8 @@ impl Script {
             Bytes(set.size),
             set.size
         )?;
-        for step in &steps {
-            let (victim, keeper) = (&step.victim.path, &step.keeper.path);
+        for step in steps {
+            let (victim, keeper) = (&step.victim.path[..], &step.keeper.path[..]);
             let mut words = Words::default();
             words.bare(self.action.name());
             words.name(victim);
@@ -90,7 +90,7 @@ impl Script {
             if self.action == ActionKind::Symlink {
                 words.bare("as");
                 words.name(&match self.absolute_links {
-                    true => keeper.clone(),
+                    true => keeper.to_vec(),
                     false => relative(victim, keeper),
                 });
             }
@@ -267,10 +267,17 @@ symlink() {
 "#;
 
 const REFLINK: &str = r#"
-# reflink VICTIM keeping KEEPER: needs cp of GNU coreutils. The victim becomes a new file with its old
-# owner, mode, times and attributes. (seekless itself lets the kernel share the blocks in place.)
+# reflink VICTIM keeping KEEPER: needs cp and stat of GNU coreutils. The victim becomes a NEW FILE with its
+# old owner, mode, times and attributes, and so a file with further names (hard links) is left alone: the
+# new file would not have them. (seekless itself lets the kernel share the blocks in place: the file
+# remains the one it was, with all its names.)
 reflink() {
-    same "$1" "$3" && temporary "$1" || return 0
+    same "$1" "$3" || return 0
+    if [ "$(stat -c %h -- "$1")" != 1 ]; then
+        skip 'has further names' "$1"
+        return 0
+    fi
+    temporary "$1" || return 0
     if cp --attributes-only --preserve=all -- "$1" "$t" &&
         cp --reflink=always --no-preserve=all -- "$3" "$t" &&
         touch -r "$1" -- "$t" && cmp -s -- "$1" "$t"; then

@@ -17,6 +17,8 @@ use super::number::DeviceNumber;
 pub(super) struct Mount {
     /// The file system's own device number; files below may carry another (btrfs subvolumes).
     pub device: DeviceNumber,
+    /// What of the file system is mounted: `/` but for bind mounts and subvolumes.
+    pub root: PathBuf,
     /// Where it is mounted, as this process sees it.
     pub mount_point: PathBuf,
     /// Type of the file system, as in `ext4` or `fuse.sshfs`.
@@ -103,13 +105,15 @@ fn deepest<'a>(mounts: impl Iterator<Item = &'a Mount>, path: &Path) -> Option<&
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&b| b == b' ');
     let device = DeviceNumber::parse(std::str::from_utf8(fields.nth(2)?).ok()?)?;
-    let mount_point = PathBuf::from(unescape(fields.nth(1)?));
+    let root = PathBuf::from(unescape(fields.next()?));
+    let mount_point = PathBuf::from(unescape(fields.next()?));
     let mut fields = fields.skip_while(|&field| field != b"-").skip(1);
     let filesystem = unescape(fields.next()?).to_string_lossy().into_owned();
     let source = unescape(fields.next()?);
     let options = fields.next().map(split_options).unwrap_or_default();
     Some(Mount {
         device,
+        root,
         mount_point,
         filesystem,
         source,

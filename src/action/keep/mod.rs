@@ -163,14 +163,16 @@ impl Rules {
         let Some((&best, others)) = order.split_first() else {
             return String::new();
         };
-        let mut rivals = others.to_vec();
+        // What is equal by the rules so far stands together, since this is how the files are sorted.
+        let mut rivals = others;
         let mut tied = Vec::new();
         for (at, (name, _)) in self.rules.iter().enumerate() {
             if rivals.is_empty() {
                 break;
             }
             let before = rivals.len();
-            rivals.retain(|&other| scores[other][at] == scores[best][at]);
+            let equal = |&other: &usize| scores[other][at] == scores[best][at];
+            rivals = &rivals[..rivals.partition_point(equal)];
             match rivals.len() {
                 0 => return told(&tied, name),
                 left if left == before => tied.push(format!("{name}: {} equal", left + 1)),

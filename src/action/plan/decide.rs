@@ -1,6 +1,6 @@
 //! Decides which files of a set stay.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::set::{Fate, Left, SetPlan};
 use crate::action::ActionKind;
@@ -45,11 +45,14 @@ impl Policy {
                 file.fate = Fate::Leave(Left::NotAsked);
             }),
             Choice::ByRule => self.by_group(set, None),
-            Choice::Keep(chosen) => self.by_group(set, Some(chosen)),
+            Choice::Keep(chosen) => {
+                let chosen = chosen.iter().copied().collect();
+                self.by_group(set, Some(&chosen));
+            }
         }
     }
 
-    fn by_group(&self, set: &mut SetPlan, chosen: Option<&[usize]>) {
+    fn by_group(&self, set: &mut SetPlan, chosen: Option<&HashSet<usize>>) {
         let all: Vec<usize> = (0..set.files.len()).collect();
         let groups: Vec<Vec<usize>> = match self.action {
             // A link cannot leave its file system, so one file stays on each.
@@ -74,7 +77,7 @@ impl Policy {
 
     /// Decides about files of which each can stand for each other. At least one stays, whatever
     /// rules, bounds and users say.
-    fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&[usize]>) {
+    fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&HashSet<usize>>) {
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
@@ -143,8 +146,9 @@ fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, String)]) -> Vec<(usize
         .iter()
         .flat_map(|&(index, _)| roots_of(index))
         .collect();
-    let stays = |index: &usize| stay.iter().any(|(other, _)| other == index);
-    let beside = free.iter().copied().filter(|index| !stays(index));
+    let stays: HashSet<usize> = stay.iter().map(|&(index, _)| index).collect();
+    let beside = free.iter().copied();
+    let beside = beside.filter(|index| !stays.contains(index));
     beside
         .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
         .map(|index| (index, "below the same given path (--isolate)".to_owned()))

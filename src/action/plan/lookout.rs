@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::claim::{Claim, ClaimedFile, Inside, Origin};
+use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::bounds::Bounds;
 use crate::sys::open::CWD;
@@ -48,7 +48,7 @@ impl Lookout {
     }
 
     /// Looks at the files of a set. Names of one file come together, whatever the claim says.
-    pub fn look(&mut self, claim: &Claim) -> SetPlan {
+    pub fn look(&mut self, claim: Claim) -> SetPlan {
         let mut set = SetPlan {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),
@@ -58,12 +58,13 @@ impl Lookout {
         // A file's place among those found.
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
-        for file in &claim.files {
-            for listed in &file.names {
-                let mut path = self.absolute(listed);
+        let said = (claim.size, claim.digest.is_some());
+        for file in claim.files {
+            for listed in file.names {
+                let mut path = self.absolute(&listed);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
-                    self.look_at(&real, claim, file)
+                    self.look_at(&real, said, file.facts)
                 });
                 match looked {
                     Err(why) => set.left.push(LeftName { path, why }),
@@ -75,9 +76,9 @@ impl Lookout {
                             set.files.len() - 1
                         });
                         set.files[place].names.push(PlannedName {
-                            hold: self.bounds.hold(&path, listed),
+                            hold: self.bounds.hold(&path, &listed),
                             path,
-                            listed: listed.clone(),
+                            listed,
                             root,
                         });
                     }
@@ -148,8 +149,8 @@ impl Lookout {
     fn look_at(
         &self,
         path: &[u8],
-        claim: &Claim,
-        file: &ClaimedFile,
+        (size, has_digest): (u64, bool),
+        facts: Option<ClaimedFacts>,
     ) -> Result<(Stat, Option<u32>), Left> {
         let root = match self.origin.root_of(path) {
             Inside::Root(number) => Some(number),
@@ -159,7 +160,7 @@ impl Lookout {
         if self.bounds.is_aside(path) {
             return Err(Left::Aside);
         }
-        if self.strict && claim.digest.is_none() {
+        if self.strict && !has_digest {
             return Err(Left::NoDigest);
         }
         let name = CString::new(path).map_err(|_| Left::NotRegular)?;
@@ -169,11 +170,11 @@ impl Lookout {
             FileType::Symlink => return Err(Left::Link),
             _ => return Err(Left::NotRegular),
         }
-        if stat.size != claim.size {
+        if stat.size != size {
             return Err(Left::Size);
         }
         let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
-        let as_said = match file.facts {
+        let as_said = match facts {
             Some(facts) => {
                 (facts.dev, facts.ino, facts.mtime_ns) == (stat.dev, stat.ino, stat.mtime_ns)
             }

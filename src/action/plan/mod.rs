@@ -16,7 +16,7 @@ mod set;
 mod sidecars;
 mod spool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use super::{ActionKind, Expected, Step, Target};
@@ -84,7 +84,7 @@ impl Planner {
     }
 
     /// Plans for one set.
-    pub fn add(&mut self, claim: &Claim) -> io::Result<()> {
+    pub fn add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.lookout.look(claim);
         if set.files.len() < 2 && set.left.is_empty() {
             return Ok(());
@@ -279,7 +279,7 @@ impl Plan {
     }
 
     /// The steps of a set.
-    pub fn steps(&self, set: &SetPlan) -> Vec<Step> {
+    pub fn steps<'s>(&self, set: &'s SetPlan) -> impl Iterator<Item = Step> + use<'s> {
         steps(set, self.action())
     }
 }
@@ -304,39 +304,58 @@ fn acted_names(file: &PlannedFile, action: ActionKind) -> &[PlannedName] {
 const ALTERNATES: usize = 3;
 
 /// The steps of a set: keeper and victim are two files, and every keeper is one that stays.
-pub fn steps(set: &SetPlan, action: ActionKind) -> Vec<Step> {
+pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + use<'_> {
     let digest = set.digest.as_deref().and_then(ContentDigest::from_hex);
-    let keeper = |file: &PlannedFile| target(file, set.size, 0);
-    let mut steps = Vec::new();
-    for file in &set.files {
-        let Fate::Act { keeper: place, .. } = file.fate else {
-            continue;
-        };
-        let stays = |file: &&PlannedFile| matches!(file.fate, Fate::Keep(_));
-        let Some(first) = set.files.get(place).filter(stays) else {
-            continue;
-        };
-        let others = set.files.iter().enumerate();
-        let alternates = others
-            .filter(|&(index, other)| index != place && stays(&other))
-            .filter(|(_, other)| action != ActionKind::Hardlink || other.dev == file.dev);
-        let alternates = alternates.filter_map(|(_, other)| keeper(other));
-        let alternates: Vec<Target> = alternates.take(ALTERNATES).collect();
-        for (nth, _) in acted_names(file, action).iter().enumerate() {
-            let Some((first, victim)) = keeper(first).zip(target(file, set.size, nth)) else {
-                continue;
-            };
-            steps.push(Step {
+    let keeper = |place: usize| target(set.files.get(place)?, set.size, 0);
+    let staying = staying(set, action);
+    let acted = set.files.iter().filter_map(move |file| match file.fate {
+        Fate::Act { keeper, .. } if is_kept(set, keeper) => Some((file, keeper)),
+        _ => None,
+    });
+    acted.flat_map(move |(file, place)| {
+        let near = staying.get(&place_of(file, action));
+        let others = near.into_iter().flatten().copied();
+        let others = others.filter(|&other| other != place);
+        let alternates: Vec<Target> = others.filter_map(keeper).take(ALTERNATES).collect();
+        let names = 0..acted_names(file, action).len();
+        names.filter_map(move |nth| {
+            Some(Step {
                 action,
-                keeper: first,
+                keeper: keeper(place)?,
                 alternates: alternates.clone(),
-                victim,
+                victim: target(file, set.size, nth)?,
                 below: None,
                 digest,
-            });
+            })
+        })
+    })
+}
+
+fn is_kept(set: &SetPlan, place: usize) -> bool {
+    let file = set.files.get(place);
+    file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
+}
+
+/// What a keeper must have in common with the file: a hard link cannot leave its file system.
+fn place_of(file: &PlannedFile, action: ActionKind) -> u64 {
+    match action {
+        ActionKind::Hardlink => file.dev,
+        _ => 0,
+    }
+}
+
+/// The first files that stay, as many as a step can use.
+fn staying(set: &SetPlan, action: ActionKind) -> HashMap<u64, Vec<usize>> {
+    let mut staying: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (place, file) in set.files.iter().enumerate() {
+        if matches!(file.fate, Fate::Keep(_)) {
+            let near = staying.entry(place_of(file, action)).or_default();
+            if near.len() <= ALTERNATES {
+                near.push(place);
+            }
         }
     }
-    steps
+    staying
 }
 
 /// A step of the run itself may change a file's change time; whoever carries steps out knows that.

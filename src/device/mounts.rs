@@ -1,0 +1,72 @@
+//! Where on its file system a path lies, whichever mount leads there.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::mountinfo::MountTable;
+use super::number::DeviceNumber;
+
+/// The mounts as they were at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Mounts(MountTable);
+
+/// A file system, by the number that its mounts have in common, and a path in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inner {
+    device: DeviceNumber,
+    path: PathBuf,
+}
+
+impl Mounts {
+    /// Reads which there are; none where `/proc` does not tell.
+    pub fn read() -> Self {
+        Self(MountTable::read(Path::new("/proc/self/mountinfo")).unwrap_or_default())
+    }
+
+    /// Translates a real absolute path.
+    pub fn inner(&self, path: &[u8]) -> Option<Inner> {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let mount = self.0.above(path)?;
+        let rest = path.strip_prefix(&mount.mount_point).ok()?;
+        Some(Inner {
+            device: mount.device,
+            path: mount.root.join(rest),
+        })
+    }
+}
+
+impl Inner {
+    /// True for the place itself and everything below it.
+    pub fn holds(&self, other: &Self) -> bool {
+        self.device == other.device && other.path.starts_with(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_one_whichever_mount_leads_there() {
+        let mounts = Mounts(MountTable::parse(
+            b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n\
+              2 1 8:2 / /data rw - ext4 /dev/sda2 rw\n\
+              3 1 8:2 /photos/2024 /mnt/new rw - ext4 /dev/sda2 rw\n\
+              4 1 8:2 /photos /mnt/all rw - ext4 /dev/sda2 rw\n",
+        ));
+        let inner = |path: &str| mounts.inner(path.as_bytes()).expect("a mount");
+        let photos = inner("/data/photos");
+        for (path, expected) in [
+            ("/data/photos", true),
+            ("/data/photos/2023/a", true),
+            ("/mnt/new/a", true),
+            ("/mnt/all/2024/a", true),
+            ("/data/photos-2/a", false),
+            ("/mnt/a", false),
+            ("/photos/2024/a", false),
+        ] {
+            assert_eq!(photos.holds(&inner(path)), expected, "{path}");
+        }
+        assert!(Mounts::default().inner(b"/a").is_none());
+    }
+}
