@@ -516,8 +516,7 @@ fn a_text_that_is_no_name_is_not_read_to_its_end() {
     ] {
         let mut file = fs::File::create(&path).expect("a file");
         file.write_all(start.as_bytes()).expect("written");
-        // Zeros, of which the file system keeps none.
-        file.set_len(1 << 40).expect("lengthened");
+        file.write_all(&vec![b'a'; 17 << 20]).expect("written");
         let run = stage.with_memory(256 << 20).arg(&path).run();
         run.exits(2).says(said);
     }
