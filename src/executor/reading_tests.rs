@@ -563,6 +563,25 @@ fn comparing_tells_apart_what_differs_anywhere() {
     );
 }
 
+/// So many files are shared out among threads.
+#[test]
+fn a_crowd_is_told_apart_like_a_pair() {
+    const SIZE: usize = 70_000;
+    let marks: Vec<_> = (0..300)
+        .map(|i| (69_000 + i % 7, u8::from(i % 3 == 0)))
+        .collect();
+    let outcomes = compare(&marks, SIZE, |_| ());
+    let content = |i: usize| if marks[i].1 == 0 { (0, 0) } else { marks[i] };
+    for (i, outcome) in outcomes.iter().enumerate() {
+        let first = (0..marks.len()).find(|&other| content(other) == content(i));
+        let with = match outcome {
+            Outcome::Compared { with, .. } => Some(*with as usize),
+            _ => None,
+        };
+        assert_eq!(with, first, "file {i}: {outcome:?}");
+    }
+}
+
 #[test]
 fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
     let marks = [(0, 0); 4];

@@ -3,18 +3,21 @@
 //! All of them advance together, so that each is left alone as soon as it differs from all others,
 //! and bytes are looked at once. On cached files this is faster than any strong hash.
 
+mod split;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
-use crate::sys::pread;
+use crate::executor::fold::Fold;
+use crate::executor::reader::{Reader, is_expected};
+use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
 
-use super::fold::Fold;
-use super::reader::{Reader, is_expected, refused};
-use super::task::{Batch, Completion, Failure, Outcome, Task};
+use split::Block;
 
 /// Bytes of each file that are compared at a time: a block of two files is in the second-level
 /// cache when it is compared.
@@ -130,6 +133,7 @@ fn compare<F: Fold>(
     let mut classes = vec![files];
     let mut offset = 0;
     let mut first = vec![0; BLOCK];
+    let stop = Arc::clone(&reader.settings.stop);
     while offset < len && !classes.is_empty() {
         let want = (len - offset).min(BLOCK as u64) as usize;
         let mut split = Vec::new();
@@ -138,13 +142,17 @@ fn compare<F: Fold>(
                 settle(&class, offset, answers);
                 continue;
             }
-            split_class(
-                reader,
-                class,
+            let block = Block {
                 offset,
-                &mut first[..want],
-                &mut split,
-                answers,
+                piece: reader.piece(want),
+                first: &mut first[..want],
+                stop: &stop,
+            };
+            let failed = block.split(class, &mut split);
+            answers.extend(
+                failed
+                    .into_iter()
+                    .map(|(task, failure)| completion(task, Outcome::Failed(failure))),
             );
         }
         classes = split;
@@ -153,59 +161,6 @@ fn compare<F: Fold>(
     for class in classes {
         settle(&class, len, answers);
     }
-}
-
-/// Reads a block of each file and puts those with equal ones together.
-fn split_class<'a, F: Fold>(
-    reader: &mut Reader<F>,
-    class: Vec<File<'a>>,
-    offset: u64,
-    first: &mut [u8],
-    split: &mut Vec<Vec<File<'a>>>,
-    answers: &mut Vec<Completion<F::Digest>>,
-) {
-    let mut like_first = Vec::with_capacity(class.len());
-    // The others by the BLAKE3 of their block: comparing each with each would be quadratic.
-    let mut others: HashMap<[u8; 32], usize> = HashMap::new();
-    let mut other_classes: Vec<Vec<File<'a>>> = Vec::new();
-    let mut files = class.into_iter();
-    let mut next_of_kin = None;
-    while let Some(file) = next_of_kin.take().or_else(|| files.next()) {
-        let block = match like_first.is_empty() {
-            true => &mut *first,
-            false => reader.piece(first.len()),
-        };
-        let failure = match pread::full(file.fd.as_fd(), block, offset) {
-            Ok(n) if n == block.len() => None,
-            // Shorter than the scan said: cut off meanwhile.
-            Ok(_) => Some(Failure::Changed),
-            Err(e) => Some(refused(file.task, file.fd.as_fd(), e)),
-        };
-        let cancelled = Failure::Refused(Errno::CANCELED);
-        if let Some(failure) = failure.or_else(|| reader.stopped().then_some(cancelled)) {
-            answers.push(completion(file.task, Outcome::Failed(failure)));
-            next_of_kin = file.next_of_kin();
-            continue;
-        }
-        if like_first.is_empty() {
-            like_first.push(file);
-            continue;
-        }
-        let block = &*reader.piece(first.len());
-        if block == first {
-            like_first.push(file);
-            continue;
-        }
-        match others.entry(*blake3::hash(block).as_bytes()) {
-            Entry::Occupied(at) => other_classes[*at.get()].push(file),
-            Entry::Vacant(at) => {
-                at.insert(other_classes.len());
-                other_classes.push(vec![file]);
-            }
-        }
-    }
-    split.extend((!like_first.is_empty()).then_some(like_first));
-    split.append(&mut other_classes);
 }
 
 /// Answers for files that were equal to each other and to no others, after so many bytes.
