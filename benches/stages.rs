@@ -9,7 +9,7 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, find};
+use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, SweepOrder, find};
 use seekless::event::Deaf;
 use seekless::hash::ContentDigest;
 use seekless::pipeline::{DuplicateSet, Member, Summary};
@@ -52,6 +52,9 @@ fn config(folder: &Path) -> Config {
         verify: false,
         digests: true,
         read_whole: true,
+        order: SweepOrder::default(),
+        io_idle: false,
+        bytes_per_second: None,
         page_use: PageUse::Keep,
         overrides: Overrides::default(),
         sysfs: SystemRoot::default().sysfs,

@@ -667,6 +667,9 @@ mod wrong_use {
     fn other_malformed_values_are_named() {
         refuses("--depth-random 0 .", "0");
         refuses("--depth-random many .", "many");
+        refuses("--bwlimit 0 .", "0");
+        refuses("--bwlimit fast .", "fast");
+        refuses("--order random .", "random");
         refuses("--max-depth -1 .", "-1");
         refuses("--max-depth deep .", "deep");
         refuses("--type picture .", "picture");

@@ -131,6 +131,11 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
             "-v",
             "-x",
             "--digest=when-needed",
+            "--order=directory",
+            "--order=inode",
+            "--sample-first",
+            "--io-idle",
+            "--bwlimit=1G",
         ]),
     );
     choices.prop_map(|(threads, depth, other)| {

@@ -202,6 +202,7 @@ mod tests {
             "--exclude [",
             "--regex (",
             "--depth-random 0",
+            "--bwlimit 0",
             "--isolate a",
         ] {
             let error = resolved(line).expect_err(line);
@@ -209,7 +210,7 @@ mod tests {
         }
         let error = resolved_with("--stdin", b"a\0b\0").expect_err("NUL in lines");
         said.push_str(&format!("--stdin\n    {error}\n"));
-        assert!(said.lines().count() == 30, "each takes one line");
+        assert!(said.lines().count() == 32, "each takes one line");
         insta::assert_snapshot!(said);
     }
 }

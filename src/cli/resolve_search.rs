@@ -20,6 +20,9 @@ pub fn search(
 ) -> Result<Config, WrongUse> {
     let filter = filter_spec(args, around)?.build()?;
     let overrides = overrides(args, around)?;
+    if args.bwlimit.is_some_and(|rate| rate.0 == 0) {
+        return contradiction("--bwlimit 0 would never read: use 1M or more");
+    }
     let roots = roots(args, around)?;
     if args.isolate && roots.len() == 1 {
         return contradiction(
@@ -39,7 +42,10 @@ pub fn search(
         verify: args.verify,
         digests: true,
         shared_blocks: !args.no_shared_blocks,
-        read_whole: true,
+        read_whole: !args.sample_first,
+        order: args.order,
+        io_idle: args.io_idle,
+        bytes_per_second: args.bwlimit,
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

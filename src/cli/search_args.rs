@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
+use seekless::engine::SweepOrder;
 use seekless::scan::Kind;
 use seekless::units::Bytes;
 
@@ -181,6 +182,40 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "How disks are read")]
     pub no_shared_blocks: bool,
 
+    /// In which order the files on a spinning disk are read
+    ///
+    /// For measuring what the order is worth: 'directory' is how most programs go about it,
+    /// 'inode' needs nothing but metadata.
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = SweepOrder::Physical.word(),
+        hide_default_value = true,
+        value_parser = orders(),
+        help_heading = "How disks are read"
+    )]
+    pub order: SweepOrder,
+
+    /// On spinning disks, never read a file whole before its head was compared
+    ///
+    /// By default a file that is probably needed whole is read whole on the first visit, which spares a
+    /// seek. For measuring what that is worth.
+    #[arg(long, help_heading = "How disks are read")]
+    pub sample_first: bool,
+
+    /// Read only while no other program reads from the disk
+    ///
+    /// Uses the idle class of the kernel's I/O schedulers. bfq and mq-deadline obey it, none and
+    /// kyber do not.
+    #[arg(long, help_heading = "How disks are read")]
+    pub io_idle: bool,
+
+    /// Read at most so much from each device in a second: 50M
+    ///
+    /// What is in the page cache and the listing of folders do not count.
+    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
+    pub bwlimit: Option<Bytes>,
+
     /// Leave what was read in the page cache, even when memory is short
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go
@@ -201,4 +236,12 @@ pub struct SearchArgs {
 fn kinds() -> impl TypedValueParser<Value = Kind> {
     let names = Kind::ALL.map(Kind::name);
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
+}
+
+fn orders() -> impl TypedValueParser<Value = SweepOrder> {
+    let words = SweepOrder::ALL.map(SweepOrder::word);
+    PossibleValuesParser::new(words).map(|word| {
+        let named = SweepOrder::ALL.into_iter().find(|o| o.word() == word);
+        named.unwrap_or_default()
+    })
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::device::{Overrides, SystemRoot};
-use crate::executor::PageUse;
+use crate::executor::{PageUse, SweepOrder};
 use crate::pipeline::{Counting, Replication};
 use crate::scan::filter::Filter;
+use crate::units::Bytes;
 
 /// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
 #[derive(Clone, Debug)]
@@ -36,6 +37,12 @@ pub struct Config {
     pub shared_blocks: bool,
     /// Read files whole on the first visit where a second one would probably cost more.
     pub read_whole: bool,
+    /// By what the sweeps over a spinning disk are put in order.
+    pub order: SweepOrder,
+    /// Read only while nobody else does.
+    pub io_idle: bool,
+    /// Read no more than this from each device in a second.
+    pub bytes_per_second: Option<Bytes>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
-use crate::executor::{Behind, Scheduler, Settings};
+use crate::executor::{Behind, Budgets, Scheduler, Settings};
 use crate::file::SharedDirs;
 use crate::pipeline::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::sys::ring;
+use crate::sys::{ioprio, ring};
 
 use super::blake3_fold::Blake3;
 use super::config::Config;
@@ -53,9 +53,17 @@ pub fn find(
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
+        order: config.order,
+        budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),
         stop: control.stop_flag(),
     };
+    // All threads of the run are started from here, and inherit it.
+    let idle = config.io_idle.then(ioprio::Idle::enter).transpose();
+    if let Err(error) = &idle {
+        let said = format!("--io-idle has no effect: the system refused it ({error})");
+        observer.notice(Notice(said));
+    }
     if !ring::is_available() {
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));

@@ -17,7 +17,7 @@ mod tally;
 mod verify;
 mod volumes;
 
-pub use crate::executor::PageUse;
+pub use crate::executor::{PageUse, SweepOrder};
 pub use crate::pipeline::Replication;
 pub use config::{Config, Root};
 pub use control::{Control, ProgressLine};

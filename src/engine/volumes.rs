@@ -62,7 +62,8 @@ impl Volumes {
             .iter()
             .map(|leaf| leaf.name.as_str())
             .collect();
-        self.disks.push(names.join("+").into());
+        let disks: Arc<str> = names.join("+").into();
+        self.disks.push(Arc::clone(&disks));
         let place = match self.placed.get(&id) {
             Some(&place) => place,
             None => {
@@ -72,7 +73,7 @@ impl Volumes {
                     false => Lane::Pools,
                 };
                 self.costs.push(volume.cost());
-                scheduler.add_volume(lane, limits)
+                scheduler.add_volume(&disks, lane, limits)
             }
         };
         self.placed.insert(id, place);

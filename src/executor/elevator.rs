@@ -2,6 +2,32 @@
 
 use std::collections::BTreeMap;
 
+/// By what the requests of a sweep are put in order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SweepOrder {
+    /// As the scan found them: folder by folder.
+    Directory,
+    /// By inode number.
+    Inode,
+    /// By their place on the disk, as far as the file system tells; else by inode number.
+    #[default]
+    Physical,
+}
+
+impl SweepOrder {
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::Directory, Self::Inode, Self::Physical];
+
+    /// The word for it on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Inode => "inode",
+            Self::Physical => "physical",
+        }
+    }
+}
+
 /// Requests waiting for the head to come by.
 ///
 /// C-SCAN rather than back and forth: files that lie close together are asked for in rising

@@ -89,7 +89,7 @@ impl<F: Fold> Many<F> {
     fn fill(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         loop {
             while let (false, Some(file)) = (self.free.is_empty(), self.current) {
-                self.ask(file);
+                self.ask(file, reader);
             }
             if self.free.is_empty() {
                 return;
@@ -135,7 +135,7 @@ impl<F: Fold> Many<F> {
         }
         let Some(place) = self.files.iter().position(Option::is_none) else {
             // Cannot be: each file begun before holds a slot, and there was a free one.
-            let outcome = reader.read_now(&task, fd.as_fd());
+            let outcome = reader.read_in_time(&task, fd.as_fd());
             return source.complete(&task, outcome);
         };
         let span = task.spans.iter().position(|span| span.len > 0).unwrap_or(0);
@@ -151,11 +151,11 @@ impl<F: Fold> Many<F> {
             failure: None,
         });
         self.current = Some(place);
-        self.ask(place);
+        self.ask(place, reader);
     }
 
     /// Asks for a file's next piece.
-    fn ask(&mut self, place: usize) {
+    fn ask(&mut self, place: usize, reader: &Reader<F>) {
         let (Some(slot), Some(file)) = (self.free.pop(), self.files[place].as_mut()) else {
             return;
         };
@@ -169,6 +169,7 @@ impl<F: Fold> Many<F> {
             len,
             filled: 0,
         };
+        reader.spend(&file.task, len as u64);
         self.ring.read(slot, file.fd.as_fd(), piece.offset, 0, len);
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
@@ -276,7 +277,7 @@ impl<F: Fold> Many<F> {
         for file in self.files.iter_mut().filter_map(Option::take) {
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
-                None => reader.read_now(&file.task, file.fd.as_fd()),
+                None => reader.read_in_time(&file.task, file.fd.as_fd()),
             };
             source.complete(&file.task, outcome);
         }

@@ -4,6 +4,7 @@
 //! to a [`Fold`] and says whether the file was the expected one before and after.
 
 mod behind;
+mod budget;
 mod compare;
 mod elevator;
 mod fold;
@@ -22,6 +23,8 @@ mod task;
 mod worker;
 
 pub use behind::{Behind, PageUse};
+pub use budget::Budgets;
+pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use reader::Settings;
 pub use scheduler::{Answer, Asker, Finished, Lane, Limits, Request, Scheduler};

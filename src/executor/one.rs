@@ -29,5 +29,5 @@ fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome
         return outcome;
     }
     reader.announce(task, fd.as_fd());
-    reader.read_now(task, fd.as_fd())
+    reader.read_in_time(task, fd.as_fd())
 }

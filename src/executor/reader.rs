@@ -12,7 +12,10 @@ use crate::sys::open::Manner;
 use crate::sys::{cachestat, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
+use super::budget::Budgets;
+use super::elevator::SweepOrder;
 use super::fold::Fold;
+use super::scheduler::read_stamp;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
 /// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
@@ -36,6 +39,10 @@ pub struct Settings {
     pub follow: bool,
     /// Folders that each thread may keep open.
     pub open_folders: usize,
+    /// By what a spinning disk's sweeps are put in order.
+    pub order: SweepOrder,
+    /// How much may be read from each device.
+    pub budgets: Arc<Budgets>,
     /// Who gives pages back.
     pub behind: Behind,
     /// Set when no further task is to be begun.
@@ -101,13 +108,31 @@ impl<F: Fold> Reader<F> {
         Err(Failure::Refused(Errno::MFILE))
     }
 
-    /// Reads all spans here and now, piece by piece.
+    /// Takes bytes out of the device's budget, waiting until they may be read.
+    pub fn spend(&self, task: &Task, bytes: u64) {
+        let (_, volume, _) = read_stamp(task.ticket);
+        let Settings { budgets, stop, .. } = &self.settings;
+        budgets.take(volume, bytes, stop);
+    }
+
+    /// Reads all spans here and now, piece by piece, as far as the device's budget allows.
+    pub fn read_in_time(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+        let spends =
+            self.settings.budgets.are_limited() && self.uncached_bytes(task, fd) != Some(0);
+        self.read_spans(task, fd, spends)
+    }
+
+    /// Reads all spans, which are in the page cache, here and now.
     pub fn read_now(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
+        self.read_spans(task, fd, false)
+    }
+
+    fn read_spans(&mut self, task: &Task, fd: BorrowedFd<'_>, spends: bool) -> Outcome<F::Digest> {
         let mut digests = [None; SPANS];
         let mut bytes = 0;
         for (digest, span) in digests.iter_mut().zip(task.spans) {
             if span.len > 0 {
-                match self.read_span(task, fd, span) {
+                match self.read_span(task, fd, span, spends) {
                     Ok(d) => *digest = Some(d),
                     Err(failure) => return Outcome::Failed(failure),
                 }
@@ -122,6 +147,7 @@ impl<F: Fold> Reader<F> {
         task: &Task,
         fd: BorrowedFd<'_>,
         span: Span,
+        spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
         let mut state = F::State::default();
@@ -131,6 +157,9 @@ impl<F: Fold> Reader<F> {
                 return Err(Failure::Refused(Errno::CANCELED));
             }
             let want = (span.len - done).min(PIECE as u64) as usize;
+            if spends {
+                self.spend(task, want as u64);
+            }
             match pread::full(fd, self.piece(want), span.offset + done) {
                 Ok(n) if n == want => {}
                 Ok(_) => return Err(Failure::Changed),
@@ -216,9 +245,12 @@ impl<F: Fold> Reader<F> {
             return self.read_now(task, fd);
         }
         let start = task.spans[0].offset;
-        Outcome::NotCached {
-            position: fiemap::first_position(fd, start).unwrap_or(task.expect.ino),
-        }
+        let position = match self.settings.order {
+            SweepOrder::Directory => 0,
+            SweepOrder::Inode => task.expect.ino,
+            SweepOrder::Physical => fiemap::first_position(fd, start).unwrap_or(task.expect.ino),
+        };
+        Outcome::NotCached { position }
     }
 
     /// Tells the kernel what is to come.

@@ -16,6 +16,8 @@ use crate::sys::ring::Ring;
 use crate::sys::{fadvise, open, stat};
 
 use super::behind::{Behind, PageUse};
+use super::budget::Budgets;
+use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::many::Many;
 use super::one;
@@ -96,6 +98,8 @@ pub fn settings(folder: &Path) -> Settings {
         dirs: Arc::new(dirs),
         follow: false,
         open_folders: 2,
+        order: SweepOrder::Physical,
+        budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),
         stop: Arc::new(AtomicBool::new(false)),
     }

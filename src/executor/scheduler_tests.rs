@@ -135,7 +135,9 @@ fn windows_are_kept_and_everything_is_answered() {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes: Vec<usize> = (0..300).map(|i| 100 + i * 1000).collect();
         let mut desk = Desk::new(folder.path(), &sizes);
-        let volume = desk.scheduler.add_volume(Lane::Pools, LIMITS);
+        let volume = desk
+            .scheduler
+            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
         for (i, &size) in sizes.iter().enumerate() {
             desk.ask(volume, i, size > 128 << 10);
         }
@@ -155,7 +157,9 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes: Vec<usize> = (0..120).map(|i| 1000 + i * 3000).collect();
         let mut desk = Desk::new(folder.path(), &sizes);
-        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        let disk = desk
+            .scheduler
+            .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
         let mut positions = Vec::new();
         for (i, (name, expect)) in desk.files.iter().enumerate() {
             let file = fs::File::open(folder.path().join(name)).expect("is there");
@@ -210,8 +214,12 @@ fn what_waits_can_be_forgotten() {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes = [5000; 200];
         let mut desk = Desk::new(folder.path(), &sizes);
-        let pools = desk.scheduler.add_volume(Lane::Pools, LIMITS);
-        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        let pools = desk
+            .scheduler
+            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
+        let disk = desk
+            .scheduler
+            .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
         for i in 0..sizes.len() {
             desk.ask([pools, disk][i % 2], i, i % 3 == 0);
         }
@@ -233,8 +241,12 @@ fn a_failure_is_answered_on_every_lane() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let mut desk = Desk::new(folder.path(), &[10, 5000, 300_000]);
-        let pools = desk.scheduler.add_volume(Lane::Pools, LIMITS);
-        let disk = desk.scheduler.add_volume(Lane::Disk("sdz".into()), DISK);
+        let pools = desk
+            .scheduler
+            .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
+        let disk = desk
+            .scheduler
+            .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
         desk.scheduler.scan_done();
         for i in 0..3 {
             fs::remove_file(folder.path().join(format!("f{i}"))).expect("removed");

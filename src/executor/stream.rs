@@ -177,6 +177,7 @@ impl<F: Fold> Stream<F> {
             && file.announced < file.len()
         {
             let Piece { offset, len, .. } = file.piece_at(file.announced, STEP);
+            reader.spend(&file.task, len);
             fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
             file.announced += len;
             self.ahead += len;

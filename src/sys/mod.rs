@@ -11,6 +11,7 @@ pub mod fadvise;
 pub mod fault;
 pub mod fiemap;
 pub mod fsuuid;
+pub mod ioprio;
 pub mod lease;
 pub mod link;
 pub mod mincore;

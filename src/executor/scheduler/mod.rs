@@ -27,9 +27,9 @@ use super::task::{Completion, Failure, Kind, Outcome};
 use super::worker::Shape;
 
 use disk::Disk;
-use request::read_stamp;
 use volume::Volume;
 
+pub(super) use request::read_stamp;
 pub use request::{Answer, Asker, Finished, Request};
 pub use volume::{Lane, Limits};
 
@@ -78,8 +78,9 @@ impl<F: Fold> Scheduler<F> {
         }
     }
 
-    /// Adds a volume and returns its number.
-    pub fn add_volume(&mut self, lane: Lane, limits: Limits) -> usize {
+    /// Adds a volume that lies on this device and returns its number.
+    pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> usize {
+        self.settings.budgets.add_volume(device);
         let disk = match lane {
             Lane::Pools => {
                 self.random.widen(limits.random_threads, limits.depth);

@@ -86,7 +86,7 @@ pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, look_up:
 }
 
 /// The request, its volume, and whether it was only to be looked up.
-pub(super) fn read_stamp(ticket: u64) -> (Request, usize, bool) {
+pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, bool) {
     let request = Request {
         id: ticket as u32,
         note: (ticket >> 32) as u8,

@@ -1,0 +1,152 @@
+//! So many bytes a second from each device, however many threads read from it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a device that was idle may be read at full speed: long enough for a file to be read in
+/// one go, short enough that nobody notices.
+const BURST: Duration = Duration::from_millis(100);
+
+/// Who waits looks up so often whether the run is over.
+const LOOK_UP: Duration = Duration::from_millis(50);
+
+/// The budgets of a run's devices. Without a rate nothing waits.
+#[derive(Debug)]
+pub struct Budgets {
+    /// Bytes a second, at least 1.
+    rate: Option<u64>,
+    began: Instant,
+    buckets: RwLock<Buckets>,
+}
+
+#[derive(Debug, Default)]
+struct Buckets {
+    by_device: HashMap<Arc<str>, Arc<Mutex<Bucket>>>,
+    by_volume: Vec<Arc<Mutex<Bucket>>>,
+}
+
+/// A token bucket: when everything that was taken from it is paid for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    paid: Duration,
+}
+
+impl Bucket {
+    /// Takes so many bytes at this time; says how long to wait before they may be read.
+    fn take(&mut self, bytes: u64, rate: u64, now: Duration) -> Duration {
+        let price = Duration::try_from_secs_f64(bytes as f64 / rate as f64);
+        let begin = self.paid.max(now.saturating_sub(BURST));
+        self.paid = begin.saturating_add(price.unwrap_or(Duration::MAX));
+        self.paid.saturating_sub(now)
+    }
+}
+
+impl Budgets {
+    /// Budgets of so many bytes a second for each device.
+    pub fn new(rate: Option<u64>) -> Self {
+        Self {
+            rate: rate.map(|rate| rate.max(1)),
+            began: Instant::now(),
+            buckets: RwLock::default(),
+        }
+    }
+
+    /// True if there is anything to keep to.
+    pub fn are_limited(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    /// Adds the next volume, which lies on this device.
+    pub(super) fn add_volume(&self, device: &Arc<str>) {
+        let mut buckets = self.buckets.write().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.by_device.entry(Arc::clone(device)).or_default();
+        let bucket = Arc::clone(bucket);
+        buckets.by_volume.push(bucket);
+    }
+
+    /// Takes so many bytes of a volume and waits until they may be read, or until it is to stop.
+    pub(super) fn take(&self, volume: usize, bytes: u64, stop: &AtomicBool) {
+        let Some(rate) = self.rate else { return };
+        let bucket = {
+            let buckets = self.buckets.read().unwrap_or_else(PoisonError::into_inner);
+            buckets.by_volume.get(volume).map(Arc::clone)
+        };
+        let Some(bucket) = bucket else { return };
+        let wait = {
+            let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+            bucket.take(bytes, rate, self.began.elapsed())
+        };
+        let began = Instant::now();
+        while !stop.load(Ordering::Relaxed) {
+            let left = wait.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            thread::sleep(left.min(LOOK_UP));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: u64 = 1_000_000;
+
+    fn seconds(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
+    }
+
+    #[test]
+    fn whoever_waits_as_told_never_reads_more_than_the_rate_and_one_burst() {
+        let mut bucket = Bucket::default();
+        let mut now = seconds(5.0);
+        let began = now;
+        let mut read = 0;
+        for i in 0..200_u64 {
+            let bytes = 1000 + i * 7919 % 100_000;
+            now += bucket.take(bytes, RATE, now);
+            read += bytes;
+            let allowed = (now - began + BURST).as_secs_f64() * RATE as f64;
+            assert!(read as f64 <= allowed + 1.0, "{read} bytes by {now:?}");
+        }
+        let least = (now - began).as_secs_f64() * RATE as f64;
+        assert!(read as f64 >= least, "nor does it wait for nothing");
+    }
+
+    #[test]
+    fn a_pause_is_not_saved_up() {
+        let mut bucket = Bucket::default();
+        assert!(bucket.take(RATE, RATE, seconds(1.0)) > Duration::ZERO);
+        assert!(bucket.take(50_000, RATE, seconds(60.0)).is_zero());
+        assert_eq!(
+            bucket.take(RATE, RATE, seconds(60.0)).as_millis(),
+            950,
+            "one second's worth, less what is left of the burst"
+        );
+    }
+
+    #[test]
+    fn volumes_on_one_device_share_its_budget() {
+        let budgets = Budgets::new(Some(RATE));
+        let (one, other): (Arc<str>, Arc<str>) = ("sda".into(), "sdb".into());
+        for device in [&one, &other, &one] {
+            budgets.add_volume(device);
+        }
+        let buckets = budgets.buckets.read().expect("nobody panicked");
+        assert!(Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[2]));
+        assert!(!Arc::ptr_eq(&buckets.by_volume[0], &buckets.by_volume[1]));
+    }
+
+    #[test]
+    fn nobody_waits_when_the_run_is_over_or_nothing_is_limited() {
+        let budgets = Budgets::new(Some(1));
+        budgets.add_volume(&"sda".into());
+        // This would take for ever.
+        budgets.take(0, u64::MAX, &AtomicBool::new(true));
+        Budgets::new(None).take(0, u64::MAX, &AtomicBool::new(false));
+    }
+}
