@@ -10,14 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::pipeline::{DuplicateSet, Summary};
 
+mod bare;
 mod csv;
 pub mod devices;
 pub mod escape;
-mod fdupes;
 pub mod file;
 mod json;
 mod ndjson;
-mod nul;
 pub mod read;
 mod record;
 mod text;
@@ -99,7 +98,7 @@ pub const FORMATS: &[Format] = &[
         streams: true,
         readable_back: false,
         digests: false,
-        make: |_| Box::new(fdupes::Fdupes::default()),
+        make: |_| Box::new(bare::Bare::new(b'\n')),
     },
     Format {
         name: "nul",
@@ -107,7 +106,7 @@ pub const FORMATS: &[Format] = &[
         streams: true,
         readable_back: false,
         digests: false,
-        make: |_| Box::new(nul::Nul::default()),
+        make: |_| Box::new(bare::Bare::new(b'\0')),
     },
 ];
 

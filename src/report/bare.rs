@@ -1,4 +1,7 @@
-//! What `fdupes -r` prints: bare names, an empty line after each set, the last one too.
+//! Names and nothing else: each with its end, and the same end once more after each set.
+//!
+//! With a new line for an end this is what `fdupes -r` prints; with a NUL, which no name can hold,
+//! it is for scripts.
 
 use std::io::{self, Write};
 
@@ -6,27 +9,35 @@ use super::{Header, Report};
 use crate::pipeline::{DuplicateSet, Member, Summary};
 
 /// Writes names as they are, whatever bytes they hold.
-#[derive(Default)]
-pub struct Fdupes {
+pub struct Bare {
+    end: u8,
     every_name: bool,
 }
 
-impl Report for Fdupes {
+impl Bare {
+    /// With this end of each name and each set.
+    pub fn new(end: u8) -> Self {
+        Self {
+            end,
+            every_name: false,
+        }
+    }
+}
+
+impl Report for Bare {
     fn begin(&mut self, _: &mut dyn Write, header: &Header) -> io::Result<()> {
         self.every_name = header.options.hard_links;
         Ok(())
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        for name in set
-            .members
-            .iter()
-            .flat_map(|m| bare_names(m, self.every_name))
-        {
-            out.write_all(name)?;
-            out.write_all(b"\n")?;
+        for member in &set.members {
+            for name in bare_names(member, self.every_name) {
+                out.write_all(name)?;
+                out.write_all(&[self.end])?;
+            }
         }
-        out.write_all(b"\n")
+        out.write_all(&[self.end])
     }
 
     fn end(&mut self, _: &mut dyn Write, _: &Summary) -> io::Result<()> {
@@ -38,7 +49,7 @@ impl Report for Fdupes {
 ///
 /// Only the first, since removing another name of the same inode frees nothing; all of them where
 /// they count as duplicates, as with `fdupes -H`.
-pub fn bare_names(member: &Member, every_name: bool) -> &[Vec<u8>] {
+fn bare_names(member: &Member, every_name: bool) -> &[Vec<u8>] {
     let shown = if every_name { member.names.len() } else { 1 };
     member.names.get(..shown).unwrap_or_default()
 }
