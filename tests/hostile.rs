@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use common::chain::Chain;
 use common::{Run, Tree, noise, seekless};
+use rustix::fs::{Advice, fadvise};
 
 /// Runs `find` with NUL-separated output, whatever comes of it.
 fn find(tree: &Tree, arguments: &str) -> Run {
@@ -864,6 +865,26 @@ mod deep_and_long {
         .run()
         .exits(0);
         assert_eq!(sizes_of_sets(&run), [3; 100]);
+    }
+
+    #[test]
+    fn descriptors_that_run_out_on_the_way_are_waited_for() {
+        let mut tree = Tree::new();
+        for i in 0..600_u64 {
+            let content = noise(i / 3, 40_000 + i as usize / 3);
+            let name = format!("x/{}/{i}", i / 20);
+            tree = tree.file(&name, content);
+            // What is cached is read at once; what has to be waited for keeps files open.
+            let file = File::open(tree.path(&name)).expect("is there");
+            file.sync_all().expect("can be written out");
+            fadvise(&file, 0, None, Advice::DontNeed).expect("can be advised");
+        }
+        let run = seekless(tree.root(), "find -f nul --threads 8 --depth-random 64 x")
+            .inheriting(960)
+            .descriptors(1024)
+            .run()
+            .exits(0);
+        assert_eq!(sizes_of_sets(&run), [3; 200]);
     }
 
     #[test]
