@@ -52,6 +52,7 @@ fn config(folder: &Path) -> Config {
         verify: false,
         digests: true,
         read_whole: true,
+        shared_blocks: true,
         order: SweepOrder::default(),
         io_idle: false,
         bytes_per_second: None,
