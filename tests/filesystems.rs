@@ -595,3 +595,33 @@ mod very_many {
         assert_eq!(run.sets(), common::sets(["1 2 3"]), "{run}");
     }
 }
+
+/// A file system in the page cache of a disk that is said to spin, with files of equal content in
+/// folders that lie far apart.
+#[test]
+#[ignore = "needs root: mounts loop devices"]
+fn a_flag_that_lies_is_found_out() {
+    let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
+    for folder in 0..24 {
+        let folder = volume.path().join(folder.to_string());
+        fs::create_dir(&folder).expect("made");
+        for file in 0..8 {
+            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
+        }
+    }
+    let expected = find(&volume.path(), ".").exits(0).sets();
+    let told = "read like solid state from now on";
+    let run = |options: &str| {
+        volume.unmount();
+        volume.mount();
+        let disk = SpinningDisk::under(&volume.path());
+        let run = seekless(&volume.path(), &format!("find -f nul -v {options} ."));
+        let run = run.before(disk.show()).run().exits(0);
+        assert_eq!(run.sets(), expected, "{run}");
+        run
+    };
+    // Where the machine is busy with other things, even memory may take its time.
+    let found_out = (0..20).any(|_| run("").stderr_text().contains(told));
+    assert!(found_out, "never taken for what it is");
+    run("--threads hdd").never_says(told);
+}

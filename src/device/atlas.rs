@@ -9,6 +9,7 @@ use super::SystemRoot;
 use super::class::Class;
 use super::filesystem::Kind;
 use super::identity;
+use super::leaf::LeafKind;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
@@ -186,6 +187,7 @@ impl Atlas {
         self.believe(&mut volume);
         self.follow_profile(&mut volume);
         self.obey(&mut volume);
+        volume.otherwise = self.otherwise(&volume);
         self.volumes.push(volume);
         self.by_mount.insert(home, VolumeId(index));
         VolumeId(index)
@@ -238,6 +240,7 @@ impl Atlas {
             class: rule.class,
             rule: rule.name,
             why: rule.why.to_owned(),
+            otherwise: None,
             profile: None,
             told: Vec::new(),
         }
@@ -300,6 +303,25 @@ impl Atlas {
             Ok(_) => {}
             Err(error) => self.complaints.push(error),
         }
+    }
+
+    /// The policy of the opposite class, where the flag of a disk may lie.
+    fn otherwise(&self, volume: &Volume) -> Option<Policy> {
+        let on_disks = volume.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
+        if volume.is_settled() || !on_disks {
+            return None;
+        }
+        let opposite = match volume.class {
+            Class::Rotational => Class::SolidState,
+            Class::SolidState | Class::Unknown => Class::Rotational,
+            Class::Memory | Class::Network | Class::Fuse => return None,
+        };
+        let facts = Facts {
+            filesystem: &volume.filesystem,
+            leaves: &volume.leaves,
+            arrays: &volume.arrays,
+        };
+        Some(Policy::of(opposite, &facts, self.cores))
     }
 
     /// The row of `--threads` that counts for this volume, of those that are of this sort.

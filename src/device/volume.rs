@@ -49,6 +49,9 @@ pub struct Volume {
     pub rule: &'static str,
     /// How it is read.
     pub policy: Policy,
+    /// How it is read if what it answers shows that its class is the wrong one; `None` where that
+    /// cannot be told, and where nothing seen should change a measurement or the user's word.
+    pub otherwise: Option<Policy>,
     /// Why it has this class.
     pub why: String,
     /// What was measured on its disks earlier, if the policy follows that.
@@ -63,8 +66,7 @@ impl Volume {
         self.leaves.iter().filter(|leaf| leaf.is_spindle())
     }
 
-    /// True if its policy is what a measurement or the user says, which nothing seen on the way
-    /// should change.
+    /// True if its policy is what a measurement or the user says.
     pub fn is_settled(&self) -> bool {
         self.profile.is_some() || !self.told.is_empty()
     }

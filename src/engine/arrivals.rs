@@ -6,7 +6,9 @@ use std::sync::atomic::Ordering;
 
 use crossbeam_channel::Sender;
 
+use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
+use crate::executor::Change;
 use crate::file::DirId;
 use crate::scan::{Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
 
@@ -82,6 +84,29 @@ impl Run<'_> {
             }
         }
         number
+    }
+
+    /// Takes note of volumes that turned out to be something else than was thought.
+    pub fn heed_changes(&mut self) {
+        for Change { volume, evidence } in self.scheduler.changes() {
+            let cost = evidence.has_head.then_some(Cost::SPINNING);
+            for number in self.volumes.seeks_turned_out(volume, cost) {
+                self.machine.seeks_turned_out(number, evidence.has_head);
+            }
+            let name = self.names.get(volume).map_or("a disk", String::as_str);
+            let (reads, each) = (evidence.reads, evidence.each.as_secs_f64() * 1e3);
+            let said = match evidence.has_head {
+                false => format!(
+                    "{name}: {reads} scattered reads took {each:.1} ms each, sooner than any head moves: \
+                     read like solid state from now on"
+                ),
+                true => format!(
+                    "{name}: scattered reads took {each:.1} ms each while many were asked for, as if a head \
+                     had to move: read like a spinning disk from now on"
+                ),
+            };
+            self.observer.notice(Notice(said));
+        }
     }
 
     pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {

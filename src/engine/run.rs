@@ -114,6 +114,7 @@ impl Run<'_> {
                         }
                     }
                     self.tally.tick(stages);
+                    self.heed_changes();
                 }
                 default(PROGRESS) => {}
             }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Atlas, Cost, Order, Volume, VolumeId};
+use crate::device::{Atlas, Cost, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
@@ -55,7 +55,7 @@ impl Volumes {
     pub fn place<F: Fold>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<F>) -> bool {
         let id = self.atlas.volume(dev, path);
         let volume = self.atlas.get(id);
-        let seeks = seeks(volume);
+        let seeks = seeks_in(&volume.policy);
         let shares = self.shared_blocks && shares_blocks(volume, path);
         let names: Vec<&str> = volume
             .leaves
@@ -67,19 +67,39 @@ impl Volumes {
         let place = match self.placed.get(&id) {
             Some(&place) => place,
             None => {
-                let limits = limits(volume, self.open_files);
-                let lane = match seeks {
-                    true => Lane::Disk(executor_of(&mut self.executors, volume)),
-                    false => Lane::Pools,
+                let mut way = |policy: &Policy| {
+                    let lane = match seeks_in(policy) {
+                        true => Lane::Disk(executor_of(&mut self.executors, volume)),
+                        false => Lane::Pools,
+                    };
+                    (lane, limits(policy, self.open_files))
                 };
+                let (lane, limits) = way(&volume.policy);
                 self.costs.push(volume.cost());
-                scheduler.add_volume(&disks, lane, limits)
+                let place = scheduler.add_volume(&disks, lane, limits);
+                if let Some((lane, limits)) = volume.otherwise.as_ref().map(way) {
+                    scheduler.may_change(place, lane, limits);
+                }
+                place
             }
         };
         self.placed.insert(id, place);
         self.by_number.push((id, place));
         self.spaces.push(shares.then_some(id.0));
         seeks
+    }
+
+    /// Takes note that seeks at a place in the scheduler turned out to cost something, or nothing;
+    /// returns the catalog's numbers of the volumes there.
+    pub fn seeks_turned_out(&mut self, place: usize, cost: Option<Cost>) -> Vec<u16> {
+        if let Some(known) = self.costs.get_mut(place) {
+            *known = cost;
+        }
+        let numbered = (0..).zip(&self.by_number);
+        numbered
+            .filter(|(_, (_, at))| *at == place)
+            .map(|(number, _)| number)
+            .collect()
     }
 
     /// Place in the scheduler of the catalog's volume of this number.
@@ -156,8 +176,8 @@ fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Ar
 }
 
 /// True if reads are best done in order of position.
-fn seeks(volume: &Volume) -> bool {
-    volume.policy.order == Order::Physical
+fn seeks_in(policy: &Policy) -> bool {
+    policy.order == Order::Physical
 }
 
 /// Threads that stand in for rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files
@@ -176,10 +196,9 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     }
 }
 
-fn limits(volume: &Volume, open_files: usize) -> Limits {
-    let policy = &volume.policy;
+fn limits(policy: &Policy, open_files: usize) -> Limits {
     // Without rings what is in flight is threads.
-    let (threads, depth) = match ring::is_available() || seeks(volume) {
+    let (threads, depth) = match ring::is_available() || seeks_in(policy) {
         true => (policy.random_threads, policy.depth),
         false => ((policy.random_threads * policy.depth).min(MOST_THREADS), 1),
     };

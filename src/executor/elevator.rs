@@ -66,6 +66,25 @@ impl<T> Elevator<T> {
         self.waiting.remove(&at)
     }
 
+    /// Takes the first request from this position on, wherever the head is.
+    pub fn pop_from(&mut self, position: u64) -> Option<T> {
+        let (&at, _) = self.waiting.range((position, 0)..).next()?;
+        self.waiting.remove(&at)
+    }
+
+    /// The lowest and the highest position of a request.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let ((first, _), _) = self.waiting.first_key_value()?;
+        let ((last, _), _) = self.waiting.last_key_value()?;
+        Some((*first, *last))
+    }
+
+    /// Takes all requests with their positions.
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, T)> + use<T> {
+        let all = std::mem::take(&mut self.waiting).into_iter();
+        all.map(|((position, _), request)| (position, request))
+    }
+
     /// True if the next request lies ahead of the head: it belongs to the sweep under way.
     pub fn is_sweeping(&self) -> bool {
         self.head != (0, 0) && self.waiting.range(self.head..).next().is_some()

@@ -27,5 +27,5 @@ pub use budget::Budgets;
 pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use reader::Settings;
-pub use scheduler::{Answer, Asker, Finished, Lane, Limits, Request, Scheduler};
+pub use scheduler::{Answer, Asker, Change, Finished, Lane, Limits, Request, Scheduler};
 pub use task::{Ask, Batch, Failure, Span, Task};

@@ -53,9 +53,12 @@ impl<F: Fold> Pool<F> {
     /// Makes sure that there are so many threads and reads in flight at least.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);
-        if self.running.is_empty() {
-            self.shape.slots = self.shape.slots.max(slots);
-        } else {
+        if slots > self.shape.slots && !self.running.is_empty() {
+            // Those that run go on as they are.
+            self.threads += self.running.len();
+        }
+        self.shape.slots = self.shape.slots.max(slots);
+        if !self.running.is_empty() {
             while self.running.len() < self.threads {
                 self.start();
             }

@@ -154,7 +154,12 @@ impl Machine {
 
     /// Says that reads from this volume cost seeks, so that fewer samples pay.
     pub fn seeks_cost(&mut self, volume: u16) {
-        self.tail_rule.seeks_cost(volume);
+        self.tail_rule.seeks_turned_out(volume, true);
+    }
+
+    /// Says that reads from this volume turned out to cost seeks, or none.
+    pub fn seeks_turned_out(&mut self, volume: u16, cost: bool) {
+        self.tail_rule.seeks_turned_out(volume, cost);
     }
 
     /// Lets files be compared where their samples were in the page cache; nobody asks for digests.

@@ -158,6 +158,8 @@ struct Drive<'a> {
     groups: Vec<Vec<FileIndex>>,
     all_wanted: Vec<(usize, Want)>,
     failed: HashSet<usize>,
+    /// Volumes turn out to be other than was thought.
+    fickle: bool,
     finished: Vec<super::ClassId>,
 }
 
@@ -199,6 +201,7 @@ impl<'a> Drive<'a> {
             groups: Vec::new(),
             all_wanted: Vec::new(),
             failed: HashSet::new(),
+            fickle: false,
             finished: Vec::new(),
         }
     }
@@ -335,6 +338,10 @@ impl<'a> Drive<'a> {
         while !names.is_empty() {
             let name = names.swap_remove(dice.below(names.len()));
             self.find(name.0, name.1);
+            if self.fickle && dice.below(8) == 0 {
+                let volume = dice.below(VOLUMES.into()) as u16;
+                self.machine.seeks_turned_out(volume, dice.below(2) == 0);
+            }
             while !self.wanted.is_empty() && dice.below(4) < eagerness {
                 self.answer(dice.below(self.wanted.len()));
             }
@@ -532,6 +539,7 @@ proptest! {
             .collect();
         let mut answers = seeds.iter().enumerate().map(|(i, seed)| {
             let mut drive = Drive::new(&world, counting, VISITS[i % 2], seed & 2 == 0);
+            drive.fickle = i % 2 == 1;
             drive.run(&mut Dice(seed | 1), i);
             drive.sets()
         });

@@ -86,12 +86,12 @@ impl Default for TailRule {
 }
 
 impl TailRule {
-    pub(super) fn seeks_cost(&mut self, volume: u16) {
+    pub(super) fn seeks_turned_out(&mut self, volume: u16, cost: bool) {
         let i = usize::from(volume);
         if i >= self.seeks.len() {
             self.seeks.resize(i + 1, false);
         }
-        self.seeks[i] = true;
+        self.seeks[i] = cost;
     }
 
     pub(super) fn seeks(&self, volume: u16) -> bool {

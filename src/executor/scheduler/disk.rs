@@ -1,11 +1,14 @@
 //! A disk with an executor of its own: what waits for its head, and one reader.
 
+use std::time::Instant;
+
 use crate::executor::elevator::Elevator;
 use crate::executor::fold::Fold;
 use crate::executor::pool::Pool;
 use crate::executor::task::{Batch, Kind};
 
-use super::request::{Asker, Request, stamp};
+use super::evidence::{Evidence, FAR, TASTES, Taste};
+use super::request::{Asker, Request, Visit, stamp};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
@@ -14,8 +17,20 @@ pub(super) struct Disk<F: Fold> {
     waiting: Elevator<(u16, Request)>,
     in_flight: usize,
     window: usize,
+    /// Set while it is not known whether there is a head.
+    tasting: Option<Tasting>,
     /// Who reads it.
     pub pool: Pool<F>,
+}
+
+/// Lone reads from far places, before the first sweep.
+#[derive(Default)]
+struct Tasting {
+    taste: Taste,
+    /// Where to read next, and how far from there the next place is; none before the first.
+    next: Option<(u64, u64)>,
+    /// When the read under way was handed over.
+    since: Option<Instant>,
 }
 
 impl<F: Fold> Disk<F> {
@@ -25,6 +40,7 @@ impl<F: Fold> Disk<F> {
             waiting: Elevator::default(),
             in_flight: 0,
             window: reads * AHEAD,
+            tasting: None,
             pool,
         }
     }
@@ -44,9 +60,41 @@ impl<F: Fold> Disk<F> {
         self.waiting.clear();
     }
 
-    /// Takes note that a read has ended.
-    pub fn ended(&mut self) {
+    /// Lets the first reads find out whether there is a head.
+    pub fn taste(&mut self) {
+        self.tasting = Some(Tasting::default());
+    }
+
+    /// Takes all that waits, with its positions.
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, (u16, Request))> + use<F> {
+        self.waiting.take_all()
+    }
+
+    /// Takes note that a read has ended, and whether it was done; what that shows about the disk.
+    pub fn ended(&mut self, was_read: bool) -> Option<Evidence> {
         self.in_flight -= 1;
+        let tasting = self.tasting.as_mut()?;
+        let took = tasting.since.take()?.elapsed();
+        let evidence = was_read.then(|| tasting.taste.read(took)).flatten();
+        if evidence.is_some() {
+            self.tasting = None;
+        }
+        evidence
+    }
+
+    /// The next request to be tasted, which is read alone; `None` when there is no more evidence to
+    /// be had.
+    fn next_taste(&mut self) -> Option<(u16, Request)> {
+        let (first, last) = self.waiting.span()?;
+        let tasting = self.tasting.as_mut()?;
+        let step = (last - first) / TASTES as u64;
+        let (place, step) = tasting.next.unwrap_or((first, step));
+        let request = (step >= FAR)
+            .then(|| self.waiting.pop_from(place))
+            .flatten();
+        tasting.next = Some((place + step, step));
+        tasting.since = request.is_some().then(Instant::now);
+        request
     }
 
     /// The next tasks in the order of the disk, if there is room for them. `all_placed` says that
@@ -69,12 +117,27 @@ impl<F: Fold> Disk<F> {
             kind: Kind::Bulk,
             ..Batch::default()
         };
+        if self.tasting.is_some() {
+            if self.in_flight > 0 {
+                return None;
+            }
+            if let Some((v, request)) = self.next_taste() {
+                asker.describe(request, &mut batch);
+                stamp(&mut batch, request, v.into(), Visit::Swept);
+                self.in_flight += 1;
+                begun(v, request);
+                return Some(batch);
+            }
+            if !self.waiting.is_empty() {
+                self.tasting = None;
+            }
+        }
         while self.in_flight < self.window
             && let Some((v, request)) = self.waiting.pop()
         {
             let request = asker.revise(v.into(), request);
             asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v.into(), false);
+            stamp(&mut batch, request, v.into(), Visit::Swept);
             self.in_flight += 1;
             begun(v, request);
         }

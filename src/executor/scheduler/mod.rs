@@ -10,12 +10,13 @@
 //! have a file read whole instead of sampled.
 
 mod disk;
+mod evidence;
 mod request;
 mod volume;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -27,8 +28,10 @@ use super::task::{Completion, Failure, Kind, Outcome};
 use super::worker::Shape;
 
 use disk::Disk;
+use request::Visit;
 use volume::Volume;
 
+use evidence::Evidence;
 pub(super) use request::read_stamp;
 pub use request::{Answer, Asker, Finished, Request};
 pub use volume::{Lane, Limits};
@@ -49,6 +52,17 @@ pub struct Scheduler<F: Fold> {
     completions: Receiver<Vec<Completion<F::Digest>>>,
     holding: bool,
     in_flight: usize,
+    began: Instant,
+    changes: Vec<Change>,
+}
+
+/// A volume that is read in another way from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its number.
+    pub volume: usize,
+    /// What was seen.
+    pub evidence: Evidence,
 }
 
 impl<F: Fold> Scheduler<F> {
@@ -73,6 +87,8 @@ impl<F: Fold> Scheduler<F> {
             completions,
             holding: true,
             in_flight: 0,
+            began: Instant::now(),
+            changes: Vec::new(),
             settings,
             fold,
         }
@@ -81,7 +97,30 @@ impl<F: Fold> Scheduler<F> {
     /// Adds a volume that lies on this device and returns its number.
     pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> usize {
         self.settings.budgets.add_volume(device);
-        let disk = match lane {
+        let disk = self.make_ready(lane, limits);
+        self.volumes.push(Volume::new(disk, limits));
+        self.volumes.len() - 1
+    }
+
+    /// Lets a volume be read in this other way, should it turn out to be something else than was
+    /// thought.
+    pub fn may_change(&mut self, volume: usize, lane: Lane, limits: Limits) {
+        let volume = &mut self.volumes[volume];
+        volume.otherwise = Some((lane, limits));
+        if let Some(d) = volume.disk {
+            self.disks[d].taste();
+        }
+    }
+
+    /// Volumes that are read in another way since the last call.
+    pub fn changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Makes sure that there is somebody to read so; the disk with an executor of its own, if it is
+    /// to be one.
+    fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<usize> {
+        match lane {
             Lane::Pools => {
                 self.random.widen(limits.random_threads, limits.depth);
                 self.sequential.widen(limits.sequential_threads, 0);
@@ -94,9 +133,42 @@ impl<F: Fold> Scheduler<F> {
                 let known = self.disk_names.get(&name).copied();
                 Some(known.unwrap_or_else(|| self.add_disk(name, limits)))
             }
-        };
-        self.volumes.push(Volume::new(disk, limits));
-        self.volumes.len() - 1
+        }
+    }
+
+    /// Has volumes read in their other way.
+    fn change(&mut self, volumes: &[usize], evidence: Evidence) {
+        for &volume in volumes {
+            if let Some((lane, limits)) = self.volumes[volume].otherwise.take() {
+                let disk = self.make_ready(lane, limits);
+                self.volumes[volume].change(disk, limits);
+                self.changes.push(Change { volume, evidence });
+            }
+        }
+        for d in 0..self.disks.len() {
+            for (position, (v, request)) in self.disks[d].take_all() {
+                let volume = &mut self.volumes[usize::from(v)];
+                match volume.disk == Some(d) {
+                    true => self.disks[d].push(position, v, request),
+                    false => volume.push(request),
+                }
+            }
+        }
+    }
+
+    /// Follows evidence about a disk with an executor of its own.
+    fn change_disk(&mut self, d: usize, evidence: Evidence) {
+        let on_it = self
+            .volumes
+            .iter()
+            .enumerate()
+            .filter(|(_, volume)| volume.disk == Some(d));
+        let on_it: Vec<usize> = on_it.map(|(v, _)| v).collect();
+        match evidence.has_head {
+            // As was thought: nobody need look again.
+            true => on_it.iter().for_each(|&v| self.volumes[v].otherwise = None),
+            false => self.change(&on_it, evidence),
+        }
     }
 
     fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> usize {
@@ -187,20 +259,43 @@ impl<F: Fold> Scheduler<F> {
 
     /// Takes a completion; `None` if the request has a further way to go.
     pub fn completed(&mut self, completion: Completion<F::Digest>) -> Option<Finished<F::Digest>> {
-        let (request, v, looked_up) = read_stamp(completion.ticket);
+        let (request, v, visit) = read_stamp(completion.ticket);
         self.in_flight -= 1;
         let volume = &mut self.volumes[v];
         volume.ended(request.bulk);
-        if looked_up {
-            volume.placed();
-        }
-        let disk = volume.disk.map(|d| &mut self.disks[d]);
-        if let (Outcome::NotCached { position }, Some(disk)) = (completion.outcome, disk) {
-            disk.push(position, v as u16, request);
-            return None;
-        }
-        if let (Some(d), false) = (self.volumes[v].disk, looked_up) {
-            self.disks[d].ended();
+        let read = match completion.outcome {
+            Outcome::Read { bytes, cached, .. } => (!cached).then_some(bytes),
+            _ => None,
+        };
+        match (visit, completion.outcome) {
+            (Visit::LookedUp, outcome) => {
+                volume.placed();
+                if let Outcome::NotCached { position } = outcome {
+                    match volume.disk {
+                        Some(d) => self.disks[d].push(position, v as u16, request),
+                        // It was found to have no head meanwhile.
+                        None => volume.push(request),
+                    }
+                    return None;
+                }
+            }
+            (Visit::Swept, _) => {
+                let evidence = volume.home.and_then(|d| {
+                    let evidence = self.disks[d].ended(read.is_some());
+                    evidence.map(|evidence| (d, evidence))
+                });
+                if let Some((d, evidence)) = evidence {
+                    self.change_disk(d, evidence);
+                }
+            }
+            (Visit::Pooled, _) => {
+                let bytes = read.filter(|_| !request.bulk && volume.otherwise.is_some());
+                let now = || self.began.elapsed();
+                let evidence = bytes.and_then(|bytes| volume.paced(bytes, now()));
+                if let Some(evidence) = evidence {
+                    self.change(&[v], evidence);
+                }
+            }
         }
         let result = match completion.outcome {
             Outcome::Read {

@@ -68,29 +68,51 @@ pub enum Answer<D> {
     NotCompared,
 }
 
+/// Who has a task, and what for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::executor) enum Visit {
+    /// The pools read it.
+    Pooled,
+    /// The random pool looks it up for a disk with a head.
+    LookedUp,
+    /// The disk's own thread reads it.
+    Swept,
+}
+
 const BULK: u64 = 1 << 40;
 const LOOKED_UP: u64 = 1 << 41;
+const SWEPT: u64 = 1 << 42;
 
 /// Puts everything that must come back into the ticket of the batch's last task.
-pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, look_up: bool) {
+pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, visit: Visit) {
     if let Some(task) = batch.tasks.last_mut() {
-        if look_up && task.ask == Ask::Bytes {
+        if visit == Visit::LookedUp && task.ask == Ask::Bytes {
             task.ask = Ask::BytesIfCached;
         }
+        let visit = match visit {
+            Visit::Pooled => 0,
+            Visit::LookedUp => LOOKED_UP,
+            Visit::Swept => SWEPT,
+        };
         task.ticket = u64::from(request.id)
             | u64::from(request.note) << 32
             | if request.bulk { BULK } else { 0 }
-            | if look_up { LOOKED_UP } else { 0 }
+            | visit
             | (volume as u64) << 48;
     }
 }
 
-/// The request, its volume, and whether it was only to be looked up.
-pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, bool) {
+/// The request, its volume, and who had it.
+pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, Visit) {
     let request = Request {
         id: ticket as u32,
         note: (ticket >> 32) as u8,
         bulk: ticket & BULK != 0,
     };
-    (request, (ticket >> 48) as usize, ticket & LOOKED_UP != 0)
+    let visit = match (ticket & LOOKED_UP != 0, ticket & SWEPT != 0) {
+        (true, _) => Visit::LookedUp,
+        (false, true) => Visit::Swept,
+        (false, false) => Visit::Pooled,
+    };
+    (request, (ticket >> 48) as usize, visit)
 }

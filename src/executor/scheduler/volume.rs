@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::executor::stream::Window;
 use crate::executor::task::{Batch, Kind};
 
-use super::request::{Asker, Request, stamp};
+use super::evidence::{Evidence, Pace};
+use super::request::{Asker, Request, Visit, stamp};
 
 /// Bytes announced ahead for each whole file that a thread is to have under way. Cold, on a network
 /// SSD, 2.7 GB of photos took 1.6 s with 2 MiB ahead a thread and 1.4 s with 16 MiB.
@@ -73,6 +74,11 @@ impl Limits {
 pub(super) struct Volume {
     /// The disk with an executor of its own; none if the pools read it.
     pub disk: Option<usize>,
+    /// The disk that has read it, if any.
+    pub home: Option<usize>,
+    /// How it is read if it turns out to be something else than was thought.
+    pub otherwise: Option<(Lane, Limits)>,
+    pace: Pace,
     limits: Limits,
     random: Queue,
     bulk: Queue,
@@ -96,6 +102,9 @@ impl Volume {
     pub fn new(disk: Option<usize>, limits: Limits) -> Self {
         Self {
             disk,
+            home: disk,
+            otherwise: None,
+            pace: Pace::default(),
             limits,
             random: Queue::default(),
             bulk: Queue::default(),
@@ -104,6 +113,18 @@ impl Volume {
             busy_since: None,
             busy: Duration::ZERO,
         }
+    }
+
+    /// Has it read in another way from now on.
+    pub fn change(&mut self, disk: Option<usize>, limits: Limits) {
+        (self.disk, self.limits) = (disk, limits);
+        self.home = self.home.or(disk);
+    }
+
+    /// Takes note of a short read by the pools that was not in the page cache; what many of them
+    /// show about the device.
+    pub fn paced(&mut self, bytes: u64, now: Duration) -> Option<Evidence> {
+        self.pace.read(bytes, now, self.random.in_flight)
     }
 
     /// Takes a request.
@@ -194,10 +215,14 @@ impl Volume {
             },
             ..Batch::default()
         };
+        let visit = match on_disk {
+            true => Visit::LookedUp,
+            false => Visit::Pooled,
+        };
         for (id, note) in queue.waiting.drain(..count) {
             let request = Request { id, note, bulk };
             asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v, on_disk);
+            stamp(&mut batch, request, v, visit);
         }
         self.begun(bulk, count);
         if on_disk {
@@ -219,7 +244,7 @@ impl Volume {
         };
         for &request in &group {
             asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v, false);
+            stamp(&mut batch, request, v, Visit::Pooled);
         }
         self.begun(true, group.len());
         Some(batch)

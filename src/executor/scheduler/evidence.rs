@@ -1,0 +1,195 @@
+//! What answers say about what a device is, whatever its flag says.
+
+use std::time::Duration;
+
+/// What was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// There is a head to move, or there cannot be one.
+    pub has_head: bool,
+    /// Reads that show it.
+    pub reads: u32,
+    /// How long each took.
+    pub each: Duration,
+}
+
+/// Places that lie so far apart, bytes, are never in a drive's cache together: it reads ahead less.
+pub const FAR: u64 = 64 << 20;
+
+/// Reads that a verdict is made from at most: so many quick ones, and one fewer slow ones than end it.
+pub const TASTES: usize = QUICK as usize + SLOW as usize - 1;
+
+/// Quick answers that show that there is no head. One in ten reads at most meets its sector just
+/// as the head arrives; that twelve do before four do not is one chance in 10^9.
+const QUICK: u32 = 12;
+
+/// Slow answers that end the search for evidence: a disk with a head loses no more than that.
+const SLOW: u32 = 4;
+
+/// No head gets to a far place, and no platter turns to it, within this: a seek over one track takes
+/// 0.5 to 1 ms, half a turn 2 ms at 15,000 a minute and 4 ms at 7,200.
+const SOONEST: Duration = Duration::from_millis(1);
+
+/// Lone reads from far places, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taste {
+    quick: u32,
+    slow: u32,
+    spent: Duration,
+}
+
+impl Taste {
+    /// Takes note of how long a lone read took; the evidence when there is enough.
+    pub fn read(&mut self, took: Duration) -> Option<Evidence> {
+        match took < SOONEST {
+            true => self.quick += 1,
+            false => self.slow += 1,
+        }
+        self.spent += took;
+        let reads = self.quick + self.slow;
+        (self.quick >= QUICK || self.slow >= SLOW).then(|| Evidence {
+            has_head: self.quick < QUICK,
+            reads,
+            each: self.spent / reads,
+        })
+    }
+}
+
+/// Reads after which the pace of a busy device is judged.
+const PACE: u32 = 256;
+
+/// What is taken to be in flight must be that many, so that it is the device that is waited for.
+const CROWD: usize = 16;
+
+/// A device that needs longer than this for each of many scattered reads has a head to move: from
+/// 32 at a time a spinning disk serves about 170 a second, 400 if they lie close together; the
+/// slowest flash some thousand.
+const SLOWEST: Duration = Duration::from_micros(2_500);
+
+/// Bytes a second that the slowest bus brings.
+const BUS: f64 = 30e6;
+
+/// Scattered reads from a device without order, many at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    since: Option<Duration>,
+    reads: u32,
+    bytes: u64,
+}
+
+impl Pace {
+    /// Takes note of a read from the device that ended at this time, with so many others in flight;
+    /// the evidence for a head, if there is any.
+    pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
+        if in_flight < CROWD {
+            *self = Self::default();
+            return None;
+        }
+        let since = *self.since.get_or_insert(now);
+        self.reads += 1;
+        self.bytes += bytes;
+        if self.reads <= PACE {
+            return None;
+        }
+        let brought = Duration::from_secs_f64(self.bytes as f64 / BUS);
+        let each = now.saturating_sub(since).saturating_sub(brought) / PACE;
+        *self = Self::default();
+        (each > SLOWEST).then_some(Evidence {
+            has_head: true,
+            reads: PACE,
+            each,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A computed disk: milliseconds of a read at this distance, given how far the platter is.
+    struct Platter {
+        turn: f64,
+        dice: u64,
+    }
+
+    impl Platter {
+        fn read(&mut self, share_of_stroke: f64) -> Duration {
+            self.dice ^= self.dice << 13;
+            self.dice ^= self.dice >> 7;
+            self.dice ^= self.dice << 17;
+            let angle = (self.dice >> 11) as f64 / (1_u64 << 53) as f64;
+            let seek = 0.0005 + 0.0107 * share_of_stroke.sqrt();
+            Duration::from_secs_f64(seek + angle * self.turn)
+        }
+    }
+
+    fn taste(mut read: impl FnMut() -> Duration) -> Evidence {
+        let mut taste = Taste::default();
+        let mut reads = 0;
+        loop {
+            reads += 1;
+            assert!(reads <= TASTES, "it must come to an end");
+            if let Some(evidence) = taste.read(read()) {
+                return evidence;
+            }
+        }
+    }
+
+    #[test]
+    fn no_spinning_disk_passes_for_solid_state() {
+        for turns_a_minute in [5_400.0, 7_200.0, 15_000.0] {
+            for seed in 1..2000_u64 {
+                let turn = 60.0 / turns_a_minute;
+                let dice = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+                let mut platter = Platter { turn, dice };
+                let evidence = taste(|| platter.read(0.01));
+                assert!(evidence.has_head, "{turns_a_minute} {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn solid_state_is_recognized_even_if_some_reads_are_held_up() {
+        for latency in [80, 300, 800] {
+            let mut reads = 0;
+            let evidence = taste(|| {
+                reads += 1;
+                let held_up = u64::from(reads % 6 == 0) * 5_000;
+                Duration::from_micros(latency + held_up)
+            });
+            assert!(!evidence.has_head, "{latency} µs");
+            assert!(evidence.reads >= QUICK);
+        }
+    }
+
+    #[test]
+    fn a_disk_with_a_head_is_tasted_four_times_only() {
+        let evidence = taste(|| Duration::from_millis(9));
+        assert_eq!((evidence.has_head, evidence.reads), (true, 4));
+        assert_eq!(evidence.each, Duration::from_millis(9));
+    }
+
+    /// Reads a second of a busy device; what is concluded after a thousand of them.
+    fn pace(rate: f64, bytes: u64, in_flight: usize) -> Option<Evidence> {
+        let mut pace = Pace::default();
+        let times = (1..1000).map(|i| Duration::from_secs_f64(f64::from(i) / rate));
+        times
+            .filter_map(|now| pace.read(bytes, now, in_flight))
+            .next()
+    }
+
+    #[test]
+    fn a_busy_device_that_is_as_slow_as_a_disk_is_one() {
+        assert!(pace(170.0, 4096, 64).is_some_and(|seen| seen.has_head));
+        assert!(pace(300.0, 4096, 64).is_some());
+        for rate in [1_000.0, 5_000.0, 200_000.0] {
+            assert_eq!(pace(rate, 4096, 64), None, "{rate} a second");
+        }
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_a_device_that_waits_for_us_or_for_its_bus() {
+        assert_eq!(pace(100.0, 4096, 3), None, "nobody asked for more");
+        assert_eq!(pace(300.0, 100_000, 64), None, "30 MB a second is its bus");
+    }
+}
