@@ -1,0 +1,284 @@
+//! The stages put together: found files and digests in, reads and sets out.
+
+mod outcome;
+mod samples;
+mod want;
+mod whole;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
+use crate::hash::{ContentDigest, SampleDigest};
+
+use super::by_size::{BySize, SameSize};
+use super::chain::Chain;
+use super::first_visit::FirstVisit;
+use super::keyed_join::{ClassId, KeyedJoin};
+use super::keys::{Content, ContentKey, SampleKey};
+use super::kinship::{Kinship, SharedBlocks};
+use super::odds::Odds;
+use super::rules::{Counting, TailRule};
+use super::summary::Unread;
+
+pub use want::{Comparing, Effect, HEAD, TAIL, Want};
+
+/// Where a file stands in its way through the stages.
+pub struct Machine {
+    catalog: Catalog,
+    dirs: Arc<SharedDirs>,
+    counting: Counting,
+    tail_rule: TailRule,
+    first_visit: FirstVisit,
+    chain: Chain,
+    by_size: BySize,
+    by_head: KeyedJoin<SampleKey>,
+    by_tail: KeyedJoin<SampleKey>,
+    by_content: KeyedJoin<ContentKey>,
+    /// Tail digests that came with the head of a file that is held by its head.
+    early_tails: HashMap<FileIndex, SampleDigest>,
+    /// Contents that were read with the heads of files whose tails are wanted nevertheless.
+    early_contents: HashMap<FileIndex, ContentDigest>,
+    /// Head classes whose members are to be told apart by their tails too.
+    tail_classes: HashSet<ClassId>,
+    /// Files whose tail is being read, and their head class.
+    awaiting_tail: HashMap<FileIndex, ClassId>,
+    odds: Odds,
+    effects: Vec<Effect>,
+    comparing: Option<Comparing>,
+    kinship: Kinship,
+    unread: Unread,
+    /// Files whose samples were in the page cache.
+    cached: HashSet<FileIndex>,
+    /// By tail class the files that wait to be compared, all of one size; empty once they are.
+    groups: HashMap<ClassId, Vec<FileIndex>>,
+    /// Sizes with files that wait to be compared, each with their tail classes.
+    grouped: HashMap<ClassId, Vec<ClassId>>,
+    comparisons: Vec<Vec<FileIndex>>,
+    scan_done: bool,
+    finished: Vec<ClassId>,
+}
+
+impl Machine {
+    /// A machine without files.
+    pub fn new(
+        dirs: Arc<SharedDirs>,
+        counting: Counting,
+        tail_rule: TailRule,
+        first_visit: FirstVisit,
+    ) -> Self {
+        Self {
+            catalog: Catalog::default(),
+            dirs,
+            counting,
+            tail_rule,
+            first_visit,
+            chain: Chain::default(),
+            by_size: BySize::default(),
+            by_head: KeyedJoin::default(),
+            by_tail: KeyedJoin::default(),
+            by_content: KeyedJoin::default(),
+            early_tails: HashMap::new(),
+            early_contents: HashMap::new(),
+            tail_classes: HashSet::new(),
+            awaiting_tail: HashMap::new(),
+            odds: Odds::default(),
+            effects: Vec::new(),
+            comparing: None,
+            kinship: Kinship::new(None),
+            unread: Unread::default(),
+            cached: HashSet::new(),
+            groups: HashMap::new(),
+            grouped: HashMap::new(),
+            comparisons: Vec::new(),
+            scan_done: false,
+            finished: Vec::new(),
+        }
+    }
+
+    /// All files taken into account so far.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The small number that stands for an `st_dev`.
+    pub fn volume_number(&mut self, dev: u64) -> u16 {
+        self.catalog.volume_number(dev)
+    }
+
+    /// How replicas are counted.
+    pub fn counting(&self) -> Counting {
+        self.counting
+    }
+
+    /// Says that reads from this volume cost seeks, so that fewer samples pay.
+    pub fn seeks_cost(&mut self, volume: u16) {
+        self.tail_rule.seeks_turned_out(volume, true);
+    }
+
+    /// Says that reads from this volume turned out to cost seeks, or none.
+    pub fn seeks_turned_out(&mut self, volume: u16, cost: bool) {
+        self.tail_rule.seeks_turned_out(volume, cost);
+    }
+
+    /// Lets files be compared where their samples were in the page cache; nobody asks for digests.
+    pub fn compare(&mut self, comparing: Comparing) {
+        self.comparing = Some(comparing);
+    }
+
+    /// Lets files that lie in the same blocks be known as equal, on the volumes where that is possible.
+    pub fn share_blocks(&mut self, rule: SharedBlocks) {
+        self.kinship = Kinship::new(Some(rule));
+    }
+
+    /// Says that files on this volume may share blocks.
+    pub fn blocks_are_shared_on(&mut self, volume: u16) {
+        self.kinship.is_possible_on(volume);
+    }
+
+    /// Takes note that a file's samples were in the page cache.
+    pub fn was_cached(&mut self, file: FileIndex) {
+        if self
+            .comparing
+            .is_some_and(|comparing| self.catalog.size(file) >= comparing.from)
+        {
+            self.cached.insert(file);
+        }
+    }
+
+    /// The groups of files that are to be compared, wanted since the last call.
+    pub fn comparisons(&mut self) -> Vec<Vec<FileIndex>> {
+        std::mem::take(&mut self.comparisons)
+    }
+
+    /// The reads wanted since the last call.
+    pub fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
+        self.effects.drain(..)
+    }
+
+    /// Takes a found file, or a further name of a known one; true if it is a new file.
+    pub fn found(
+        &mut self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        root: u32,
+        volume: u16,
+    ) -> bool {
+        let class = self.class_of_size(found.size);
+        if class.is_some()
+            && let Some(file) = self.catalog.find(volume, found.ino, found.size)
+        {
+            // A link to a file is not one more name of it: removing one would not leave the other.
+            if let (Some(class), false) = (class, found.via_link) {
+                self.further_name(class, file, name, dir, root);
+            }
+            return false;
+        }
+        let file = self.catalog.push(found, name, dir, volume);
+        self.odds.found(found.size);
+        let Some(class) = class else {
+            self.by_size.insert(file, &self.catalog);
+            return true;
+        };
+        self.catalog.identify(file);
+        self.by_size.add(class, file, &mut self.chain);
+        self.by_size.class_mut(class).count_name(root);
+        match self.by_size.class(class).open {
+            true => self.start(class, file),
+            false => self.open_size_if_due(class),
+        }
+        true
+    }
+
+    /// The class of a size that some file has; none if no file has it.
+    fn class_of_size(&mut self, size: u64) -> Option<ClassId> {
+        match self.by_size.find(size, &self.catalog)? {
+            SameSize::Class(class) => Some(class),
+            SameSize::Alone(file) => {
+                // Nobody had to look for it so far.
+                self.catalog.identify(file);
+                let root = self.dirs.read().root(self.catalog.dir(file));
+                let by_size = &mut self.by_size;
+                Some(by_size.promote(file, root, &self.catalog, &mut self.chain))
+            }
+        }
+    }
+
+    fn further_name(
+        &mut self,
+        class: ClassId,
+        file: FileIndex,
+        name: &[u8],
+        dir: DirId,
+        root: u32,
+    ) {
+        let dirs = Arc::clone(&self.dirs);
+        if self.catalog.add_name(file, name, dir, &dirs.read()) {
+            self.by_size.class_mut(class).count_name(root);
+            self.open_size_if_due(class);
+        }
+    }
+
+    fn open_size_if_due(&mut self, class: ClassId) {
+        let of = self.by_size.class(class);
+        let (files, names) = (of.files.into(), of.names.into());
+        if !of.open && self.counting.size_matters(files, names, of.spans_roots) {
+            let held = self.by_size.open(class, &self.chain);
+            let size = held.first().map_or(0, |&file| self.catalog.size(file));
+            let odds = self.odds.of(size, held.len() as u32);
+            self.by_size.class_mut(class).whole = self.first_visit.reads_whole(size, odds);
+            for file in held {
+                self.start(class, file);
+            }
+        }
+    }
+
+    /// The first read of a file whose size is shared.
+    fn start(&mut self, class: ClassId, file: FileIndex) {
+        let size = self.catalog.size(file);
+        if size == 0 {
+            self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
+        } else if self.by_size.class(class).whole {
+            self.want(class, file, Want::Whole);
+        } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
+            self.want(class, file, Want::HeadAndTail);
+        } else {
+            self.want(class, file, Want::Head);
+        }
+    }
+
+    fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
+        self.by_size.class_mut(size).pending += 1;
+        self.effects.push(Effect { file, want });
+    }
+
+    fn size_class(&self, file: FileIndex) -> ClassId {
+        match self.by_size.find(self.catalog.size(file), &self.catalog) {
+            Some(SameSize::Class(class)) => class,
+            _ => unreachable!("only files that share their size are asked for"),
+        }
+    }
+
+    fn settle(&mut self, size: ClassId) {
+        self.by_size.class_mut(size).pending -= 1;
+        self.end_if_idle(size);
+    }
+
+    /// Takes note that a read failed: the file is in no set from now on.
+    pub fn failed(&mut self, file: FileIndex) {
+        self.awaiting_tail.remove(&file);
+        self.early_contents.remove(&file);
+        let size = self.size_class(file);
+        self.settle(size);
+    }
+
+    /// Takes note that no further file will be found.
+    pub fn scan_done(&mut self) {
+        self.scan_done = true;
+        let open = self.by_size.ids().filter(|&id| self.by_size.class(id).open);
+        for size in open.collect::<Vec<_>>() {
+            self.end_if_idle(size);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Heads and tails: what is like another so far goes on.
+
+use crate::file::FileIndex;
+use crate::hash::{ContentDigest, SampleDigest};
+use crate::pipeline::keyed_join::{ClassId, Offered};
+use crate::pipeline::keys::{Content, SampleKey};
+use crate::pipeline::kinship::SampleClass;
+
+use super::{Machine, Want};
+
+impl Machine {
+    /// Takes the digest of a file's head, and of its tail if that was read along.
+    pub fn sampled(&mut self, file: FileIndex, head: SampleDigest, tail: Option<SampleDigest>) {
+        let size = self.size_class(file);
+        let key = SampleKey {
+            parent: size,
+            digest: head,
+        };
+        if let Some(tail) = tail {
+            self.early_tails.insert(file, tail);
+        }
+        let offered = self.by_head.offer(key, file, &mut self.chain);
+        let (Offered::Held(class) | Offered::Passed(class)) = offered;
+        let equal = self.by_head.class(class).files > 1;
+        self.learn(size, equal, file);
+        match offered {
+            Offered::Passed(_) => self.after_head(size, class, file),
+            Offered::Held(_) => self.open_head_if_due(size, class),
+        }
+        self.settle(size);
+    }
+
+    /// Takes the digests of a file's head and of its whole content, read at one go. The content
+    /// says all there is to say of this file; the head opens the way for others.
+    pub fn read_whole(&mut self, file: FileIndex, head: SampleDigest, content: ContentDigest) {
+        let size = self.size_class(file);
+        let class = self.by_head.count(SampleKey {
+            parent: size,
+            digest: head,
+        });
+        let equal = self.by_head.class(class).files > 1;
+        self.learn(size, equal, file);
+        if self.tail_classes.contains(&class) {
+            // The others are told apart by their tails first, and so must this one be, lest one
+            // of them waits for it. Its tail is in the page cache now.
+            self.early_contents.insert(file, content);
+            self.awaiting_tail.insert(file, class);
+            self.want(size, file, Want::Tail);
+        } else {
+            self.is_whole(size, SampleClass::Head(class));
+            self.open_head_if_due(size, class);
+            self.join_content(size, file, Content::Digest(content));
+        }
+        self.settle(size);
+    }
+
+    /// The chance that a file's head turns out to be that of another one, so that its content has
+    /// to be read next; `None` where its tail or its blocks are looked at before.
+    pub fn odds(&self, file: FileIndex) -> Option<f64> {
+        let size = self.catalog.size(file);
+        let volume = self.catalog.volume(file);
+        let sharing = self.by_size.class(self.size_class(file)).files;
+        let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
+            && !self.kinship.may_spare(size, volume);
+        content_is_next.then(|| self.odds.of(size, sharing))
+    }
+
+    /// Takes note of what a file's head says about heads of files like it. The first of a size
+    /// has nothing to be compared with.
+    pub(super) fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
+        if std::mem::replace(&mut self.by_size.class_mut(size).sampled, true) {
+            let sharing = self.by_size.class(size).files;
+            self.odds.compared(self.catalog.size(file), sharing, equal);
+        }
+    }
+
+    pub(super) fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {
+        let (files, open) = {
+            let c = self.by_head.class(class);
+            (c.files, c.open)
+        };
+        if open || !self.counting.sample_matters(files.into()) {
+            return;
+        }
+        let held = self.by_head.open(class, &self.chain);
+        // Where one was read as a whole already, the others must be too.
+        let all_held = held.len() == files as usize;
+        if let (Some(&first), true) = (held.first(), all_held) {
+            let bytes = self.catalog.size(first);
+            let volumes = held.iter().map(|&f| self.catalog.volume(f));
+            if self.tail_rule.pays(bytes, volumes) {
+                self.tail_classes.insert(class);
+            }
+        }
+        for file in held {
+            self.after_head(size, class, file);
+        }
+    }
+
+    pub(super) fn after_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
+        let early = self.early_tails.remove(&file);
+        match (self.tail_classes.contains(&class), early) {
+            (true, Some(tail)) => self.join_tail(size, class, file, tail),
+            (true, None) => {
+                self.awaiting_tail.insert(file, class);
+                self.want(size, file, Want::Tail);
+            }
+            (false, _) => self.want_whole(size, SampleClass::Head(class), file),
+        }
+    }
+
+    /// Takes the digest of a file's tail.
+    pub fn tail_sampled(&mut self, file: FileIndex, tail: SampleDigest) {
+        let size = self.size_class(file);
+        if let Some(class) = self.awaiting_tail.remove(&file) {
+            self.join_tail(size, class, file, tail);
+        }
+        self.settle(size);
+    }
+
+    pub(super) fn join_tail(
+        &mut self,
+        size: ClassId,
+        class: ClassId,
+        file: FileIndex,
+        tail: SampleDigest,
+    ) {
+        let key = SampleKey {
+            parent: class,
+            digest: tail,
+        };
+        match self.by_tail.offer(key, file, &mut self.chain) {
+            Offered::Passed(class) => self.after_tail(size, class, vec![file]),
+            Offered::Held(class) => {
+                if self
+                    .counting
+                    .sample_matters(self.by_tail.class(class).files.into())
+                {
+                    let held = self.by_tail.open(class, &self.chain);
+                    self.choose(size, class, &held);
+                    self.after_tail(size, class, held);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What the machine wants read.
+
+use crate::file::FileIndex;
+
+/// Bytes of the head sample. Files no longer than this are done with one read.
+pub const HEAD: u64 = 4096;
+
+/// Bytes of the tail sample.
+pub const TAIL: u64 = 4096;
+
+/// A read that the machine wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The file to read.
+    pub file: FileIndex,
+    /// What of it.
+    pub want: Want,
+}
+
+/// What to read of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// The first [`HEAD`] bytes.
+    Head,
+    /// The first [`HEAD`] and the last [`TAIL`] bytes at one go.
+    HeadAndTail,
+    /// The last [`TAIL`] bytes.
+    Tail,
+    /// Everything, with nothing read before.
+    Whole,
+    /// Everything, after samples.
+    Content,
+    /// Everything, compared with the other files of its group.
+    Comparison,
+    /// The head, and everything at one go. The machine never asks for this: whoever reads may
+    /// choose it in place of [`Want::Head`].
+    HeadAndContent,
+    /// Nothing but where its blocks lie.
+    Blocks,
+    /// The same once more.
+    BlocksAgain,
+}
+
+/// Which files may be compared with each other instead of being digested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Comparing {
+    /// Files from this size on, bytes.
+    pub from: u64,
+    /// Groups of so many files at most.
+    pub most: usize,
+}

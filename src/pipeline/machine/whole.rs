@@ -1,0 +1,159 @@
+//! Whole contents: read, compared with each other, or known from the blocks they lie in.
+
+use crate::file::FileIndex;
+use crate::hash::ContentDigest;
+use crate::pipeline::keyed_join::{ClassId, Offered};
+use crate::pipeline::keys::{Content, ContentKey};
+use crate::pipeline::kinship::SampleClass;
+use crate::pipeline::summary::Unread;
+
+use super::{Machine, Want};
+
+impl Machine {
+    /// Has a file read to its end, unless a look at its blocks may do.
+    pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
+        let (bytes, volume) = (self.catalog.size(file), self.catalog.volume(file));
+        match self.kinship.takes(class, file, bytes, volume) {
+            Ok(()) => self.want(size, file, Want::Blocks),
+            Err(held) => {
+                for file in held.into_iter().chain([file]) {
+                    self.want(size, file, Want::Content);
+                }
+            }
+        }
+    }
+
+    /// Takes note that a file of the class was read as a whole.
+    pub(super) fn is_whole(&mut self, size: ClassId, class: SampleClass) {
+        if let Some(held) = self.kinship.reads(class) {
+            self.want(size, held, Want::Content);
+        }
+    }
+
+    /// The next read of files that are equal as far as samples show.
+    pub(super) fn after_tail(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
+        if let Some(group) = self.groups.get_mut(&class) {
+            files.iter().for_each(|file| {
+                self.early_contents.remove(file);
+            });
+            return group.extend(files);
+        }
+        for file in files {
+            match self.early_contents.remove(&file) {
+                Some(digest) => {
+                    self.is_whole(size, SampleClass::Tail(class));
+                    self.join_content(size, file, Content::Digest(digest));
+                }
+                None => self.want_whole(size, SampleClass::Tail(class), file),
+            }
+        }
+    }
+
+    /// Decides, when a class opens, whether its files are compared or digested.
+    pub(super) fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
+        let compare = files.iter().all(|file| {
+            self.cached.remove(file) && !self.tail_rule.seeks(self.catalog.volume(*file))
+        });
+        if compare {
+            self.groups.insert(class, Vec::new());
+            self.grouped.entry(size).or_default().push(class);
+        }
+    }
+
+    /// When nothing of a size is being read any more, what waits to be compared is complete; when
+    /// nothing waits either, the size is final.
+    pub(super) fn end_if_idle(&mut self, size: ClassId) {
+        if !self.scan_done || self.by_size.class(size).pending > 0 {
+            return;
+        }
+        let most = self.comparing.map_or(0, |comparing| comparing.most);
+        for class in self.grouped.remove(&size).unwrap_or_default() {
+            let group = self.groups.insert(class, Vec::new()).unwrap_or_default();
+            if group.len() > most {
+                for file in group {
+                    self.want_whole(size, SampleClass::Tail(class), file);
+                }
+            } else {
+                self.by_size.class_mut(size).pending += group.len() as u32;
+                self.comparisons.push(group);
+            }
+        }
+        if self.by_size.class(size).pending == 0 {
+            self.settle_kin(size);
+        }
+        if self.by_size.class(size).pending == 0 {
+            self.finished.push(size);
+        }
+    }
+
+    pub(super) fn settle_kin(&mut self, size: ClassId) {
+        let step = self.kinship.idle(size);
+        for file in step.look_again {
+            self.want(size, file, Want::BlocksAgain);
+        }
+        for file in step.read {
+            self.want(size, file, Want::Content);
+        }
+        for (file, content) in step.have {
+            if content != Content::Of(file) {
+                self.unread.count(self.catalog.size(file));
+            }
+            self.join_content(size, file, content);
+        }
+    }
+
+    /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
+    pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<ContentDigest>) {
+        let size = self.size_class(file);
+        for file in self.kinship.seen(size, file, blocks) {
+            self.want(size, file, Want::Content);
+        }
+        self.settle(size);
+    }
+
+    /// Files that were not read since they lie in the same blocks as others.
+    pub fn unread(&self) -> Unread {
+        self.unread
+    }
+
+    /// Takes the digest of a file's whole content.
+    pub fn content_read(&mut self, file: FileIndex, digest: ContentDigest) {
+        let size = self.size_class(file);
+        self.join_content(size, file, Content::Digest(digest));
+        self.settle(size);
+    }
+
+    /// Takes note that a file has the same content as another of its group (or is that one), and whether
+    /// it had to be read for that.
+    pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
+        if !was_read && file != with {
+            self.unread.count(self.catalog.size(file));
+        }
+        let size = self.size_class(file);
+        self.join_content(size, file, Content::Of(with));
+        self.settle(size);
+    }
+
+    /// Takes note that a file could not be compared, nor any other of its group.
+    pub fn not_compared(&mut self, file: FileIndex) {
+        let size = self.size_class(file);
+        self.want(size, file, Want::Content);
+        self.settle(size);
+    }
+
+    pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
+        self.kinship.has(file, content);
+        let key = ContentKey { size, content };
+        let (Offered::Held(class) | Offered::Passed(class)) =
+            self.by_content.offer(key, file, &mut self.chain);
+        let nth = self.by_content.class(class).files;
+        if self.by_size.class(size).whole {
+            self.learn(size, nth > 1, file);
+        }
+        if nth == 1
+            && let Some(before) = self.by_size.class_mut(size).contents.replace(class)
+        {
+            self.by_content.link_to(class, before);
+        }
+    }
+}
