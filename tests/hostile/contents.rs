@@ -1,0 +1,128 @@
+//! Contents: holes, single bytes, and files that stay as they were.
+
+use super::*;
+
+#[test]
+fn sparse_files_are_compared_with_their_holes() {
+    const LENGTH: u64 = 64 << 20;
+    let tree = Tree::new()
+        .sparse("hole1", LENGTH, &[])
+        .sparse("hole2", LENGTH, &[])
+        .sparse("middle1", LENGTH, &[(LENGTH / 2, b"island")])
+        .sparse("middle2", LENGTH, &[(LENGTH / 2, b"island")])
+        .sparse("elsewhere", LENGTH, &[(LENGTH / 2 + 1, b"island")])
+        .sparse("end", LENGTH, &[(LENGTH - 1, b"!")])
+        .sparse("longer", LENGTH + 1, &[]);
+    find(&tree, ".")
+        .exits(0)
+        .finds(["hole1 hole2", "middle1 middle2"]);
+}
+
+#[test]
+fn holes_and_written_zeros_are_the_same_content() {
+    let tree = Tree::new()
+        .sparse("hole", 300_000, &[])
+        .file("zeros", vec![0; 300_000])
+        .sparse("half", 300_000, &[(0, &[0; 150_000])]);
+    find(&tree, ".").exits(0).finds(["hole zeros half"]);
+}
+
+#[test]
+fn one_byte_anywhere_makes_the_difference() {
+    for length in [
+        1,
+        2,
+        4095,
+        4096,
+        4097,
+        8192,
+        65_535,
+        65_536,
+        65_537,
+        1 << 20,
+        (1 << 20) + 1,
+    ] {
+        let original = noise(1, length);
+        let mut tree = Tree::new().copies(["original", "copy"], &original);
+        let places = [
+            0,
+            length / 2,
+            length - 1,
+            length.min(4096) - 1,
+            length.saturating_sub(4096),
+        ];
+        for place in BTreeSet::from(places) {
+            let mut other = original.clone();
+            other[place] ^= 0x80;
+            tree = tree.file(format!("differs at {place}"), other);
+        }
+        let run = find(&tree, ".").exits(0).finds(["original copy"]);
+        drop(run);
+        find(&tree, "--verify .").exits(0).finds(["original copy"]);
+    }
+}
+
+#[test]
+fn reading_leaves_the_access_time_alone() {
+    let tree = Tree::new()
+        .copies(["1", "2"], noise(1, 200_000))
+        .file("3", noise(2, 200_000));
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    for name in ["1", "2", "3"] {
+        let times = fs::FileTimes::new().set_accessed(old);
+        let file = File::options()
+            .write(true)
+            .open(tree.path(name))
+            .expect("a file");
+        file.set_times(times).expect("times can be set");
+    }
+    find(&tree, "--verify .").exits(0).finds(["1 2"]);
+    for name in ["1", "2", "3"] {
+        let atime = fs::metadata(tree.path(name)).expect("metadata").atime();
+        assert_eq!(atime, 1_000_000_000, "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_changed_by_looking() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/2", "x/y/3"], noise(1, 70_000))
+        .hard_link("x/4", "x/1")
+        .symlink("x/5", "1")
+        .fifo("x/6");
+    let state = || {
+        let entries = walkdir::WalkDir::new(tree.root()).sort_by_file_name();
+        let facts = entries.into_iter().map(|entry| {
+            let entry = entry.expect("listable");
+            let data = entry.metadata().expect("metadata");
+            let facts = (
+                data.ino(),
+                data.mode(),
+                data.len(),
+                data.nlink(),
+                data.mtime(),
+                data.mtime_nsec(),
+                data.ctime(),
+                data.ctime_nsec(),
+            );
+            (entry.path().to_owned(), facts)
+        });
+        facts.collect::<Vec<_>>()
+    };
+    let before = state();
+    for options in [
+        "",
+        "-H",
+        "-L",
+        "-I",
+        "--unique",
+        "--verify",
+        "--explain",
+        "-f json",
+    ] {
+        seekless(tree.root(), &format!("find {options} x x/y"))
+            .run()
+            .exits(0);
+    }
+    assert_eq!(state(), before);
+}

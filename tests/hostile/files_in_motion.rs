@@ -1,0 +1,209 @@
+//! Files that somebody else works on during the run. What is reported must have been so at some
+//! moment, and what nobody touched must be found all the same.
+
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use super::*;
+
+const FILES: usize = 40;
+const LENGTH: usize = 256 * 1024;
+
+/// Still pairs, `still/N` and `copy/N`, all of one size, and for each a `restless/N` and its
+/// twin, which shares the first half with it and nothing else.
+fn studio() -> Tree {
+    let mut tree = Tree::new();
+    for i in 0..FILES {
+        let content = still(i);
+        tree = tree
+            .file(format!("still/{i}"), &content)
+            .file(format!("copy/{i}"), &content)
+            .file(format!("restless/{i}"), halves(i, b'A', b'B'))
+            .file(format!("restless/{i}-twin"), halves(i, b'A', b'C'));
+    }
+    tree
+}
+
+/// A number in front, then all `A`.
+fn still(i: usize) -> Vec<u8> {
+    halves(i, b'A', b'A')
+}
+
+fn halves(i: usize, first: u8, second: u8) -> Vec<u8> {
+    let mut content = vec![first; LENGTH];
+    content[LENGTH / 2..].fill(second);
+    content[..8].copy_from_slice(&(i as u64).to_be_bytes());
+    content
+}
+
+/// Runs the program again and again while `disturb` works on the restless files, and insists
+/// that the still pairs are found, each with what `allowed` lets join it.
+fn run_while(disturb: impl Fn(&Path, usize) + Sync, options: &str) {
+    let tree = studio();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for i in 0..FILES {
+                    disturb(&tree.path(format!("restless/{i}")), i);
+                }
+            }
+        });
+        let runs = (0..12).map(|_| {
+            let arguments = format!("find -f nul {options} still copy restless");
+            seekless(tree.root(), &arguments).run()
+        });
+        let runs: Vec<Run> = runs.collect();
+        stop.store(true, Ordering::Relaxed);
+        for run in runs {
+            check(&run);
+        }
+    });
+}
+
+#[track_caller]
+fn check(run: &Run) {
+    assert!([0, 1].contains(&run.code()), "{run}");
+    let sets = run.sets();
+    for i in 0..FILES {
+        let pair = [format!("copy/{i}"), format!("still/{i}")].map(String::into_bytes);
+        assert!(sets.contains(&pair.into()), "pair {i} is not whole\n{run}");
+    }
+    for set in sets {
+        let restless = set
+            .iter()
+            .filter(|name| name.starts_with(b"restless"))
+            .count();
+        assert!(
+            restless == 0,
+            "restless files have no equals: {set:?}\n{run}"
+        );
+    }
+}
+
+// The first half is `A` at times, and so is the second, but never both: whoever reads one
+// half before and the other half after a change sees a content that never was.
+#[test]
+fn a_file_rewritten_in_place_is_never_seen_as_what_it_never_was() {
+    let rewrite = |path: &Path, _: usize| {
+        let file = File::options()
+            .write(true)
+            .open(path)
+            .expect("a restless file");
+        let half = LENGTH as u64 / 2;
+        let write = |byte: u8, at: u64| {
+            let from = if at == 0 { 8 } else { 0 };
+            let bytes = vec![byte; LENGTH / 2 - from];
+            file.write_all_at(&bytes, at + from as u64)
+                .expect("written");
+        };
+        write(b'B', 0);
+        write(b'A', half);
+        thread::sleep(Duration::from_millis(1));
+        write(b'B', half);
+        write(b'A', 0);
+    };
+    run_while(rewrite, "");
+    run_while(rewrite, "--verify");
+}
+
+// Cut to its first half, each of two twins reads like the other, but never at the same time.
+#[test]
+fn a_file_truncated_and_grown_again_is_never_taken_for_its_beginning() {
+    let cut_and_restore = |path: &Path, content: &[u8]| {
+        let file = File::options()
+            .write(true)
+            .open(path)
+            .expect("a restless file");
+        file.set_len(LENGTH as u64 / 2).expect("truncated");
+        thread::sleep(Duration::from_millis(1));
+        file.set_len(2 * LENGTH as u64).expect("grown");
+        file.write_all_at(content, 0).expect("rewritten");
+        file.set_len(LENGTH as u64).expect("truncated");
+    };
+    run_while(
+        |path, i| {
+            let twin = path.with_file_name(format!("{i}-twin"));
+            cut_and_restore(path, &halves(i, b'A', b'B'));
+            cut_and_restore(&twin, &halves(i, b'A', b'C'));
+        },
+        "",
+    );
+}
+
+#[test]
+fn a_file_replaced_by_another_is_never_mixed_with_it() {
+    run_while(
+        |path, i| {
+            let next = path.with_file_name(format!("next-{i}.tmp"));
+            for content in [halves(i, b'B', b'A'), halves(i, b'A', b'B')] {
+                fs::write(&next, content).expect("written");
+                fs::rename(&next, path).expect("replaced");
+            }
+        },
+        "--exclude *.tmp",
+    );
+}
+
+#[test]
+fn a_file_that_comes_and_goes_harms_nobody() {
+    run_while(
+        |path, i| {
+            fs::remove_file(path).expect("removed");
+            fs::write(path, halves(i, b'A', b'B')).expect("written");
+        },
+        "",
+    );
+}
+
+#[test]
+fn a_file_that_turns_into_a_fifo_blocks_nobody() {
+    run_while(
+        |path, i| {
+            use rustix::fs::{CWD, FileType, Mode, mknodat};
+            let next = path.with_file_name(format!("next-{i}.tmp"));
+            mknodat(CWD, &next, FileType::Fifo, Mode::from_raw_mode(0o644), 0).expect("a FIFO");
+            fs::rename(&next, path).expect("replaced");
+            fs::write(&next, halves(i, b'A', b'B')).expect("written");
+            fs::rename(&next, path).expect("replaced");
+        },
+        "--exclude *.tmp",
+    );
+}
+
+#[test]
+fn a_file_that_turns_into_a_link_is_not_followed() {
+    run_while(
+        |path, i| {
+            let next = path.with_file_name(format!("next-{i}.tmp"));
+            let target = format!("../still/{i}");
+            std::os::unix::fs::symlink(target, &next).expect("a link");
+            fs::rename(&next, path).expect("replaced");
+            fs::write(&next, halves(i, b'A', b'B')).expect("written");
+            fs::rename(&next, path).expect("replaced");
+        },
+        "--exclude *.tmp",
+    );
+}
+
+#[test]
+fn folders_that_come_and_go_harm_nobody() {
+    // Each time with another content: nobody may see two of them as equal.
+    let visits = AtomicU64::new(0);
+    run_while(
+        |path, i| {
+            let folder = path.with_file_name(format!("folder-{i}"));
+            fs::create_dir_all(folder.join("deep/deeper")).expect("made");
+            let mut content = halves(i, b'B', b'B');
+            let visit = visits.fetch_add(1, Ordering::Relaxed);
+            content[8..16].copy_from_slice(&visit.to_be_bytes());
+            fs::write(folder.join("deep/deeper/file"), content).expect("written");
+            let moved = path.with_file_name(format!("moved-{i}"));
+            fs::rename(&folder, &moved).expect("moved");
+            fs::remove_dir_all(&moved).expect("removed");
+        },
+        "",
+    );
+}
