@@ -53,6 +53,7 @@ fn config(folder: &Path) -> Config {
         digests: true,
         read_whole: true,
         shared_blocks: true,
+        memory: None,
         order: SweepOrder::default(),
         io_idle: false,
         bytes_per_second: None,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, PageUse, Replication, Root};
+use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
 use seekless::scan::FilterSpec;
 
 use super::moment::Moment;
@@ -20,6 +20,11 @@ pub fn search(
 ) -> Result<Config, WrongUse> {
     let filter = filter_spec(args, around)?.build()?;
     let overrides = overrides(args, around)?;
+    if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
+        return contradiction(format!(
+            "--memory {memory} is too little to read anything: use {LEAST_MEMORY} or more"
+        ));
+    }
     if args.bwlimit.is_some_and(|rate| rate.0 == 0) {
         return contradiction("--bwlimit 0 would never read: use 1M or more");
     }
@@ -46,6 +51,7 @@ pub fn search(
         order: args.order,
         io_idle: args.io_idle,
         bytes_per_second: args.bwlimit,
+        memory: args.memory,
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

@@ -216,6 +216,13 @@ pub struct SearchArgs {
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
+    /// Have no more than this in flight: read ahead and not yet dealt with [default: 1/32 of the memory]
+    ///
+    /// Where it is less than a disk would like, fewer reads are under way at a time. What is known of
+    /// the files comes on top: about 50 bytes and the name of each.
+    #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
+    pub memory: Option<Bytes>,
+
     /// Leave what was read in the page cache, even when memory is short
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go

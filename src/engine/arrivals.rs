@@ -16,9 +16,6 @@ use super::config::Config;
 use super::descriptors::Share;
 use super::run::Run;
 
-/// Batches that walkers may be ahead of the tables.
-pub const SCAN_AHEAD: usize = 64;
-
 impl Run<'_> {
     /// Walkers that the roots' devices can use: each device's number, for each device once.
     pub fn walkers(&mut self, share: &Share) -> usize {

@@ -43,6 +43,8 @@ pub struct Config {
     pub io_idle: bool,
     /// Read no more than this from each device in a second.
     pub bytes_per_second: Option<Bytes>,
+    /// Bytes that may be in flight: read ahead and not yet dealt with.
+    pub memory: Option<Bytes>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.

@@ -23,6 +23,14 @@ impl Share {
         Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))
     }
 
+    /// The same with no more walkers than this.
+    pub fn with_walkers(self, most: usize) -> Self {
+        Self {
+            walkers: self.walkers.min(most),
+            ..self
+        }
+    }
+
     fn of(descriptors: usize) -> Self {
         Self {
             files: (descriptors / 4).clamp(2, 4096),

@@ -6,27 +6,48 @@ use std::thread;
 
 use crate::device::Atlas;
 
+use crate::executor::Limits;
+
 use super::config::Config;
+use super::descriptors::Share;
+use super::memory::Memory;
+use super::volumes::{fitting, limits};
 
 /// A text for each root: device, class, executor, pool sizes, and why.
 pub fn explain(config: &Config) -> Vec<String> {
     let mut atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
+    let mut memory = Memory::new(config.memory);
+    let share = Share::of_all();
     let mut texts: Vec<String> = Vec::new();
     for root in &config.roots {
         let shown = root.path.display();
         texts.push(match fs::metadata(&root.path) {
             Ok(metadata) => {
                 let id = atlas.volume(metadata.dev(), &root.path);
-                format!("{shown}: {}", atlas.get(id).explain())
+                let volume = atlas.get(id);
+                let wanted = limits(&volume.policy, share.files);
+                let cut = match fitting(&volume.policy, share.files, &mut memory) {
+                    less if less == wanted => String::new(),
+                    less => format!("\n  {}", cut(less)),
+                };
+                format!("{shown}: {}{cut}", volume.explain())
             }
             Err(error) => format!("{shown}: {error}"),
         });
     }
+    texts.push(memory.explain());
     let unused = atlas.unused_overrides();
     texts.extend(unused.map(|row| format!("--threads {row}: no root lies on this device")));
     let complaints = atlas.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts
+}
+
+fn cut(limits: Limits) -> String {
+    format!(
+        "less, so that it fits into the memory: scattered reads {} x {} in flight, whole files {} x {}",
+        limits.random_threads, limits.depth, limits.sequential_threads, limits.sequential_depth,
+    )
 }
 
 /// Processors that this process may use.

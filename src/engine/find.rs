@@ -18,6 +18,7 @@ use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::descriptors::Share;
 use super::explain::cores;
+use super::memory::Memory;
 use super::requests::SMALL;
 use super::run::Run;
 use super::tally::Tally;
@@ -47,7 +48,8 @@ pub fn find(
     sink: &mut Sink<'_>,
 ) -> Result<Summary, Error> {
     config.overrides.check(&config.system())?;
-    let share = Share::of_all();
+    let memory = Memory::new(config.memory);
+    let share = Share::of_all().with_walkers(memory.walkers());
     let dirs = Arc::new(SharedDirs::default());
     let settings = Settings {
         dirs: Arc::clone(&dirs),
@@ -93,7 +95,7 @@ pub fn find(
         control,
         machine,
         scheduler: Scheduler::new(settings, Blake3),
-        volumes: Volumes::new(atlas, share.files, config.shared_blocks),
+        volumes: Volumes::new(atlas, share.files, memory, config.shared_blocks),
         dirs,
         tally: Tally::default(),
         sample_only: HashSet::new(),
@@ -102,6 +104,7 @@ pub fn find(
         left_out: LeftOut::default(),
         started: Instant::now(),
         published: Instant::now(),
+        scan_ahead: memory.scan_ahead(),
         scan_done: false,
         at_roots: HashSet::new(),
     };

@@ -15,7 +15,7 @@ use crate::file::{FileIndex, SharedDirs};
 use crate::pipeline::{Machine, Replication, Summary};
 use crate::scan::{ScanMessage, Walk};
 
-use super::arrivals::{SCAN_AHEAD, scan};
+use super::arrivals::scan;
 use super::blake3_fold::Blake3;
 use super::config::Config;
 use super::control::Control;
@@ -46,6 +46,8 @@ pub struct Run<'a> {
     pub left_out: LeftOut,
     pub started: Instant,
     pub published: Instant,
+    /// Batches that walkers may be ahead of the tables.
+    pub scan_ahead: usize,
     pub scan_done: bool,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
@@ -54,7 +56,7 @@ pub struct Run<'a> {
 impl Run<'_> {
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
         let (config, observer) = (self.config, self.observer);
-        let (to, scanned) = bounded(SCAN_AHEAD);
+        let (to, scanned) = bounded(self.scan_ahead);
         let dirs = Arc::clone(&self.dirs);
         let files = AtomicU64::new(0);
         let stop = self.control.stop_flag();

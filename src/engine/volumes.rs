@@ -10,6 +10,8 @@ use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
 
+use super::memory::Memory;
+
 /// The atlas, and each of its volumes' place in the scheduler.
 pub struct Volumes {
     atlas: Atlas,
@@ -26,12 +28,14 @@ pub struct Volumes {
     executors: HashMap<String, Arc<str>>,
     /// Files that a thread may have open at a time.
     open_files: usize,
+    /// What all of them may have in flight.
+    memory: Memory,
     /// Blocks that files share are to be made use of.
     shared_blocks: bool,
 }
 
 impl Volumes {
-    pub fn new(atlas: Atlas, open_files: usize, shared_blocks: bool) -> Self {
+    pub fn new(atlas: Atlas, open_files: usize, memory: Memory, shared_blocks: bool) -> Self {
         Self {
             atlas,
             by_number: Vec::new(),
@@ -41,6 +45,7 @@ impl Volumes {
             disks: Vec::new(),
             executors: HashMap::new(),
             open_files,
+            memory,
             shared_blocks,
         }
     }
@@ -72,7 +77,7 @@ impl Volumes {
                         true => Lane::Disk(executor_of(&mut self.executors, volume)),
                         false => Lane::Pools,
                     };
-                    (lane, limits(policy, self.open_files))
+                    (lane, fitting(policy, self.open_files, &mut self.memory))
                 };
                 let (lane, limits) = way(&volume.policy);
                 self.costs.push(volume.cost());
@@ -196,7 +201,18 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     }
 }
 
-fn limits(policy: &Policy, open_files: usize) -> Limits {
+/// How much of a volume may be under way. A disk with a head has so little in flight that there is
+/// nothing to cut.
+pub fn fitting(policy: &Policy, open_files: usize, memory: &mut Memory) -> Limits {
+    let wanted = limits(policy, open_files);
+    match seeks_in(policy) {
+        true => wanted,
+        false => memory.fit(wanted),
+    }
+}
+
+/// How much of a volume may be under way, by its policy and by what can be open.
+pub fn limits(policy: &Policy, open_files: usize) -> Limits {
     // Without rings what is in flight is threads.
     let (threads, depth) = match ring::is_available() || seeks_in(policy) {
         true => (policy.random_threads, policy.depth),

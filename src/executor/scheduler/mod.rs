@@ -29,15 +29,12 @@ use super::worker::Shape;
 
 use disk::Disk;
 use request::Visit;
-use volume::Volume;
+use volume::{RANDOM_SLOT, Volume};
 
 use evidence::Evidence;
 pub(super) use request::read_stamp;
 pub use request::{Answer, Asker, Finished, Request};
 pub use volume::{Lane, Limits};
-
-/// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
-const RANDOM_SLOT: usize = 32 << 10;
 
 /// Routes requests.
 pub struct Scheduler<F: Fold> {

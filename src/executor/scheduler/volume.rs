@@ -4,11 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::executor::reader::PIECE;
 use crate::executor::stream::Window;
 use crate::executor::task::{Batch, Kind};
 
 use super::evidence::{Evidence, Pace};
 use super::request::{Asker, Request, Visit, stamp};
+
+/// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
+pub(super) const RANDOM_SLOT: usize = 32 << 10;
 
 /// Bytes announced ahead for each whole file that a thread is to have under way. Cold, on a network
 /// SSD, 2.7 GB of photos took 1.6 s with 2 MiB ahead a thread and 1.4 s with 16 MiB.
@@ -51,6 +55,78 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Of a pool that serves no volume yet.
+    pub const NOTHING: Self = Self {
+        random_threads: 0,
+        depth: 0,
+        sequential_threads: 0,
+        sequential_depth: 0,
+    };
+
+    /// What pools come to that serve volumes with these limits and with others.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            random_threads: self.random_threads.max(other.random_threads),
+            depth: self.depth.max(other.depth),
+            sequential_threads: self.sequential_threads.max(other.sequential_threads),
+            sequential_depth: self.sequential_depth.max(other.sequential_depth),
+        }
+    }
+
+    /// Bytes that pools of this shape take at most: buffers, and what is announced and not read.
+    pub fn bytes_in_flight(self) -> u64 {
+        self.scattered_bytes() + self.announced_bytes()
+    }
+
+    fn scattered_bytes(self) -> u64 {
+        self.random_threads as u64 * (PIECE + self.depth * RANDOM_SLOT) as u64
+    }
+
+    fn announced_bytes(self) -> u64 {
+        self.sequential_threads as u64 * (PIECE as u64 + self.window().bytes)
+    }
+
+    /// About half as much of what takes most; none if it is the least already.
+    pub fn less(self) -> Option<Self> {
+        let halved = |number: usize| number.div_ceil(2);
+        let scattered = |limits: Self| match limits {
+            Self { depth: 2.., .. } => Some(Self {
+                depth: halved(limits.depth),
+                ..limits
+            }),
+            Self {
+                random_threads: 2..,
+                ..
+            } => Some(Self {
+                random_threads: halved(limits.random_threads),
+                ..limits
+            }),
+            _ => None,
+        };
+        let announced = |limits: Self| match limits {
+            Self {
+                sequential_depth: 2..,
+                ..
+            } => Some(Self {
+                sequential_depth: halved(limits.sequential_depth),
+                ..limits
+            }),
+            Self {
+                sequential_threads: 2..,
+                ..
+            } => Some(Self {
+                sequential_threads: halved(limits.sequential_threads),
+                ..limits
+            }),
+            _ => None,
+        };
+        match self.announced_bytes() > self.scattered_bytes() {
+            true => announced(self).or_else(|| scattered(self)),
+            false => scattered(self).or_else(|| announced(self)),
+        }
+    }
+
     /// How far a thread for sequential reads looks ahead.
     pub(super) fn window(self) -> Window {
         Window {

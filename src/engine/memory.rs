@@ -1,0 +1,118 @@
+//! How much may be in flight: what is read ahead and not yet dealt with takes so much memory and no more.
+//!
+//! The tables are not meant: they grow with the number of files.
+
+use crate::executor::Limits;
+use crate::sys::sysinfo;
+use crate::units::Bytes;
+
+/// The least that a run can do with: one folder, one sample and one step of a whole file at a time.
+pub const LEAST: Bytes = Bytes(8_000_000);
+
+/// Share of the machine's memory that a run takes at most unless told otherwise. The policies of
+/// devices stay far below it on all but the smallest machines: 32 MB for two streams of a solid-state disk.
+const SHARE: u64 = 32;
+
+/// Bytes of a batch of found files on its way to the tables, with names of 30 bytes.
+const BATCH: u64 = 64 << 10;
+
+/// Bytes of a walker: its listing's buffer and the batch that it fills.
+const WALKER: u64 = (64 << 10) + BATCH;
+
+/// What a run may have in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    bytes: Bytes,
+    is_told: bool,
+    /// What the pools have come to, by the volumes so far.
+    pools: Limits,
+}
+
+impl Memory {
+    /// As told, else a share of the machine's.
+    pub fn new(told: Option<Bytes>) -> Self {
+        let share = Bytes(sysinfo::total() / SHARE);
+        Self {
+            bytes: told.unwrap_or(share).max(LEAST),
+            is_told: told.is_some(),
+            pools: Limits::NOTHING,
+        }
+    }
+
+    /// Batches that walkers may be ahead of the tables.
+    pub fn scan_ahead(&self) -> usize {
+        (self.bytes.0 / 8 / BATCH).clamp(2, 64) as usize
+    }
+
+    /// Walkers at most.
+    pub fn walkers(&self) -> usize {
+        (self.bytes.0 / 8 / WALKER).max(1) as usize
+    }
+
+    /// Cuts a volume's limits until the pools that serve it and those before fit: whatever takes most first.
+    pub fn fit(&mut self, mut limits: Limits) -> Limits {
+        let left = self.bytes.0 - self.bytes.0 / 4;
+        while self.pools.max(limits).bytes_in_flight() > left
+            && let Some(less) = limits.less()
+        {
+            limits = less;
+        }
+        self.pools = self.pools.max(limits);
+        limits
+    }
+
+    /// Says so.
+    pub fn explain(&self) -> String {
+        let why = match self.is_told {
+            true => "as told by --memory".to_owned(),
+            false => format!("1/{SHARE} of the memory; --memory changes it"),
+        };
+        format!("in flight: at most {} ({why})", self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: Limits = Limits {
+        random_threads: 16,
+        depth: 64,
+        sequential_threads: 8,
+        sequential_depth: 8,
+    };
+
+    #[test]
+    fn what_is_in_flight_fits_into_what_was_given() {
+        for mebibytes in [8, 16, 33, 64, 500, 4096] {
+            let given = Bytes(mebibytes << 20);
+            let mut memory = Memory::new(Some(given));
+            let one = memory.fit(LARGE);
+            let other = memory.fit(Limits {
+                random_threads: 64,
+                depth: 2,
+                ..LARGE
+            });
+            let scan =
+                memory.scan_ahead() as u64 * BATCH + memory.walkers().min(64) as u64 * WALKER;
+            let all = one.max(other).bytes_in_flight() + scan;
+            assert!(all <= given.0, "{mebibytes} MiB: {all}, {one:?}, {other:?}");
+            for limits in [one, other] {
+                let Limits {
+                    random_threads,
+                    depth,
+                    sequential_threads,
+                    sequential_depth,
+                } = limits;
+                let least = random_threads.min(depth).min(sequential_threads);
+                assert!(least.min(sequential_depth) >= 1, "{limits:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn plenty_of_memory_cuts_nothing() {
+        let mut memory = Memory::new(Some(Bytes(4 << 30)));
+        assert_eq!(memory.fit(LARGE), LARGE);
+    }
+}
