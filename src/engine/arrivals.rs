@@ -1,7 +1,9 @@
 //! What the scan brings in.
 
+use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::Sender;
@@ -10,27 +12,62 @@ use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
 use crate::file::DirId;
-use crate::scan::{Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
+use crate::scan::{Crew, Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
 
 use super::config::Config;
 use super::descriptors::Share;
+use super::explain::cores;
 use super::run::Run;
 
 impl Run<'_> {
-    /// Walkers that the roots' devices can use: each device's number, for each device once.
-    pub fn walkers(&mut self, share: &Share) -> usize {
-        let mut volumes = Vec::new();
+    /// Walkers that the roots' devices can use: a crew for each disk with a head, and one for all
+    /// other devices.
+    pub fn crews(&mut self, share: &Share) -> Vec<Crew> {
+        let mut crews: Vec<Crew> = Vec::new();
+        let mut others = Crew::default();
+        let mut known = HashSet::new();
         for root in &self.config.roots {
-            if let Ok(metadata) = std::fs::metadata(&root.path)
-                && self.at_roots.insert(metadata.dev())
-            {
-                volumes.push(self.volumes.walkers(metadata.dev(), &root.path));
+            let Ok(metadata) = std::fs::metadata(&root.path) else {
+                continue;
+            };
+            let dev = metadata.dev();
+            if !self.at_roots.insert(dev) {
+                continue;
+            }
+            let (id, walkers, disk) = self.volumes.walkers(dev, &root.path);
+            let of_disk = disk.as_ref().and_then(|disk| {
+                let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
+                self.walked_disks.iter().position(named)
+            });
+            match (disk, of_disk) {
+                (_, Some(at)) => crews[at].devices.push(dev),
+                (Some(disk), None) => {
+                    self.walked_disks.push(Some(disk));
+                    crews.push(Crew {
+                        devices: vec![dev],
+                        first: 1,
+                        most: walkers.clamp(1, share.walkers),
+                    });
+                }
+                (None, None) => {
+                    others.devices.push(dev);
+                    others.most += if known.insert(id) { walkers } else { 0 };
+                }
             }
         }
-        volumes.sort_unstable_by_key(|&(id, _)| id.0);
-        volumes.dedup();
-        let sum: usize = volumes.iter().map(|&(_, walkers)| walkers).sum();
-        sum.clamp(1, share.walkers)
+        if crews.is_empty() || others.most > 0 {
+            others.most = others.most.clamp(1, share.walkers);
+            others.first = cores().min(others.most);
+            crews.push(others);
+        }
+        crews
+    }
+
+    /// A crew has listed all of its folders: its disk need not wait for the others.
+    pub fn walked(&mut self, crew: usize) {
+        if let Some(Some(disk)) = self.walked_disks.get(crew) {
+            self.scheduler.scan_done_on(disk);
+        }
     }
 
     pub fn found(&mut self, batch: &FoundBatch) {

@@ -106,6 +106,7 @@ pub fn find(
         published: Instant::now(),
         scan_ahead: memory.scan_ahead(),
         scan_done: false,
+        walked_disks: Vec::new(),
         at_roots: HashSet::new(),
     };
     let mut sink = |set: &_| sink(set);

@@ -21,7 +21,6 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::Share;
-use super::explain::cores;
 use super::tally::Tally;
 use super::volumes::Volumes;
 
@@ -49,6 +48,8 @@ pub struct Run<'a> {
     /// Batches that walkers may be ahead of the tables.
     pub scan_ahead: usize,
     pub scan_done: bool,
+    /// By the number of a crew of walkers the executor of the disk that they walk, if it has one.
+    pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
 }
@@ -60,14 +61,14 @@ impl Run<'_> {
         let dirs = Arc::clone(&self.dirs);
         let files = AtomicU64::new(0);
         let stop = self.control.stop_flag();
-        let most = self.walkers(share);
+        let crews = self.crews(share);
         let walk = Walk {
             dirs: &dirs,
             filter: &config.filter,
             max_depth: config.max_depth,
             one_file_system: config.one_file_system,
             ignore_files: &config.ignore_files,
-            walkers: (cores().min(most), most),
+            crews: &crews,
             open_folders: share.folders,
             observer,
             stop: &stop,
@@ -99,6 +100,7 @@ impl Run<'_> {
             select! {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => self.found(&batch),
+                    Ok(ScanMessage::Walked { crew }) => self.walked(crew),
                     Ok(ScanMessage::Done { folders, left_out }) => {
                         self.scanned(folders, &left_out);
                         scanned = never();

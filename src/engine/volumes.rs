@@ -153,10 +153,12 @@ impl Volumes {
         })
     }
 
-    /// Walkers that suit a volume.
-    pub fn walkers(&mut self, dev: u64, path: &Path) -> (VolumeId, usize) {
+    /// Walkers that suit a volume, and the executor of its disk if that has a head.
+    pub fn walkers(&mut self, dev: u64, path: &Path) -> (VolumeId, usize, Option<Arc<str>>) {
         let id = self.atlas.volume(dev, path);
-        (id, self.atlas.get(id).policy.metadata_threads)
+        let volume = self.atlas.get(id);
+        let disk = seeks_in(&volume.policy).then(|| executor_of(&mut self.executors, volume));
+        (id, volume.policy.metadata_threads, disk)
     }
 }
 

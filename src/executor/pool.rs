@@ -50,6 +50,11 @@ impl<F: Fold> Pool<F> {
         }
     }
 
+    /// What its threads are called.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
     /// Makes sure that there are so many threads and reads in flight at least.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);

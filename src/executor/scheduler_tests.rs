@@ -209,6 +209,37 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
 }
 
 #[test]
+fn a_disk_waits_for_its_own_scan_only() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(folder.path(), &[300_000; 20]);
+        let disks = ["sdy", "sdz"].map(|name| {
+            let lane = Lane::Disk(name.into());
+            desk.scheduler.add_volume(&name.into(), lane, DISK)
+        });
+        for i in 0..20 {
+            let path = folder.path().join(format!("f{i}"));
+            let file = fs::File::open(path).expect("is there");
+            file.sync_all().expect("written out");
+            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+            desk.ask(disks[i % 2], i, true);
+        }
+        desk.scheduler.scan_done_on(&"sdz".into());
+        let mut early = Vec::new();
+        while early.iter().filter(|volume| **volume == disks[1]).count() < 10 {
+            desk.dispatch();
+            early.extend(desk.wait().iter().map(|finished| finished.volume));
+        }
+        let others = early.len() - 10;
+        // What is in the page cache never waits, and the kernel may keep it there.
+        assert!(others == 10 || !desk.scheduler.is_idle());
+        desk.scheduler.scan_done();
+        assert_eq!(early.len() + desk.all().len(), 20);
+        desk.scheduler.join();
+    });
+}
+
+#[test]
 fn what_waits_can_be_forgotten() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");

@@ -34,6 +34,11 @@ pub struct Run {
 pub enum ScanMessage {
     /// Files.
     Found(FoundBatch),
+    /// All folders of one crew have been listed, as far as they are known.
+    Walked {
+        /// Its number.
+        crew: usize,
+    },
     /// All folders have been listed.
     Done {
         /// Folders listed.
@@ -77,6 +82,12 @@ impl<'a> Outbox<'a> {
         if self.batch.files.len() >= FILES {
             self.flush();
         }
+    }
+
+    /// Sends what there is, and that a crew has done its work.
+    pub fn walked(&mut self, crew: usize) {
+        self.flush();
+        let _ignored = self.to.send(ScanMessage::Walked { crew });
     }
 
     /// Sends what there is.

@@ -20,4 +20,4 @@ pub(crate) use glob::Globs;
 pub use kind::{Kind, UnknownKind};
 pub(crate) use path_globs::PathGlobs;
 pub(crate) use roots::Roots;
-pub(crate) use walk::{Walk, path_of};
+pub(crate) use walk::{Crew, Walk, path_of};

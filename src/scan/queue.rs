@@ -1,8 +1,12 @@
 //! Folders waiting to be listed, shared by the walkers.
 //!
+//! Each disk with a head has a crew of walkers for itself, so that it is neither listed by two at a
+//! time nor left alone while they are on another disk; all other devices share one crew.
+//!
 //! Last in, first out: the folders that wait are then few (one path's siblings instead of one
-//! level's), and a folder's parent is likely to be still open. It ends when no folder waits and no
-//! walker is listing one, for only a walker at work can add folders.
+//! level's), and a folder's parent is likely to be still open. Of siblings the one with the lowest
+//! inode number comes first. It ends when no folder waits and no walker is listing one, for only a
+//! walker at work can add folders.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,22 +17,37 @@ pub struct Queue<T> {
 }
 
 struct State<T> {
-    waiting: Vec<T>,
-    /// Walkers that may still add folders.
-    at_work: usize,
-    /// Walkers that are allowed to work; the others sleep.
-    allowed: usize,
+    crews: Vec<Crew<T>>,
     stopped: bool,
 }
 
+struct Crew<T> {
+    waiting: Vec<T>,
+    /// Walkers that may still add folders.
+    at_work: usize,
+    /// Walkers that are allowed to work here.
+    allowed: usize,
+    most: usize,
+}
+
+impl<T> Crew<T> {
+    fn is_done(&self) -> bool {
+        self.waiting.is_empty() && self.at_work == 0
+    }
+}
+
 impl<T> Queue<T> {
-    /// A queue with these folders, for so many walkers at first.
-    pub fn new(waiting: Vec<T>, allowed: usize) -> Self {
+    /// A queue with no folders for crews of so many walkers at first, and at most.
+    pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        let crews = sizes.into_iter().map(|(first, most)| Crew {
+            waiting: Vec::new(),
+            at_work: 0,
+            allowed: first.max(1),
+            most: most.max(1),
+        });
         Self {
             state: Mutex::new(State {
-                waiting,
-                at_work: 0,
-                allowed,
+                crews: crews.collect(),
                 stopped: false,
             }),
             changed: Condvar::new(),
@@ -39,21 +58,30 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a folder, waiting for one if need be; `None` when there will never be one again.
-    /// `idle` is called once before waiting.
-    pub fn take(&self, mut idle: impl FnMut()) -> Option<T> {
+    /// Adds a folder for a crew, before the walk begins.
+    pub fn push(&self, crew: usize, folder: T) {
+        if let Some(crew) = self.lock().crews.get_mut(crew) {
+            crew.waiting.push(folder);
+        }
+    }
+
+    /// Takes a folder and the number of its crew, waiting for one if need be; `None` when there will
+    /// never be one again. `idle` is called once before waiting.
+    pub fn take(&self, mut idle: impl FnMut()) -> Option<(usize, T)> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
-            if state.stopped || (state.waiting.is_empty() && state.at_work == 0) {
+            if state.stopped || state.crews.iter().all(Crew::is_done) {
                 self.changed.notify_all();
                 return None;
             }
-            if state.at_work < state.allowed
-                && let Some(item) = state.waiting.pop()
-            {
-                state.at_work += 1;
-                return Some(item);
+            for (number, crew) in state.crews.iter_mut().enumerate() {
+                if crew.at_work < crew.allowed
+                    && let Some(item) = crew.waiting.pop()
+                {
+                    crew.at_work += 1;
+                    return Some((number, item));
+                }
             }
             if !waited {
                 waited = true;
@@ -69,26 +97,33 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds the folders found in one that was taken, and takes note that it is done.
-    pub fn done(&self, found: &mut Vec<T>) {
+    /// Adds the folders found in one that was taken, and takes note that it is done. True if it was
+    /// the last of its crew.
+    pub fn done(&self, crew: usize, found: &mut Vec<T>) -> bool {
         let mut state = self.lock();
-        state.at_work -= 1;
+        let Some(crew) = state.crews.get_mut(crew) else {
+            return false;
+        };
+        crew.at_work -= 1;
         let news = found.len();
-        state.waiting.append(found);
-        let over = state.waiting.is_empty() && state.at_work == 0;
+        found.reverse();
+        crew.waiting.append(found);
+        let over = crew.is_done();
         drop(state);
         if over || news > 1 {
             self.changed.notify_all();
         } else {
             self.changed.notify_one();
         }
+        over
     }
 
-    /// Lets one more walker work, up to `most`.
-    pub fn allow_more(&self, most: usize) {
+    /// Lets one more walker work in a crew, up to its number.
+    pub fn allow_more(&self, crew: usize) {
         let mut state = self.lock();
-        if state.allowed < most {
-            state.allowed += 1;
+        let crew = state.crews.get_mut(crew);
+        if let Some(crew) = crew.filter(|crew| crew.allowed < crew.most) {
+            crew.allowed += 1;
             drop(state);
             self.changed.notify_one();
         }
@@ -98,5 +133,43 @@ impl<T> Queue<T> {
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crew_works_on_its_own_folders_only() {
+        let queue = Queue::new([(1, 1), (1, 2)]);
+        for (crew, folder) in [(0, "a"), (0, "b"), (1, "c"), (1, "d")] {
+            queue.push(crew, folder);
+        }
+        assert_eq!(queue.take(|| ()), Some((0, "b")), "last in, first out");
+        assert_eq!(
+            queue.take(|| ()),
+            Some((1, "d")),
+            "the first crew is complete"
+        );
+        queue.allow_more(0);
+        queue.allow_more(1);
+        assert_eq!(
+            queue.take(|| ()),
+            Some((1, "c")),
+            "only the second may grow"
+        );
+        assert!(!queue.done(1, &mut Vec::new()), "another is at work there");
+        assert!(queue.done(1, &mut Vec::new()));
+        assert!(!queue.done(0, &mut vec!["b1", "b2"]));
+        let rest: Vec<_> = (0..3)
+            .map(|_| {
+                let taken = queue.take(|| ());
+                queue.done(0, &mut Vec::new());
+                taken
+            })
+            .collect();
+        assert_eq!(rest, [Some((0, "b1")), Some((0, "b2")), Some((0, "a"))]);
+        assert_eq!(queue.take(|| ()), None);
     }
 }

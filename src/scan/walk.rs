@@ -41,8 +41,8 @@ pub struct Walk<'a> {
     pub one_file_system: bool,
     /// Names of ignore files to obey.
     pub ignore_files: &'a [String],
-    /// Walkers at first, and at most.
-    pub walkers: (usize, usize),
+    /// Who walks what; the last crew takes what is no other's.
+    pub crews: &'a [Crew],
     /// Folders that each walker may keep open.
     pub open_folders: usize,
     /// Who hears of problems.
@@ -51,6 +51,17 @@ pub struct Walk<'a> {
     pub stop: &'a AtomicBool,
     /// Counts files as they are found.
     pub files: &'a AtomicU64,
+}
+
+/// Walkers that keep to some devices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Crew {
+    /// Device numbers of the roots that they begin at.
+    pub devices: Vec<u64>,
+    /// How many there are at first.
+    pub first: usize,
+    /// How many there may be.
+    pub most: usize,
 }
 
 /// A folder to be listed.
@@ -70,13 +81,17 @@ pub struct Folder {
 impl Walk<'_> {
     /// Walks all folders and returns how many there were, and what was left out.
     pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> (u64, LeftOut) {
-        let (first, most) = self.walkers;
-        let most = most.max(first).max(1);
-        let queue = Queue::new(roots, first.max(1));
+        let queue = Queue::new(self.crews.iter().map(|crew| (crew.first, crew.most)));
+        for root in roots {
+            let own = |crew: &Crew| crew.devices.contains(&root.root_dev);
+            let last = self.crews.len().saturating_sub(1);
+            queue.push(self.crews.iter().position(own).unwrap_or(last), root);
+        }
+        let most: usize = self.crews.iter().map(|crew| crew.most.max(1)).sum();
         let totals = Mutex::new((0, LeftOut::default()));
         let walk = || {
             let mut walker = Walker::new(self, &queue, to);
-            walker.work(most);
+            walker.work();
             let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
             totals.0 += walker.folders;
             totals.1.add(&walker.left_out);
@@ -122,18 +137,20 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn work(&mut self, most: usize) {
+    fn work(&mut self) {
         let mut waits = rusage::thread_waits();
-        while let Some(folder) = self.queue.take(|| self.outbox.flush()) {
+        while let Some((crew, folder)) = self.queue.take(|| self.outbox.flush()) {
             if self.walk.stop.load(Ordering::Relaxed) {
                 self.queue.stop();
             } else {
                 self.visit(folder);
             }
-            self.queue.done(&mut self.below);
+            if self.queue.done(crew, &mut self.below) {
+                self.outbox.walked(crew);
+            }
             let now = rusage::thread_waits();
             if now > waits {
-                self.queue.allow_more(most);
+                self.queue.allow_more(crew);
             }
             waits = rusage::thread_waits();
         }

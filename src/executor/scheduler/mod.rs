@@ -5,7 +5,7 @@
 //!
 //! A spinning disk's requests first go to the random pool, which answers at once for what is in
 //! the page cache and tells where on the disk the rest lies. The rest waits in the disk's elevator
-//! until the scan is over (the head can be in one place only), then one thread serves it in sweeps,
+//! until its scan is over (the head can be in one place only), then one thread serves it in sweeps,
 //! samples and whole files as they lie. Just before the head comes by, whoever asked may choose to
 //! have a file read whole instead of sampled.
 
@@ -14,7 +14,7 @@ mod evidence;
 mod request;
 mod volume;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,8 @@ pub struct Scheduler<F: Fold> {
     done: Sender<Vec<Completion<F::Digest>>>,
     completions: Receiver<Vec<Completion<F::Digest>>>,
     holding: bool,
+    /// Disks that need not wait for the end of the scan.
+    scanned: HashSet<Arc<str>>,
     in_flight: usize,
     began: Instant,
     changes: Vec<Change>,
@@ -83,6 +85,7 @@ impl<F: Fold> Scheduler<F> {
             done,
             completions,
             holding: true,
+            scanned: HashSet::new(),
             in_flight: 0,
             began: Instant::now(),
             changes: Vec::new(),
@@ -199,6 +202,11 @@ impl<F: Fold> Scheduler<F> {
         self.holding = false;
     }
 
+    /// Says that nobody lists folders on the disk of this name any more: it may begin its sweeps.
+    pub fn scan_done_on(&mut self, disk: &Arc<str>) {
+        self.scanned.insert(Arc::clone(disk));
+    }
+
     /// Where completions arrive, to wait for them together with other things.
     pub fn completions(&self) -> &Receiver<Vec<Completion<F::Digest>>> {
         &self.completions
@@ -239,10 +247,10 @@ impl<F: Fold> Scheduler<F> {
                 self.sequential.send(batch);
             }
         }
-        if self.holding {
-            return;
-        }
         for (d, disk) in self.disks.iter_mut().enumerate() {
+            if self.holding && !self.scanned.contains(disk.pool.name()) {
+                continue;
+            }
             let volumes = &mut self.volumes;
             let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
             let all_placed = own.all(Volume::all_placed);
