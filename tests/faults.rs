@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 use common::noise;
-use common::scene::{self, SIZE, Scene, old_or_new, picture};
+use common::scene::{self, Picture, SIZE, Scene, old_or_new, picture};
 use common::volume::Volume;
 use rustix::io::Errno;
 use seekless::action::runs;
@@ -160,6 +160,87 @@ faults! {
     symlink: "symlink", Ground::Here;
     moving: "move", Ground::Here;
     moving_to_another_file_system: "move", Ground::ToAnotherFileSystem;
+}
+
+/// A scene in which the action is done, and what was there before.
+fn acted(action: &str, ground: Ground<'_>) -> (Scene, Picture) {
+    let scene = make(ground);
+    let before = picture(&scene.tree());
+    let done = scene.child(action, "none");
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(said.matches(": done").count(), 2, "{action}: {said}");
+    (scene, before)
+}
+
+/// Lets one call of undo fail: nothing is lost, and undo called again ends it.
+fn fail_undo(action: &str, ground: Ground<'_>, at: usize, error: Errno) {
+    let context = format!("undo of {action}, {error:?} at call {at}");
+    let (scene, before) = acted(action, ground);
+    let output = scene.child("undo", &format!("{}@{at}", error.raw_os_error()));
+    assert!(output.status.success(), "{context}: {output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (_, end) = said.split_once("undone: ").expect(&context);
+    // One of the two files at most is not back, and that is said with its reason.
+    let refused = said.matches("Refused(").count();
+    let goes_on = end.starts_with("Err(") || refused <= 1;
+    assert!(goes_on, "{context}: {said}");
+    // What this user may not give back is said; the bytes are there all the same.
+    let lacks = said.contains("RestoredWithout(");
+    assert!(!lacks || error == Errno::PERM, "{context}: {said}");
+    if !lacks {
+        old_or_new(&scene, action, &before, &context);
+    }
+    let again = scene.undo();
+    assert_eq!(again.refused, 0, "{context}: {said}: {again:?}");
+    let contents = |seen: &Picture| -> Vec<Vec<u8>> {
+        seen.values().map(|seen| seen.content.clone()).collect()
+    };
+    let now = picture(&scene.tree());
+    assert!(contents(&now) == contents(&before), "{context}: {said}");
+    assert!(lacks || now == before, "{context}: {said}: not as before");
+    assert_eq!(scene.temporaries().first(), None, "{context}: {said}");
+}
+
+fn calls_of_undo(action: &str, ground: Ground<'_>) -> usize {
+    let is_reached = |at: &usize| {
+        let (scene, _) = acted(action, ground);
+        let output = scene.child("undo", &format!("kill@{at}"));
+        output.status.signal() == Some(9)
+    };
+    let all: Vec<usize> = (1..MANY).collect();
+    let calls = all.partition_point(is_reached);
+    assert!((20..MANY - 1).contains(&calls), "{action}: {calls} calls");
+    calls
+}
+
+const UNDOABLE: [(&str, Ground<'_>); 5] = [
+    ("trash", Ground::Here),
+    ("hardlink", Ground::Here),
+    ("symlink", Ground::Here),
+    ("move", Ground::Here),
+    ("move", Ground::ToAnotherFileSystem),
+];
+
+#[test]
+fn undo_may_fail_too() {
+    for (action, ground) in UNDOABLE {
+        let calls = calls_of_undo(action, ground);
+        for (turn, at) in (1..=calls).step_by(5).enumerate() {
+            fail_undo(action, ground, at, ERRORS[turn % ERRORS.len()]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: every error at every call"]
+fn every_error_at_every_call_of_undo() {
+    for (action, ground) in UNDOABLE {
+        for at in 1..=calls_of_undo(action, ground) {
+            for error in ERRORS {
+                fail_undo(action, ground, at, error);
+            }
+        }
+    }
 }
 
 /// Every error at every call, where blocks can be shared.

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
+use common::real;
 use common::scene::{SIZE, Scene, picture, step};
 use common::volume::{Mounted, Volume, sh};
 use common::{Tree, noise, seekless};
@@ -356,4 +357,82 @@ fn protected_folders_are_so_whichever_mount_leads_there() {
             "{option} {mounted}\n{run}"
         );
     }
+}
+
+/// Bytes of the device that files below a folder refer to, each counted once, as FIEMAP tells.
+fn mapped(top: &Path) -> u64 {
+    let line = format!(
+        "find {} -type f -print0 | xargs -0 -n 500 filefrag -e 2>/dev/null",
+        top.display()
+    );
+    let told = Command::new("sh").args(["-c", &line]).output();
+    let told = String::from_utf8_lossy(&told.expect("filefrag is there").stdout).into_owned();
+    let mut runs: Vec<(u64, u64)> = told.lines().filter_map(run_of_blocks).collect();
+    runs.sort_unstable();
+    let (mut total, mut end) = (0, 0);
+    for (from, to) in runs {
+        total += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    total * 4096
+}
+
+/// `   0:        0..      12:     34816..     34828:     13:   last,eof`
+fn run_of_blocks(line: &str) -> Option<(u64, u64)> {
+    let fields: Vec<&str> = line.split(':').collect();
+    let [_, _, physical, _, flags] = fields[..] else {
+        return None;
+    };
+    let (from, to) = physical.split_once("..")?;
+    let block = |text: &str| text.trim().parse::<u64>().ok();
+    // What lies inside the metadata has no blocks.
+    let inline = flags.contains("inline");
+    (!inline).then_some((block(from)?, block(to)? + 1))
+}
+
+/// `SEEKLESS_FILES=100000 cargo test --test volumes -- --ignored --nocapture real` is the long form.
+fn real_files_free_what_the_plan_says(kind: &str, options: &str) {
+    let volume = Volume::on_loop(kind, 6 << 10, options);
+    let scene = Scene::below(&volume.path());
+    let top = scene.top.join("real");
+    real::fill(&top, real::files());
+    let before = real::looks(&top);
+    let (full, covered) = (used_at_rest(&volume, kind), mapped(&top));
+    // The journal must not take what was freed.
+    let state = tempfile::tempdir().expect("a folder");
+    let act = |arguments: &str| {
+        seekless(&scene.top, arguments)
+            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
+            .patience(std::time::Duration::from_secs(3600))
+            .run()
+            .exits(0)
+    };
+    let promised = promised(&act("reflink --dry-run real").stdout_text());
+    let done = act("reflink --yes real");
+    let freed = full.saturating_sub(used_at_rest(&volume, kind));
+    let uncovered = covered.saturating_sub(mapped(&top));
+    println!("{kind}: promised {promised}, df says {freed}, FIEMAP says {uncovered}\n{done}");
+    assert!(promised > 0);
+    for (who, freed) in [("df", freed), ("FIEMAP", uncovered)] {
+        assert!(
+            freed.abs_diff(promised) * 100 <= promised,
+            "{kind}: promised {promised}, and {freed} came free as {who} tells\n{done}"
+        );
+    }
+    assert!(
+        real::looks(&top) == before,
+        "contents, modes or times have changed"
+    );
+}
+
+#[test]
+#[ignore = "copies files of this machine, and mounts a file system: root only"]
+fn real_files_free_on_btrfs_what_the_plan_says() {
+    real_files_free_what_the_plan_says("btrfs", "");
+}
+
+#[test]
+#[ignore = "copies files of this machine, and mounts a file system: root only"]
+fn real_files_free_on_xfs_what_the_plan_says() {
+    real_files_free_what_the_plan_says("xfs", "-m reflink=1");
 }

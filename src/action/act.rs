@@ -70,6 +70,9 @@ pub fn freed(victim: &Opened) -> u64 {
         return allocated;
     }
     let extents = crate::sys::fiemap::extents(&victim.file).unwrap_or_default();
+    if extents.iter().any(|extent| extent.inline) {
+        return 0;
+    }
     let shared = extents.iter().filter(|extent| extent.shared);
     allocated.saturating_sub(shared.map(|extent| extent.length).sum())
 }

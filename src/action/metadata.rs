@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 
 use super::check::Opened;
 use super::record::{Metadata, Raw, State};
@@ -36,34 +36,55 @@ pub fn of(opened: &Opened) -> Result<Metadata> {
     })
 }
 
-/// Gives a file all of it; returns what could not be given.
+/// Gives a file all of it; returns what this user or this file system may not give.
 ///
 /// In this order: a new owner clears the set-user-ID bits, an ACL is part of the mode, and everything
 /// before the times would be seen in them.
-pub fn give(file: &OwnedFd, metadata: &Metadata) -> Vec<&'static str> {
+///
+/// # Errors
+/// What else the system said: another time it may be possible.
+pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut mode = metadata.mode;
-    if attributes::set_owner(file, Some(metadata.uid), metadata.gid).is_err() {
+    if !may(attributes::set_owner(
+        file,
+        Some(metadata.uid),
+        metadata.gid,
+    ))? {
         // Nobody may give away a file, but its owner may give it to a group of his own.
-        let _ = attributes::set_owner(file, None, metadata.gid);
+        may(attributes::set_owner(file, None, metadata.gid))?;
         missing.push("owner");
         // Whoever runs it would run it as somebody else than before.
         mode &= may_set_id(file, metadata);
     }
     for (name, value) in &metadata.xattrs {
-        let set = CString::new(name.0.as_slice())
-            .is_ok_and(|name| attributes::set_extended(file, &name, &value.0).is_ok());
+        let name = CString::new(name.0.as_slice()).map_err(|_| Errno::INVAL)?;
+        let set = may(attributes::set_extended(file, &name, &value.0))?;
         if !set && missing.last() != Some(&"extended attributes") {
             missing.push("extended attributes");
         }
     }
-    if attributes::set_mode(file, mode).is_err() || mode != metadata.mode {
+    if !may(attributes::set_mode(file, mode))? || mode != metadata.mode {
         missing.push("mode");
     }
-    if attributes::set_times(file, metadata.atime_ns, metadata.mtime_ns).is_err() {
+    if !may(attributes::set_times(
+        file,
+        metadata.atime_ns,
+        metadata.mtime_ns,
+    ))? {
         missing.push("times");
     }
-    missing
+    Ok(missing)
+}
+
+/// False if it is not for this user, or not for this file system.
+fn may(done: Result<()>) -> Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        // A namespace answers EINVAL for an owner that it does not know.
+        Err(Errno::PERM | Errno::ACCESS | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The bits of a mode that may be given: set-user-ID and set-group-ID only to the owner and group that it was

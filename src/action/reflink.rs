@@ -43,7 +43,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let size = victim.stat.size;
     let before = Layout::of(victim);
     let reference = Layout::of(keeper);
-    if before.is_known() && before.lies_as(&reference) {
+    if before.is_inline() || before.is_known() && before.lies_as(&reference) {
         return Err(Trouble::Already);
     }
     let mut freed = 0;
@@ -101,6 +101,12 @@ impl Layout {
 
     fn is_known(&self) -> bool {
         self.0.as_ref().is_some_and(|extents| !extents.is_empty())
+    }
+
+    /// The file lies among the metadata: it has no blocks that could be shared.
+    fn is_inline(&self) -> bool {
+        let pieces = self.pieces();
+        !pieces.is_empty() && pieces.iter().all(|extent| extent.inline)
     }
 
     fn pieces(&self) -> &[Extent] {

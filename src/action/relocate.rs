@@ -85,6 +85,8 @@ fn copy_to(
     let filled = copy::contents(&victim.file, &victim.stat, &file);
     filled.map_err(|error| clean(failed("copy it")(error)))?;
     let missing = metadata::give(&file, &act.intent.metadata);
+    let doing = "give the copy its owner, mode, times and attributes";
+    let missing = missing.map_err(|error| clean(failed(doing)(error)))?;
     sync::file(&file).map_err(|error| clean(failed("write the copy to the disk")(error)))?;
     same(victim, &file).map_err(clean)?;
     let named = rename::no_replace(folder, &part, folder, name);

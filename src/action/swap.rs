@@ -123,7 +123,7 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
 fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
     let file = write::create(&victim.place.folder, act.temporary)?;
     copy::contents(&victim.file, &victim.stat, &file)?;
-    metadata::give(&file, &act.intent.metadata);
+    metadata::give(&file, &act.intent.metadata)?;
     sync::file(&file)
 }
 

@@ -18,6 +18,8 @@ use crate::sys::{fault, stat, sync};
 pub enum Undone {
     /// The file is as it was before.
     Restored,
+    /// The file is back, but for this: who ran undo may not give it.
+    RestoredWithout(Vec<&'static str>),
     /// The file was as before; something that a killed run had left beside it is gone.
     Cleaned,
     /// The file is as before: the step was never done, or undone before.
@@ -26,6 +28,19 @@ pub enum Undone {
     Refused(String),
     /// It was removed for good.
     Impossible,
+}
+
+impl Undone {
+    pub(super) fn restored(missing: Vec<&'static str>) -> Self {
+        match missing.is_empty() {
+            true => Self::Restored,
+            false => Self::RestoredWithout(missing),
+        }
+    }
+
+    fn is_restored(&self) -> bool {
+        matches!(self, Self::Restored | Self::RestoredWithout(_))
+    }
 }
 
 /// One step of a run that is undone.
@@ -46,6 +61,8 @@ pub struct UndoTally {
     pub run: String,
     /// Files that are as before, and were not when the undo began.
     pub restored: u64,
+    /// Of these, files that do not have all that they had: owner, mode, times, extended attributes.
+    pub lacking: u64,
     /// Files beside which something was left that is gone.
     pub cleaned: u64,
     /// Files that already were as before.
@@ -108,20 +125,18 @@ fn undo_past(
             continue;
         }
         let (undone, folder) = undo_step::undo(step, linked.companion(step));
-        if matches!(
-            undone,
-            Undone::Restored | Undone::Cleaned | Undone::AsBefore
-        ) {
-            linked.is_back(step, undone == Undone::Restored);
+        if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
+            linked.is_back(step, undone.is_restored());
         }
         *match &undone {
-            Undone::Restored => &mut tally.restored,
+            Undone::Restored | Undone::RestoredWithout(_) => &mut tally.restored,
             Undone::Cleaned => &mut tally.cleaned,
             Undone::AsBefore => &mut tally.as_before,
             Undone::Refused(_) => &mut tally.refused,
             Undone::Impossible => &mut tally.impossible,
         } += 1;
-        if matches!(undone, Undone::Restored | Undone::Cleaned) {
+        tally.lacking += u64::from(matches!(undone, Undone::RestoredWithout(_)));
+        if undone.is_restored() || undone == Undone::Cleaned {
             pending.push(journal, step.intent.step, folder)?;
         }
         tell(&Undo {

@@ -96,12 +96,12 @@ impl Scene<'_> {
         };
         let source = opened(path, &self.intent.keeper_state)
             .map_err(|unfit| format!("the file that was kept {unfit}"))?;
-        self.copy_here(&source)?;
+        let missing = self.copy_here(&source)?;
         source
             .unchanged()
             .map_err(|unfit| format!("the file that was kept {unfit}"))
             .and_then(|()| self.exchange(&self.ours))
             .inspect_err(|_| self.drop_copy())?;
-        Ok(Undone::Restored)
+        Ok(Undone::restored(missing))
     }
 }

@@ -74,23 +74,28 @@ impl Scene<'_> {
                 if !self.is_moved(&moved) {
                     return Err(format!("{shown} has changed since"));
                 }
-                self.move_back(there, &destination.0, &moved)?;
+                let missing = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
-                Ok(Undone::Restored)
+                Ok(Undone::restored(missing))
             }
             _ => Err(format!("{shown} is gone")),
         }
     }
 
-    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<(), Refusal> {
+    fn move_back(
+        &self,
+        there: &Place,
+        path: &[u8],
+        moved: &Stat,
+    ) -> Result<Vec<&'static str>, Refusal> {
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(Vec::new()),
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
         let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
-        self.copy_here(&source)?;
+        let missing = self.copy_here(&source)?;
         let unchanged = source
             .still_there()
             .map_err(|unfit| format!("the copy {unfit}"));
@@ -102,7 +107,7 @@ impl Scene<'_> {
         if leads_to(&there.folder, &there.name, source.identity()) {
             unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
         }
-        Ok(())
+        Ok(missing)
     }
 
     /// Removes half-made copies on both sides, where what they are copies of is still there.

@@ -130,18 +130,19 @@ impl<'a> Scene<'a> {
     /// Makes a copy beside the file's name, with all that the journal knows of it, safe on the disk.
     ///
     /// Where the file had several names, and another one is back already, it becomes a name of that.
-    pub(super) fn copy_here(&self, source: &Opened) -> Result<(), Refusal> {
+    ///
+    /// Returns what this user may not give back.
+    pub(super) fn copy_here(&self, source: &Opened) -> Result<Vec<&'static str>, Refusal> {
         if self
             .companion
             .is_some_and(|path| self.join(path, source).is_some())
         {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
         let filled = copy::contents(&source.file, &source.stat, &file).and_then(|()| {
-            // Owner or attributes that only an administrator may set are not worth losing the copy for.
-            let _missing = metadata::give(&file, &self.intent.metadata);
-            sync::file(&file)
+            let missing = metadata::give(&file, &self.intent.metadata)?;
+            sync::file(&file).map(|()| missing)
         });
         filled
             .map_err(said("make a copy"))

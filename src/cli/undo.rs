@@ -55,7 +55,8 @@ fn take_back(folder: &Path, args: &UndoArgs) -> Result<Exit, JournalError> {
             name_the_one_before(folder, &tally.run)?;
         }
     }
-    Ok(match tally.refused > 0 || !tally.damaged.is_empty() {
+    let left = tally.refused + tally.lacking + tally.damaged.len() as u64;
+    Ok(match left > 0 {
         true => Exit::SomeLeft,
         false => Exit::Done,
     })
@@ -80,6 +81,10 @@ fn tell(step: &Undo, args: &UndoArgs) {
     let path = escape(&step.path);
     match &step.undone {
         Undone::Refused(why) => complain(&format!("{path}: {why}; left as it is")),
+        Undone::RestoredWithout(missing) => complain(&format!(
+            "{path}: is back, but without its {}: only an administrator may give that",
+            missing.join(", ")
+        )),
         Undone::Restored if args.verbose => say(&format!("{path}: as before")),
         Undone::Cleaned if args.verbose => say(&format!("{path}: cleared up")),
         _ => {}

@@ -360,6 +360,7 @@ mod tests {
             length,
             shared: false,
             unwritten: false,
+            inline: false,
         };
         let extents = [extent(0, 1000, 10), extent(20, 5000, 20)];
         for (offset, position) in [

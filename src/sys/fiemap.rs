@@ -12,6 +12,7 @@ const SYNC: u32 = 0x1;
 // Of an extent.
 const LAST: u32 = 0x1;
 const UNKNOWN: u32 = 0x2;
+const INLINE: u32 = 0x200;
 const UNWRITTEN: u32 = 0x800;
 const SHARED: u32 = 0x2000;
 
@@ -80,6 +81,8 @@ pub struct Extent {
     pub shared: bool,
     /// It is reserved only: reading it gives zeros and does not touch the device.
     pub unwritten: bool,
+    /// It lies among the metadata and takes no blocks of its own.
+    pub inline: bool,
 }
 
 /// All extents of a file; `None` where the file system does not tell.
@@ -92,6 +95,7 @@ pub fn extents(fd: impl AsFd) -> Option<Vec<Extent>> {
             length: extent.length,
             shared: extent.flags & SHARED != 0,
             unwritten: extent.flags & UNWRITTEN != 0,
+            inline: extent.flags & INLINE != 0,
         });
         true
     });

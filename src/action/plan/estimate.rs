@@ -24,6 +24,12 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
         true => set.files.iter().map(shared_extents).collect(),
         false => Vec::new(),
     };
+    for (file, extents) in set.files.iter_mut().zip(&shared) {
+        if extents.iter().any(|extent| extent.inline) {
+            // Counted as a block, but there is none.
+            file.allocated = 0;
+        }
+    }
     let mut users: HashMap<u64, u32> = HashMap::new();
     let mut taken: HashSet<u64> = HashSet::new();
     for (file, extents) in set.files.iter().zip::<&Vec<Vec<Extent>>>(&shared) {
@@ -58,7 +64,8 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
     }
 }
 
-/// The extents that the file shares with others, where the file system tells.
+/// The extents that the file shares with others, and what of it lies among the metadata, where the file
+/// system tells.
 fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
     let manner = Manner {
         keep_access_time: true,
@@ -71,6 +78,6 @@ fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
         fiemap::extents(&fd)
     };
     let mut extents = extents().unwrap_or_default();
-    extents.retain(|extent| extent.shared);
+    extents.retain(|extent| extent.shared || extent.inline);
     extents
 }
