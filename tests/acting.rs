@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use common::noise;
-use common::scene::{Picture, SIZE, Scene, picture, step, target};
+use common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
 use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
 
 #[track_caller]
@@ -37,14 +37,6 @@ fn failed(outcome: Outcome) -> String {
 fn allocated(path: &Path) -> u64 {
     fs::metadata(path).expect("metadata").blocks() * 512
 }
-
-const CHANGING: [ActionKind; 5] = [
-    ActionKind::Remove,
-    ActionKind::Trash,
-    ActionKind::Hardlink,
-    ActionKind::Symlink,
-    ActionKind::Move,
-];
 
 #[test]
 fn remove_takes_the_name_and_nothing_else() {
@@ -463,12 +455,7 @@ fn without_a_journal_nothing_is_done() {
 
 #[test]
 fn undo_refuses_what_changed_since_and_says_which() {
-    for action in [
-        ActionKind::Hardlink,
-        ActionKind::Symlink,
-        ActionKind::Move,
-        ActionKind::Trash,
-    ] {
+    for action in UNDOABLE {
         // The bytes that were shared are others now.
         let scene = Scene::new();
         let done = done(scene.perform(action));
@@ -537,12 +524,7 @@ fn a_torn_journal_is_read_as_far_as_it_goes() {
 #[test]
 fn names_of_any_bytes_come_back() {
     use std::os::unix::ffi::OsStrExt;
-    for action in [
-        ActionKind::Hardlink,
-        ActionKind::Symlink,
-        ActionKind::Move,
-        ActionKind::Trash,
-    ] {
+    for action in UNDOABLE {
         let scene = Scene::new();
         let odd = scene
             .tree()

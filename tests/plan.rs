@@ -9,74 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::run::Seekless;
-use common::{Run, Tree, noise};
-use regex::Regex;
-use tempfile::TempDir;
-
-/// A tree, and a place for journals and answers outside it.
-struct Stage {
-    tree: Tree,
-    state: TempDir,
-}
-
-impl Stage {
-    fn new(tree: Tree) -> Self {
-        let state = tempfile::tempdir().expect("a temporary folder can be made");
-        Self { tree, state }
-    }
-
-    fn seekless(&self, arguments: &str) -> Seekless {
-        let state = self.state.path().to_str().expect("plain");
-        common::seekless(self.tree.root(), arguments)
-            .env("XDG_STATE_HOME", state)
-            .env("XDG_DATA_HOME", state)
-            .env("HOME", state)
-    }
-
-    fn run(&self, arguments: &str) -> Run {
-        self.seekless(arguments).run()
-    }
-
-    /// A run with a report on standard input.
-    fn on_report(&self, arguments: &str, report: impl Into<Vec<u8>>) -> Run {
-        self.seekless(arguments).stdin(report).run()
-    }
-
-    fn report(&self, arguments: &str) -> String {
-        let run = self.run(arguments).exits(0);
-        run.stdout_text()
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.tree.path(name).symlink_metadata().is_ok()
-    }
-
-    /// Names of all files below the tree, sorted.
-    fn names(&self) -> Vec<String> {
-        let entries = walkdir::WalkDir::new(self.tree.root()).sort_by_file_name();
-        let files = entries.into_iter().map(|entry| entry.expect("an entry"));
-        let files = files.filter(|entry| !entry.file_type().is_dir());
-        files
-            .map(|entry| {
-                let path = entry.path().strip_prefix(self.tree.root()).expect("below");
-                path.as_os_str().as_bytes().escape_ascii().to_string()
-            })
-            .collect()
-    }
-
-    /// What a plan shows, without what differs between machines.
-    fn shown(&self, run: &Run) -> String {
-        let root = self.tree.root().canonicalize().expect("the tree is there");
-        let text = run
-            .to_string()
-            .replace(root.to_str().expect("plain"), "TREE");
-        let frees = Regex::new(r"frees [^)]*\)").expect("a pattern");
-        let text = frees.replace_all(&text, "frees SOME");
-        let space = Regex::new(r"; [0-9.]+ [a-zA-Z]+ of disk").expect("a pattern");
-        space.replace_all(&text, "; SOME of disk").into_owned()
-    }
-}
+use common::stage::Stage;
+use common::{Tree, noise};
 
 /// Photos, with the names that programs give to copies.
 fn photos() -> Tree {

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use common::Tree;
-use tempfile::TempDir;
+use common::stage::Stage;
 
 /// A terminal: our end, and the one for a program.
 fn terminal() -> (File, OwnedFd) {
@@ -31,22 +31,12 @@ fn terminal() -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
 }
 
-struct Stage {
-    tree: Tree,
-    state: TempDir,
-}
-
 struct Talk {
     code: Option<i32>,
     said: String,
 }
 
 impl Stage {
-    fn new(tree: Tree) -> Self {
-        let state = tempfile::tempdir().expect("a temporary folder can be made");
-        Self { tree, state }
-    }
-
     /// Runs on a terminal and types lines; the end of typing is Ctrl-D.
     fn talk(&self, arguments: &str, typed: &str) -> Talk {
         self.talk_when(arguments, "", typed)
@@ -108,21 +98,6 @@ impl Stage {
             code: status.code(),
             said: listener.join().expect("heard"),
         }
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.tree.root()).expect("the tree is there");
-        let mut names: Vec<_> = entries
-            .map(|entry| {
-                entry
-                    .expect("an entry")
-                    .file_name()
-                    .into_string()
-                    .expect("text")
-            })
-            .collect();
-        names.sort();
-        names
     }
 }
 

@@ -4,35 +4,17 @@ mod common;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
 
 use common::run::Seekless;
+use common::stage::Stage;
 use common::{Run, Tree};
 use proptest::prelude::*;
 use seekless::report::read::{ReadReport, read_each};
-use tempfile::TempDir;
-
-struct Stage {
-    tree: Tree,
-    state: TempDir,
-}
 
 impl Stage {
-    fn new(tree: Tree) -> Self {
-        let state = tempfile::tempdir().expect("a temporary folder can be made");
-        Self { tree, state }
-    }
-
-    fn seekless(&self, arguments: &str) -> Seekless {
-        let state = self.state.path().to_str().expect("plain");
-        common::seekless(self.tree.root(), arguments)
-            .env("XDG_STATE_HOME", state)
-            .env("HOME", state)
-    }
-
-    fn report(&self, format: &str) -> String {
-        let run = self.seekless("find . -f").arg(format).run().exits(0);
-        run.stdout_text()
+    /// A report on the whole tree.
+    fn report_in(&self, format: &str) -> String {
+        self.report(&format!("find . -f {format}"))
     }
 
     /// Removes what a report says, as far as that is safe.
@@ -52,16 +34,6 @@ impl Stage {
         };
         self.seekless("remove --yes --from").before(lower)
     }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.tree.root()).expect("the tree is there");
-        let names = entries.map(|entry| entry.expect("an entry").file_name());
-        let mut names: Vec<_> = names
-            .map(|name| name.as_bytes().escape_ascii().to_string())
-            .collect();
-        names.sort();
-        names
-    }
 }
 
 fn abc() -> Stage {
@@ -72,7 +44,7 @@ fn abc() -> Stage {
 fn every_format_that_can_be_read_back_can_be_acted_on() {
     for format in ["text", "json", "ndjson"] {
         let stage = abc();
-        let report = stage.report(format);
+        let report = stage.report_in(format);
         stage.remove(report.clone()).exits(0);
         assert_eq!(stage.names(), ["a"], "{format}");
         // Again: what is gone is named.
@@ -83,7 +55,7 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
         assert_eq!(stage.names(), ["a"], "{format}");
     }
     let stage = abc();
-    fs::write(stage.state.path().join("r.txt"), stage.report("text")).expect("written");
+    fs::write(stage.state.path().join("r.txt"), stage.report_in("text")).expect("written");
     let from = stage.state.path().join("r.txt");
     stage
         .seekless("remove --yes --from")
@@ -96,7 +68,7 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
 #[test]
 fn lines_that_were_taken_out_are_left_alone_and_the_mark_decides() {
     let stage = abc();
-    let report = stage.report("text");
+    let report = stage.report_in("text");
     let without_b: String = report
         .lines()
         .filter(|line| !line.ends_with("/b") && !line.ends_with(" b"))
@@ -126,11 +98,11 @@ fn lines_that_were_taken_out_are_left_alone_and_the_mark_decides() {
 #[test]
 fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
     for format in ["text", "json", "ndjson"] {
-        let report = Stage::report(&abc(), format);
+        let report = abc().report_in(format);
         for end in (0..report.len()).step_by(report.len() / 24) {
             let stage = abc();
             let folder = stage.tree.root().canonicalize().expect("there");
-            let report = stage.report(format);
+            let report = stage.report_in(format);
             assert!(report.contains(folder.to_str().expect("plain")));
             let run = stage.remove(&report.as_bytes()[..end.min(report.len())]);
             assert!(!stage.names().is_empty(), "{run}");
@@ -145,7 +117,7 @@ fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
 #[test]
 fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
     let stage = Stage::new(Tree::new().copies(["a", "b"], "aaaa").file("c", "bbbb"));
-    let report = stage.report("text");
+    let report = stage.report_in("text");
     let lied: String = report
         .lines()
         .map(|line| match line.trim_start().starts_with("2  ") {
@@ -160,14 +132,16 @@ fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
     assert_eq!(stage.names(), ["a", "c"]);
 
     let stage = abc();
-    let report = stage.report("text");
+    let report = stage.report_in("text");
     let digest = report.split("blake3 ").nth(1).expect("a digest")[..64].to_owned();
     let wrong = report.replace(&digest, &"0".repeat(64));
     stage.remove(wrong).exits(0);
     assert_eq!(stage.names(), ["a"], "bytes count, not digests");
 
     let stage = abc();
-    let longer = stage.report("text").replace("(14 bytes) *", "(15 bytes) *");
+    let longer = stage
+        .report_in("text")
+        .replace("(14 bytes) *", "(15 bytes) *");
     stage.remove(longer).exits(1).says("has another length");
     assert_eq!(stage.names().len(), 3);
 }
@@ -202,7 +176,7 @@ fn the_kept_file_under_two_names_is_one_file() {
 
 /// A report in text with the header that a real one has.
 fn with_header(stage: &Stage, sets: &str) -> String {
-    let report = stage.report("text");
+    let report = stage.report_in("text");
     let header = report
         .lines()
         .filter(|line| line.starts_with('#') && !line.starts_with("# complete"));
@@ -299,7 +273,7 @@ fn a_file_takes_part_in_one_set_only() {
 fn what_changed_since_the_report_is_left_alone() {
     for format in ["text", "json"] {
         let stage = abc();
-        let report = stage.report(format);
+        let report = stage.report_in(format);
         std::thread::sleep(std::time::Duration::from_millis(30));
         stage.tree.write("b", "THE SAME BYTES");
         stage
@@ -313,7 +287,7 @@ fn what_changed_since_the_report_is_left_alone() {
 #[test]
 fn trusted_reports_must_be_of_files_left_alone() {
     let stage = abc();
-    let report = stage.report("json");
+    let report = stage.report_in("json");
     std::thread::sleep(std::time::Duration::from_millis(30));
     fs::rename(stage.tree.path("b"), stage.tree.path("x")).expect("renamed");
     fs::rename(stage.tree.path("x"), stage.tree.path("b")).expect("renamed back");
@@ -334,7 +308,7 @@ fn names_in_no_encoding_come_through() {
                 .file(b"\xff\xfe\n\x1b", "x")
                 .file(b" b\\ ", "x"),
         );
-        let report = stage.report(format);
+        let report = stage.report_in(format);
         stage.remove(report).exits(0);
         assert_eq!(stage.names().len(), 1, "{format}");
     }
@@ -557,7 +531,7 @@ fn specimens() -> &'static [Vec<u8>] {
             .file("d\\", "two");
         let stage = Stage::new(tree);
         ["text", "json", "ndjson"]
-            .map(|format| stage.report(format).into_bytes())
+            .map(|format| stage.report_in(format).into_bytes())
             .to_vec()
     })
 }
@@ -702,7 +676,7 @@ proptest! {
     #[test]
     fn fuzz_acting_on_damaged_reports(which in 0_usize..3, damages in prop::collection::vec(damage(), 0..4)) {
         let stage = Stage::new(Tree::new().copies(["a", "b"], "one").copies(["c", "d", "e"], "two"));
-        let mut report = stage.report(["text", "json", "ndjson"][which]).into_bytes();
+        let mut report = stage.report_in(["text", "json", "ndjson"][which]).into_bytes();
         damages.iter().for_each(|damage| damage.apply(&mut report));
         let run = stage.remove(report);
         let contents: std::collections::BTreeSet<Vec<u8>> = stage.names().iter()

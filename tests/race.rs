@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::scene::{Scene, step};
+use common::scene::{CHANGING, Scene, step};
 use common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};
@@ -380,13 +380,7 @@ fn nothing_is_lost_while_moving() {
 #[test]
 #[ignore = "mounts over the files at work: root only"]
 fn nothing_is_lost_under_mounts() {
-    for action in [
-        ActionKind::Remove,
-        ActionKind::Trash,
-        ActionKind::Hardlink,
-        ActionKind::Symlink,
-        ActionKind::Move,
-    ] {
+    for action in CHANGING {
         race(action, &MOUNTS, rounds(200));
     }
 }

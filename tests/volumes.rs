@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::real;
-use common::scene::{SIZE, Scene, picture, step};
+use common::scene::{CHANGING, SIZE, Scene, picture, step};
 use common::volume::{Mounted, Volume, sh};
 use common::{Tree, noise, seekless};
 use seekless::action::{ActionKind, Outcome, Skip, Unfit};
@@ -214,14 +214,6 @@ fn reflink_says_that_ext4_cannot() {
     }
     assert_eq!(picture(&scene.tree()), before);
 }
-
-const CHANGING: [ActionKind; 5] = [
-    ActionKind::Remove,
-    ActionKind::Trash,
-    ActionKind::Hardlink,
-    ActionKind::Symlink,
-    ActionKind::Move,
-];
 
 #[test]
 #[ignore = "sets flags on files: root only"]

@@ -10,10 +10,11 @@ use super::folder_entry::Identity;
 use super::journal::{Journal, JournalError};
 use super::metadata;
 use super::record::{Intent, Raw, Record};
-use super::step::{ActionKind, Expected, Failure, Outcome, Settings, Skip, Step, Target, Unfit};
+use super::settled::{self, Settled};
+use super::step::{ActionKind, Failure, Outcome, Settings, Skip, Step, Target, Unfit};
 use super::swap;
 use super::trouble::{Trouble, failed};
-use crate::sys::{fault, stat, sync};
+use crate::sys::{fault, stat};
 
 /// Steps that share one wait for the journal, and one for each folder.
 ///
@@ -28,8 +29,7 @@ pub struct Actor {
     ours: Ours,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
-    /// For each file system, since when everything on it is known to be on the disk.
-    settled: HashMap<u64, i64>,
+    settled: Settled,
     progress: Box<dyn Fn(u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Actor {
             journal,
             ours: Ours::new(),
             kept: HashSet::new(),
-            settled: HashMap::new(),
+            settled: Settled::default(),
             progress: Box::new(|_| {}),
         }
     }
@@ -113,7 +113,7 @@ impl Actor {
                 (Ok(sketched), Ok(())) => self.carry_out(step, &sketched, &mut folders),
             });
         }
-        settle_folders(outcomes, &folders)
+        settled::folders(outcomes, &folders)
     }
 
     /// Looks at a step's files, decides what to do, and finds the words for the journal.
@@ -254,7 +254,7 @@ impl Actor {
             if !self.settings.trust_hash {
                 pair.compare()?;
             }
-            self.settle(&pair.keeper)?;
+            self.settled.keeper(&pair.keeper)?;
         }
         let act = Act {
             pair: &pair,
@@ -276,25 +276,6 @@ impl Actor {
         let victim = open(&sketched.victim).map_err(Skip::Victim)?;
         let keeper = open(&sketched.keeper).map_err(Skip::Keeper)?;
         Ok(Pair { keeper, victim })
-    }
-
-    /// Waits until the keeper's bytes would survive a loss of power: its copy is about to go.
-    ///
-    /// The first keeper on a file system waits for everything on it. Those that were not modified since
-    /// have nothing left to wait for.
-    fn settle(&mut self, keeper: &Opened) -> Result<(), Trouble> {
-        let doing = "make sure that the kept file is on the disk";
-        let now = jiff::Timestamp::now().as_nanosecond();
-        let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let dev = keeper.stat.dev;
-        if !self.settled.contains_key(&dev) && sync::whole(&keeper.file).is_ok() {
-            // Clocks of file systems tick as slowly as every 10 ms, of some every two seconds.
-            self.settled.insert(dev, now.saturating_sub(2_000_000_000));
-        }
-        match self.settled.get(&dev) {
-            Some(&since) if keeper.stat.mtime_ns < since => Ok(()),
-            _ => sync::file(&keeper.file).map_err(failed(doing)),
-        }
     }
 
     /// Takes note of which files have a change time of our making.
@@ -331,41 +312,4 @@ fn unwritten(error: &JournalError) -> Outcome {
         cause: std::io::Error::other(error.to_string()),
         hint: Some("make room for the journal, or set XDG_STATE_HOME to another folder"),
     })
-}
-
-/// Waits for each folder in which something was done.
-fn settle_folders(
-    outcomes: Vec<(Outcome, Option<Identity>)>,
-    folders: &HashMap<Identity, OwnedFd>,
-) -> Vec<Outcome> {
-    let failed: HashMap<Identity, rustix::io::Errno> = folders
-        .iter()
-        .filter_map(|(&identity, folder)| Some((identity, sync::folder(folder).err()?)))
-        .collect();
-    let settled = |(outcome, folder): (Outcome, Option<Identity>)| match folder
-        .and_then(|folder| failed.get(&folder))
-    {
-        Some(&error) => Outcome::Failed(super::trouble::failure(
-            "make sure that what was done would survive a loss of power".to_owned(),
-            error,
-        )),
-        None => outcome,
-    };
-    outcomes.into_iter().map(settled).collect()
-}
-
-impl Expected {
-    /// What a file that can be looked at now must still be when a step is carried out.
-    pub fn of_metadata(metadata: &std::fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-        Self {
-            size: metadata.len(),
-            dev: Some(metadata.dev()),
-            ino: Some(metadata.ino()),
-            mtime_ns: Some(ns(metadata.mtime(), metadata.mtime_nsec())),
-            ctime_ns: Some(ns(metadata.ctime(), metadata.ctime_nsec())),
-            not_after_ns: None,
-        }
-    }
 }

@@ -23,6 +23,7 @@ mod reflink;
 mod relocate;
 mod remove;
 mod run_name;
+mod settled;
 mod step;
 mod swap;
 mod symlink;

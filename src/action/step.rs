@@ -80,6 +80,22 @@ pub struct Expected {
     pub not_after_ns: Option<i64>,
 }
 
+impl Expected {
+    /// What a file that can be looked at now must still be when a step is carried out.
+    pub fn of_metadata(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
+        Self {
+            size: metadata.len(),
+            dev: Some(metadata.dev()),
+            ino: Some(metadata.ino()),
+            mtime_ns: Some(ns(metadata.mtime(), metadata.mtime_nsec())),
+            ctime_ns: Some(ns(metadata.ctime(), metadata.ctime_nsec())),
+            not_after_ns: None,
+        }
+    }
+}
+
 /// A file to act with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {

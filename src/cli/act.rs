@@ -1,11 +1,13 @@
 //! `seekless remove`, `hardlink`, `symlink`, `reflink`, `move`: from arguments to exit status.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use seekless::action::plan::Plan;
 use seekless::action::{self, ActionKind};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::ask;
+use super::begin::begin;
 use super::exit::Exit;
 use super::gather::{self, Gathered};
 use super::outlet::{NotWritten, Place};
@@ -15,9 +17,7 @@ use super::plan_text::PlanText;
 use super::question::{self, Answer};
 use super::resolve_act::{ActRun, Special, Use, resolve};
 use super::script::Script;
-use super::surroundings::Surroundings;
 use super::voice::Voice;
-use super::{ask, log, sanitize};
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs) -> Exit {
@@ -72,19 +72,14 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
 }
 
 fn act(args: ActArgs, special: Special) -> Exit {
-    let mut run = match resolve(
-        args,
-        special,
-        &mut Surroundings::look(&mut io::stdin().lock()),
-    ) {
-        Ok(run) => run,
-        Err(error) => {
-            sanitize::complain(&error.to_string());
-            return Exit::Nothing;
-        }
+    let begun = begin(
+        |around| resolve(args, special, around),
+        |run: &ActRun| run.talk,
+    );
+    let (mut run, voice) = match begun {
+        Ok(begun) => begun,
+        Err(exit) => return exit,
     };
-    let voice = Voice::new(run.progress);
-    log::start(run.verbose, run.colored_log, &voice);
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
     // Before any work is done for it; what is interrupted leaves no temporary file.
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
@@ -104,7 +99,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         true => worse(found, Exit::SomeLeft),
         false => found,
     };
-    if run.summary {
+    if run.talk.summary {
         plan_summary::lines(&plan, &run.acting)
             .iter()
             .for_each(|line| voice.line(line));

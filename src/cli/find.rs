@@ -7,6 +7,7 @@ use std::thread;
 
 use seekless::pipeline::Summary;
 
+use super::begin::begin;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
@@ -14,22 +15,16 @@ use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
-use super::surroundings::Surroundings;
 use super::voice::Voice;
-use super::{log, sanitize, summary};
+use super::{sanitize, summary};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {
-    let run = match resolve(args, &mut Surroundings::look(&mut io::stdin().lock())) {
-        Ok(run) => run,
-        Err(error) => {
-            sanitize::complain(&error.to_string());
-            return Exit::Nothing;
-        }
+    let (run, voice) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+        Ok(begun) => begun,
+        Err(exit) => return exit,
     };
-    let voice = Voice::new(run.progress);
-    log::start(run.verbose, run.colored_log, &voice);
     if run.explain {
         return explain(&run);
     }
@@ -102,7 +97,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
             return Exit::Nothing;
         }
     };
-    if run.summary {
+    if run.talk.summary {
         for line in summary::lines(&summary, run.config.replication) {
             voice.line(&line);
         }

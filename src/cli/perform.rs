@@ -47,7 +47,7 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
             return Exit::Nothing;
         }
     };
-    if run.summary {
+    if run.talk.summary {
         lines(&tally, plan).iter().for_each(|line| voice.line(line));
     }
     if counters.stop.load(Ordering::Relaxed) {

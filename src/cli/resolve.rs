@@ -9,6 +9,7 @@ use super::color::Terminal;
 use super::find_args::{DigestWhen, FindArgs};
 use super::resolve_search::search;
 use super::surroundings::Surroundings;
+use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// All decisions of one `seekless find`.
@@ -26,14 +27,8 @@ pub struct Run {
     pub output: Option<PathBuf>,
     /// Only tell how the roots would be read.
     pub explain: bool,
-    /// Draw progress on stderr.
-    pub progress: bool,
-    /// Print the summary on stderr.
-    pub summary: bool,
     /// How much is told on the way.
-    pub verbose: u8,
-    /// Colour what is told on the way.
-    pub colored_log: bool,
+    pub talk: Talk,
 }
 
 /// Decides everything.
@@ -57,10 +52,7 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
         },
         output: args.output,
         explain: args.explain,
-        progress: args.talk.draws(around.stderr),
-        summary: !args.talk.quiet,
-        verbose: args.talk.verbose,
-        colored_log: around.stderr.wants_color(args.talk.color),
+        talk: args.talk.on(around.stderr),
     })
 }
 
@@ -161,7 +153,7 @@ mod tests {
             ("-q", true, false, false),
         ] {
             let run = resolved(line)?;
-            let decided = (run.style.color, run.progress, run.summary);
+            let decided = (run.style.color, run.talk.progress, run.talk.summary);
             assert_eq!(decided, (color, progress, summary), "{line}");
         }
         Ok(())

@@ -15,6 +15,7 @@ use seekless::engine::{Config, Replication};
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve_search::search;
 use super::surroundings::Surroundings;
+use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 use super::{config_folder, sanitize};
 
@@ -39,14 +40,8 @@ pub struct ActRun {
     pub command: Vec<OsString>,
     /// When the run began, nanoseconds since 1970.
     pub started_ns: i64,
-    /// Draw progress on stderr.
-    pub progress: bool,
-    /// Print the summary on stderr.
-    pub summary: bool,
     /// How much is told on the way.
-    pub verbose: u8,
-    /// Colour what is told on the way.
-    pub colored_log: bool,
+    pub talk: Talk,
 }
 
 /// Where sets come from.
@@ -138,10 +133,7 @@ pub fn resolve(
         folder: around.folder.clone(),
         command: around.command.clone(),
         started_ns: around.started_ns(),
-        progress: args.talk.draws(around.stderr),
-        summary: !args.talk.quiet,
-        verbose: args.talk.verbose,
-        colored_log: around.stderr.wants_color(args.talk.color),
+        talk: args.talk.on(around.stderr),
     })
 }
 

@@ -40,9 +40,28 @@ pub enum ColorChoice {
     Never,
 }
 
+/// How much is told on stderr while a run goes on, decided.
+#[derive(Clone, Copy, Debug)]
+pub struct Talk {
+    /// Draw progress.
+    pub progress: bool,
+    /// Print the summary.
+    pub summary: bool,
+    /// How much of the decisions is told: 0 to 3.
+    pub verbose: u8,
+    /// Colour that.
+    pub colored_log: bool,
+}
+
 impl TalkArgs {
-    /// True if progress is drawn on this terminal.
-    pub fn draws(&self, stderr: Terminal) -> bool {
-        !self.no_progress && !self.quiet && stderr.is_terminal && !stderr.is_dumb
+    /// Decides, for this terminal.
+    pub fn on(&self, stderr: Terminal) -> Talk {
+        let is_lively = stderr.is_terminal && !stderr.is_dumb;
+        Talk {
+            progress: !self.no_progress && !self.quiet && is_lively,
+            summary: !self.quiet,
+            verbose: self.verbose,
+            colored_log: stderr.wants_color(self.color),
+        }
     }
 }

@@ -13,6 +13,7 @@ pub mod oracle;
 pub mod real;
 pub mod run;
 pub mod scene;
+pub mod stage;
 pub mod tree;
 pub mod volume;
 

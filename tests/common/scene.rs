@@ -63,6 +63,23 @@ pub fn picture(top: &Path) -> Picture {
         .collect()
 }
 
+/// Actions after which the file is not what it was.
+pub const CHANGING: [ActionKind; 5] = [
+    ActionKind::Remove,
+    ActionKind::Trash,
+    ActionKind::Hardlink,
+    ActionKind::Symlink,
+    ActionKind::Move,
+];
+
+/// Those of them that undo takes back.
+pub const UNDOABLE: [ActionKind; 4] = [
+    ActionKind::Trash,
+    ActionKind::Hardlink,
+    ActionKind::Symlink,
+    ActionKind::Move,
+];
+
 pub const SIZE: usize = 300_000;
 
 impl Scene {

@@ -1,0 +1,88 @@
+//! The steps that carry a set's plan out.
+
+use std::collections::HashMap;
+
+use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
+use crate::action::{ActionKind, Expected, Step, Target};
+use crate::hash::ContentDigest;
+
+/// Names of a file that are acted on: one is enough where its blocks are what counts.
+pub(super) fn acted_names(file: &PlannedFile, action: ActionKind) -> &[PlannedName] {
+    match action {
+        ActionKind::Reflink => file.names.get(..1).unwrap_or_default(),
+        _ => &file.names,
+    }
+}
+
+/// Keepers to fall back on; one more than the first is seldom needed.
+const ALTERNATES: usize = 3;
+
+/// The steps of a set: keeper and victim are two files, and every keeper is one that stays.
+pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + use<'_> {
+    let digest = set.digest.as_deref().and_then(ContentDigest::from_hex);
+    let keeper = |place: usize| target(set.files.get(place)?, set.size, 0);
+    let staying = staying(set, action);
+    let acted = set.files.iter().filter_map(move |file| match file.fate {
+        Fate::Act { keeper, .. } if is_kept(set, keeper) => Some((file, keeper)),
+        _ => None,
+    });
+    acted.flat_map(move |(file, place)| {
+        let near = staying.get(&place_of(file, action));
+        let others = near.into_iter().flatten().copied();
+        let others = others.filter(|&other| other != place);
+        let alternates: Vec<Target> = others.filter_map(keeper).take(ALTERNATES).collect();
+        let names = 0..acted_names(file, action).len();
+        names.filter_map(move |nth| {
+            Some(Step {
+                action,
+                keeper: keeper(place)?,
+                alternates: alternates.clone(),
+                victim: target(file, set.size, nth)?,
+                below: None,
+                digest,
+            })
+        })
+    })
+}
+
+fn is_kept(set: &SetPlan, place: usize) -> bool {
+    let file = set.files.get(place);
+    file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
+}
+
+/// What a keeper must have in common with the file: a hard link cannot leave its file system.
+fn place_of(file: &PlannedFile, action: ActionKind) -> u64 {
+    match action {
+        ActionKind::Hardlink => file.dev,
+        _ => 0,
+    }
+}
+
+/// The first files that stay, as many as a step can use.
+fn staying(set: &SetPlan, action: ActionKind) -> HashMap<u64, Vec<usize>> {
+    let mut staying: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (place, file) in set.files.iter().enumerate() {
+        if matches!(file.fate, Fate::Keep(_)) {
+            let near = staying.entry(place_of(file, action)).or_default();
+            if near.len() <= ALTERNATES {
+                near.push(place);
+            }
+        }
+    }
+    staying
+}
+
+/// A step of the run itself may change a file's change time; whoever carries steps out knows that.
+fn target(file: &PlannedFile, size: u64, name: usize) -> Option<Target> {
+    Some(Target {
+        path: file.names.get(name)?.path.clone(),
+        expected: Expected {
+            size,
+            dev: Some(file.dev),
+            ino: Some(file.ino),
+            mtime_ns: Some(file.mtime_ns),
+            ctime_ns: Some(file.ctime_ns),
+            not_after_ns: None,
+        },
+    })
+}
