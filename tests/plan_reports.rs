@@ -79,14 +79,14 @@ fn lines_that_were_taken_out_are_left_alone_and_the_mark_decides() {
     assert_eq!(stage.names(), ["a", "b"]);
     let stage = abc();
     let moved = stage
-        .report("text")
+        .report_in("text")
         .replace(" 1 *", " 1  ")
         .replace(" 3  ", " 3 *");
     stage.remove(moved).exits(0);
     assert_eq!(stage.names(), ["c"]);
     let stage = abc();
     let only_one: String = stage
-        .report("text")
+        .report_in("text")
         .lines()
         .filter(|line| !line.starts_with("  2") && !line.starts_with("  3"))
         .map(|line| format!("{line}\n"))
