@@ -32,7 +32,9 @@ impl Stage {
             use rustix::process::{Resource, setrlimit};
             Ok(setrlimit(Resource::Data, limit)?)
         };
-        self.seekless("remove --yes --from").before(lower)
+        let patience = std::time::Duration::from_secs(3600);
+        let run = self.seekless("remove --yes --from").patience(patience);
+        run.before(lower)
     }
 }
 
@@ -510,12 +512,8 @@ fn a_set_of_a_million_files_is_acted_on() {
         let mark = if number == 77 { '*' } else { ' ' };
         report.push_str(&format!("  {} {mark} {}\n", number + 1, file.display()));
     }
-    let patience = std::time::Duration::from_secs(3600);
     let run = stage.with_memory(3 << 30).arg("-").stdin(report);
-    run.patience(patience)
-        .run()
-        .exits(0)
-        .says("Done: remove 999,999 files");
+    run.run().exits(0).says("Done: remove 999,999 files");
     assert!(top.join("0/a file with a usual name 77.jpg").exists());
 }
 
