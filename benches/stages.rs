@@ -54,6 +54,7 @@ fn config(folder: &Path) -> Config {
         read_whole: true,
         shared_blocks: true,
         memory: None,
+        without: Vec::new(),
         order: SweepOrder::default(),
         io_idle: false,
         bytes_per_second: None,

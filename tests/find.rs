@@ -1244,3 +1244,25 @@ mod other_commands {
         assert!(version.stdout_text().starts_with("seekless "), "{version}");
     }
 }
+
+/// What the benches leave out to see what it is good for.
+#[test]
+fn no_idea_that_is_left_out_changes_the_answer() {
+    let mut tree = Tree::new();
+    for length in [10, 5000, 20_000, 100_000, 1_000_000] {
+        let content = noise(length as u64, length);
+        let mut near = content.clone();
+        near[length / 2] ^= 1;
+        tree = tree
+            .file(format!("x/{length}"), &content)
+            .file(format!("y/z/{length}"), &content)
+            .file(format!("near/{length}"), near);
+    }
+    let expected = seekless(tree.root(), "find -f nul .").run().exits(0).sets();
+    assert_eq!(expected.len(), 5);
+    for idea in seekless::engine::Idea::ALL {
+        let run = seekless(tree.root(), "find -f nul .").arg("--without");
+        let run = run.arg(idea.name()).run().exits(0);
+        assert_eq!(run.sets(), expected, "{idea:?}\n{run}");
+    }
+}

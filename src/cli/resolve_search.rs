@@ -52,6 +52,7 @@ pub fn search(
         io_idle: args.io_idle,
         bytes_per_second: args.bwlimit,
         memory: args.memory,
+        without: args.without.clone(),
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
+use seekless::engine::Idea;
 use seekless::engine::SweepOrder;
 use seekless::scan::Kind;
 use seekless::units::Bytes;
@@ -223,6 +224,17 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
     pub memory: Option<Bytes>,
 
+    /// Do without an idea, to see what it is good for (see docs/benchmarks.md)
+    #[arg(
+        long,
+        value_name = "IDEA",
+        value_delimiter = ',',
+        value_parser = ideas(),
+        hide = true,
+        help_heading = "How disks are read"
+    )]
+    pub without: Vec<Idea>,
+
     /// Leave what was read in the page cache, even when memory is short
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go
@@ -238,6 +250,14 @@ pub struct SearchArgs {
         help_heading = "How disks are read"
     )]
     pub drop_cache: bool,
+}
+
+fn ideas() -> impl TypedValueParser<Value = Idea> {
+    let names = PossibleValuesParser::new(Idea::ALL.map(Idea::name));
+    names.try_map(|name| {
+        let mut all = Idea::ALL.into_iter();
+        all.find(|idea| idea.name() == name).ok_or("no such idea")
+    })
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {

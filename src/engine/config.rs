@@ -6,6 +6,8 @@ use crate::device::{Overrides, SystemRoot};
 use crate::executor::{PageUse, SweepOrder};
 use crate::pipeline::{Counting, Replication};
 use crate::scan::filter::Filter;
+
+use super::ideas::Idea;
 use crate::units::Bytes;
 
 /// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
@@ -45,6 +47,8 @@ pub struct Config {
     pub bytes_per_second: Option<Bytes>,
     /// Bytes that may be in flight: read ahead and not yet dealt with.
     pub memory: Option<Bytes>,
+    /// What is not to be made use of, to see what it is good for.
+    pub without: Vec<Idea>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Pool sizes chosen by the user.
@@ -60,6 +64,11 @@ impl Config {
             sysfs: self.sysfs.clone(),
             ..SystemRoot::default()
         }
+    }
+
+    /// True unless the idea is left out.
+    pub(super) fn uses(&self, idea: Idea) -> bool {
+        !self.without.contains(&idea)
     }
 
     /// How replicas are counted.

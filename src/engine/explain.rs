@@ -7,9 +7,11 @@ use std::thread;
 use crate::device::Atlas;
 
 use crate::executor::Limits;
+use crate::sys::ring;
 
 use super::config::Config;
 use super::descriptors::Share;
+use super::ideas::Idea;
 use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
@@ -17,6 +19,7 @@ use super::volumes::{fitting, limits};
 pub fn explain(config: &Config) -> Vec<String> {
     let mut atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
     let mut memory = Memory::new(config.memory);
+    let rings = ring::is_available() && config.uses(Idea::Ring);
     let share = Share::of_all();
     let mut texts: Vec<String> = Vec::new();
     for root in &config.roots {
@@ -25,8 +28,8 @@ pub fn explain(config: &Config) -> Vec<String> {
             Ok(metadata) => {
                 let id = atlas.volume(metadata.dev(), &root.path);
                 let volume = atlas.get(id);
-                let wanted = limits(&volume.policy, share.files);
-                let cut = match fitting(&volume.policy, share.files, &mut memory) {
+                let wanted = limits(&volume.policy, share.files, rings);
+                let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
                     less if less == wanted => String::new(),
                     less => format!("\n  {}", cut(less)),
                 };

@@ -18,6 +18,7 @@ use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::descriptors::Share;
 use super::explain::cores;
+use super::ideas::Idea;
 use super::memory::Memory;
 use super::requests::SMALL;
 use super::run::Run;
@@ -50,11 +51,19 @@ pub fn find(
     config.overrides.check(&config.system())?;
     let memory = Memory::new(config.memory);
     let share = Share::of_all().with_walkers(memory.walkers());
+    let share = match config.uses(Idea::OpenFolders) {
+        true => share,
+        false => Share {
+            folders: 1,
+            ..share
+        },
+    };
     let dirs = Arc::new(SharedDirs::default());
     let settings = Settings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
+        read_ahead: config.uses(Idea::ReadAhead),
         order: config.order,
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),
@@ -71,19 +80,23 @@ pub fn find(
         observer.notice(Notice(said.to_owned()));
     }
     let atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
-    let mut machine = Machine::new(
-        Arc::clone(&dirs),
-        config.counting(),
-        TailRule::default(),
-        FirstVisit::default(),
-    );
-    if !config.digests {
+    let mut tail_rule = TailRule::default();
+    if !config.uses(Idea::Tails) {
+        (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
+    }
+    let first_visit = match config.uses(Idea::WholeAtOnce) {
+        true => FirstVisit::default(),
+        false => FirstVisit { visit: 0 },
+    };
+    let shared_blocks = config.shared_blocks && config.uses(Idea::SharedBlocks);
+    let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
+    if !config.digests && config.uses(Idea::LockStep) {
         machine.compare(Comparing {
             from: SMALL + 1,
             most: share.files,
         });
     }
-    if config.shared_blocks {
+    if shared_blocks {
         machine.share_blocks(SharedBlocks {
             from: SMALL + 1,
             digests: config.digests,
@@ -95,7 +108,13 @@ pub fn find(
         control,
         machine,
         scheduler: Scheduler::new(settings, Blake3),
-        volumes: Volumes::new(atlas, share.files, memory, config.shared_blocks),
+        volumes: Volumes::new(
+            atlas,
+            share.files,
+            memory,
+            shared_blocks,
+            config.uses(Idea::Ring),
+        ),
         dirs,
         tally: Tally::default(),
         sample_only: HashSet::new(),

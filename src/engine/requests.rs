@@ -6,6 +6,7 @@ use crate::executor::{Ask, Asker, Batch, Request, Span, Task};
 use crate::file::FileIndex;
 use crate::pipeline::{HEAD, Machine, TAIL, Want};
 
+use super::ideas::Idea;
 use super::run::Run;
 use super::tally::{Tally, stage_of};
 use super::volumes::Volumes;
@@ -17,6 +18,9 @@ pub const SMALL: u64 = 128 << 10;
 impl Run<'_> {
     /// Passes on what the machine wants read.
     pub fn request(&mut self) {
+        if !self.scan_done && !self.config.uses(Idea::Overlap) {
+            return;
+        }
         let effects: Vec<_> = self.machine.effects().collect();
         for effect in effects {
             self.ask(effect.file, effect.want);

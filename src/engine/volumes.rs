@@ -30,12 +30,20 @@ pub struct Volumes {
     open_files: usize,
     /// What all of them may have in flight.
     memory: Memory,
+    /// Scattered reads go through rings.
+    rings: bool,
     /// Blocks that files share are to be made use of.
     shared_blocks: bool,
 }
 
 impl Volumes {
-    pub fn new(atlas: Atlas, open_files: usize, memory: Memory, shared_blocks: bool) -> Self {
+    pub fn new(
+        atlas: Atlas,
+        open_files: usize,
+        memory: Memory,
+        shared_blocks: bool,
+        rings: bool,
+    ) -> Self {
         Self {
             atlas,
             by_number: Vec::new(),
@@ -47,6 +55,7 @@ impl Volumes {
             open_files,
             memory,
             shared_blocks,
+            rings: rings && ring::is_available(),
         }
     }
 
@@ -77,7 +86,10 @@ impl Volumes {
                         true => Lane::Disk(executor_of(&mut self.executors, volume)),
                         false => Lane::Pools,
                     };
-                    (lane, fitting(policy, self.open_files, &mut self.memory))
+                    (
+                        lane,
+                        fitting(policy, self.open_files, self.rings, &mut self.memory),
+                    )
                 };
                 let (lane, limits) = way(&volume.policy);
                 self.costs.push(volume.cost());
@@ -205,8 +217,8 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
 
 /// How much of a volume may be under way. A disk with a head has so little in flight that there is
 /// nothing to cut.
-pub fn fitting(policy: &Policy, open_files: usize, memory: &mut Memory) -> Limits {
-    let wanted = limits(policy, open_files);
+pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Limits {
+    let wanted = limits(policy, open_files, rings);
     match seeks_in(policy) {
         true => wanted,
         false => memory.fit(wanted),
@@ -214,9 +226,9 @@ pub fn fitting(policy: &Policy, open_files: usize, memory: &mut Memory) -> Limit
 }
 
 /// How much of a volume may be under way, by its policy and by what can be open.
-pub fn limits(policy: &Policy, open_files: usize) -> Limits {
+pub fn limits(policy: &Policy, open_files: usize, rings: bool) -> Limits {
     // Without rings what is in flight is threads.
-    let (threads, depth) = match ring::is_available() || seeks_in(policy) {
+    let (threads, depth) = match rings || seeks_in(policy) {
         true => (policy.random_threads, policy.depth),
         false => ((policy.random_threads * policy.depth).min(MOST_THREADS), 1),
     };

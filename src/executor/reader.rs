@@ -39,6 +39,8 @@ pub struct Settings {
     pub follow: bool,
     /// Folders that each thread may keep open.
     pub open_folders: usize,
+    /// Tell the kernel what comes next.
+    pub read_ahead: bool,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
     /// How much may be read from each device.

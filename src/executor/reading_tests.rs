@@ -98,6 +98,7 @@ pub fn settings(folder: &Path) -> Settings {
         dirs: Arc::new(dirs),
         follow: false,
         open_folders: 2,
+        read_ahead: true,
         order: SweepOrder::Physical,
         budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),

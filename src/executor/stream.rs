@@ -166,7 +166,8 @@ impl<F: Fold> Stream<F> {
 
     /// Announces as much as the window allows.
     fn announce(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
-        while (self.files.is_empty() || self.ahead < self.window.bytes)
+        while (self.files.is_empty()
+            || reader.settings.read_ahead && self.ahead < self.window.bytes)
             && self.look_ahead(reader, source)
         {}
     }

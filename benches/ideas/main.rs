@@ -1,0 +1,132 @@
+//! What each idea contributes: seekless with all of them, and without one at a time, in turns.
+//! `cargo bench --bench ideas -- [--cold] [--runs N] [--options OPTIONS] DIR`
+
+use std::env;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use seekless::engine::Idea;
+
+#[path = "../peers/measure.rs"]
+mod measure;
+
+use measure::{Ending, Measured};
+
+/// Measures what each idea contributes.
+#[derive(Parser)]
+struct Args {
+    /// What is searched
+    dir: PathBuf,
+    /// Drop the page cache before each run (root only)
+    #[arg(long)]
+    cold: bool,
+    /// Runs of each, in turns
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// Further options, in one word
+    #[arg(long, default_value = "-f fdupes")]
+    options: String,
+    /// What `cargo bench` hands to every bench
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let outcome = match arguments.next() {
+        Some(first) if first == measure::MEASURE => {
+            measure::measure_here(arguments).map_err(Into::into)
+        }
+        _ => compare(&Args::parse()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
+    let ways: Vec<Option<Idea>> = [None].into_iter().chain(Idea::ALL.map(Some)).collect();
+    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); ways.len()];
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
+    // The first round warms up.
+    for round in 0..=args.runs {
+        for (way, runs) in ways.iter().zip(&mut runs) {
+            if args.cold {
+                rustix::fs::sync();
+                fs::write("/proc/sys/vm/drop_caches", "3")?;
+            }
+            let measured =
+                measure::measure(&command(args, *way), &out, Duration::from_secs(3600), None)?;
+            if measured.ending != Ending::Exit(0) {
+                return Err(io::Error::other(format!("{:?}", measured.ending)).into());
+            }
+            if round > 0 {
+                runs.push(measured);
+            }
+        }
+    }
+    print(args, &ways, &runs);
+    Ok(())
+}
+
+fn command(args: &Args, without: Option<Idea>) -> Vec<OsString> {
+    let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
+    command.extend(["find", "-q"].map(OsString::from));
+    command.extend(args.options.split_whitespace().map(OsString::from));
+    if let Some(idea) = without {
+        command.extend(["--without", idea.name()].map(OsString::from));
+    }
+    command.push(args.dir.clone().into());
+    command
+}
+
+fn print(args: &Args, ways: &[Option<Idea>], runs: &[Vec<Measured>]) {
+    let cache = if args.cold { "cold" } else { "hot" };
+    println!(
+        "{}, {cache}, `{}`, medians of {} in turns\n\n\
+         | without | wall, s | × all ideas | CPU, s | × all ideas | from disk, MB |\n\
+         |---|--:|--:|--:|--:|--:|",
+        args.dir.display(),
+        args.options,
+        args.runs
+    );
+    let all = runs
+        .first()
+        .map(|runs| (median(runs, wall), median(runs, cpu)));
+    let (all_wall, all_cpu) = all.unwrap_or((1.0, 1.0));
+    for (way, runs) in ways.iter().zip(runs) {
+        let name = way.map_or("(nothing)", Idea::about);
+        let (wall, cpu) = (median(runs, wall), median(runs, cpu));
+        let disk = median(runs, |run| run.disk_read.unwrap_or(0) as f64 / 1e6);
+        println!(
+            "| {name} | {wall:.3} | {:.2} | {cpu:.3} | {:.2} | {disk:.0} |",
+            wall / all_wall,
+            cpu / all_cpu
+        );
+    }
+}
+
+fn wall(run: &Measured) -> f64 {
+    run.wall.as_secs_f64()
+}
+
+fn cpu(run: &Measured) -> f64 {
+    run.cpu.as_secs_f64()
+}
+
+fn median(runs: &[Measured], of: impl Fn(&Measured) -> f64) -> f64 {
+    let mut all: Vec<f64> = runs.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(0.0)
+}

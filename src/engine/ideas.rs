@@ -1,0 +1,99 @@
+//! What a run does to be fast, each of which can be left out to see what it is good for.
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idea {
+    /// Scattered reads through a ring, instead of by many threads.
+    Ring,
+    /// Folders kept open, so that files are opened by their name alone.
+    OpenFolders,
+    /// Tails sampled before whole files are read.
+    Tails,
+    /// Short files read whole at once where that is likely to be needed.
+    WholeAtOnce,
+    /// Large cached files compared with each other, and only as far as they are equal.
+    LockStep,
+    /// Files in the same blocks known as equal.
+    SharedBlocks,
+    /// What comes next announced to the kernel.
+    ReadAhead,
+    /// Files read while folders are still being listed.
+    Overlap,
+}
+
+/// Each with its name on the command line and in words.
+const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
+    (
+        Idea::Ring,
+        "ring",
+        "the ring: one read at a time for each of up to 64 threads",
+    ),
+    (
+        Idea::OpenFolders,
+        "open-folders",
+        "folders kept open: one for each thread",
+    ),
+    (Idea::Tails, "tails", "sampling tails"),
+    (
+        Idea::WholeAtOnce,
+        "whole-at-once",
+        "reading short files whole at once",
+    ),
+    (
+        Idea::LockStep,
+        "lock-step",
+        "comparing large cached files: each is hashed",
+    ),
+    (
+        Idea::SharedBlocks,
+        "shared-blocks",
+        "looking for shared blocks",
+    ),
+    (Idea::ReadAhead, "read-ahead", "announcing what comes next"),
+    (
+        Idea::Overlap,
+        "overlap",
+        "overlap: nothing is read before the walk is over",
+    ),
+];
+
+impl Idea {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Ring,
+        Self::OpenFolders,
+        Self::Tails,
+        Self::WholeAtOnce,
+        Self::LockStep,
+        Self::SharedBlocks,
+        Self::ReadAhead,
+        Self::Overlap,
+    ];
+
+    fn row(self) -> &'static (Self, &'static str, &'static str) {
+        // They are in the same order.
+        &IDEAS[self as usize]
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// What is left out without it.
+    pub fn about(self) -> &'static str {
+        self.row().2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_idea_has_its_row() {
+        for idea in Idea::ALL {
+            assert_eq!(idea.row().0, idea);
+        }
+    }
+}
