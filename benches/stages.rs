@@ -11,8 +11,11 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, SweepOrder, find};
 use seekless::event::Deaf;
+use seekless::file::{FoundFile, SharedDirs};
 use seekless::hash::ContentDigest;
-use seekless::pipeline::{DuplicateSet, Member, Summary};
+use seekless::pipeline::{
+    Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
+};
 use seekless::report::{FORMATS, Header, Style};
 use seekless::scan::FilterSpec;
 use seekless::units::Bytes;
@@ -119,7 +122,8 @@ fn reports(criterion: &mut Criterion) {
     let sets: Vec<_> = (0..1000).map(set).collect();
     let (header, summary) = (Header::default(), Summary::default());
     let mut group = criterion.benchmark_group("report of 1000 sets");
-    group.throughput(Throughput::Elements(1000));
+    // Files: a report of a million takes a million times as long as one.
+    group.throughput(Throughput::Elements(3000));
     for format in FORMATS {
         group.bench_function(format.name, |bencher| {
             bencher.iter_batched_ref(
@@ -139,6 +143,68 @@ fn reports(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Files of a join.
+const CANDIDATES: u64 = 100_000;
+
+/// What the one thread does that owns the tables, without the messages to and from others: it takes in files
+/// of `sizes` lengths, joins them by their contents, of which each comes twice, and says which are equal.
+fn join(sizes: u64) -> usize {
+    let dirs = SharedDirs::default();
+    let dir = dirs.write().add_root(b"r", 0, 1, 1);
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let (tails, visit) = (TailRule::default(), FirstVisit::default());
+    let mut machine = Machine::new(Arc::new(dirs), counting, tails, visit);
+    let volume = machine.volume_number(1);
+    let name = |i: u64| format!("file-{i:06}.jpg").into_bytes();
+    let mut equal = 0;
+    let answer = |machine: &mut Machine| {
+        let wanted: Vec<Effect> = machine.effects().collect();
+        for effect in wanted {
+            let mut bytes = [7; 32];
+            bytes[..4].copy_from_slice(&(effect.file.0 / 2).to_le_bytes());
+            machine.content_read(effect.file, ContentDigest::from_bytes(bytes));
+        }
+    };
+    for i in 0..CANDIDATES {
+        let name = name(i);
+        let found = FoundFile {
+            ino: i * 3,
+            size: 1 + i / 2 % sizes,
+            mtime_ns: 1,
+            ctime_ns: 1,
+            blocks: 8,
+            links: 1,
+            name_len: name.len() as u16,
+            via_link: false,
+        };
+        machine.found(&found, &name, dir, 0, volume);
+        if i % 512 == 511 {
+            answer(&mut machine);
+        }
+    }
+    answer(&mut machine);
+    machine.scan_done();
+    for size in machine.finished() {
+        equal += machine.contents(size).len();
+    }
+    equal
+}
+
+fn joins(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("join");
+    group.throughput(Throughput::Elements(CANDIDATES));
+    for (name, sizes) in [("four sizes", 4), ("a thousand sizes", 1000)] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| assert_eq!(join(black_box(sizes)) as u64, CANDIDATES / 2));
+        });
+    }
+    group.finish();
+}
+
 fn units(criterion: &mut Criterion) {
     criterion.bench_function("a size read and written", |bencher| {
         bencher.iter(|| {
@@ -148,5 +214,5 @@ fn units(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, runs, reports, units);
+criterion_group!(benches, runs, joins, reports, units);
 criterion_main!(benches);
