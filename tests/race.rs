@@ -313,7 +313,7 @@ fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> 
         let places = [scene.tree(), scene.destination(), scene.top.join("Trash")];
         look(&claims, &places, &context);
         drop(actor);
-        unmount_all(trick, &scene.tree());
+        unmount_all(trick, &scene.top);
         look(&claims, &places, &context);
         if runs(&scene.journals()).is_ok_and(|runs| runs.iter().any(|run| run.name == name)) {
             let _refused = undo(&scene.journals(), Some(&name), &mut |_| {});
@@ -324,10 +324,13 @@ fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> 
     (done, refused)
 }
 
-fn unmount_all(trick: Trick, tree: &Path) {
+/// A mount goes along with the name that it is on: it may be anywhere by now.
+fn unmount_all(trick: Trick, top: &Path) {
     if MOUNTS.contains(&trick) {
-        for name in ["dup/v", "dup"] {
-            let _ = unmount(tree.join(name), UnmountFlags::DETACH);
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("proc is mounted");
+        let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+        for point in points.filter(|point| Path::new(point).starts_with(top)) {
+            let _ = unmount(point, UnmountFlags::DETACH);
         }
     }
 }
