@@ -61,6 +61,11 @@ impl Run<'_> {
         if cached {
             self.machine.was_cached(file);
         }
+        if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())
+            && self.volumes.cost_seeks()
+        {
+            self.heads.met(self.machine.catalog().size(file), &head);
+        }
         match (want, digests) {
             (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
                 self.machine.content_read(file, digest);
@@ -79,6 +84,10 @@ impl Run<'_> {
                 Want::HeadAndContent,
                 [Some(Digest::Sample(head)), Some(Digest::Content(content))],
             ) => self.machine.read_whole(file, head, content),
+            // It had a head that nobody else has so far, and was read no further.
+            (Want::HeadAndContent, [Some(Digest::Sample(head)), None]) => {
+                self.machine.sampled(file, head, None);
+            }
             // A digest of another kind than asked for is as good as none.
             _ => self.failed(file, Failure::Changed),
         }

@@ -1,11 +1,41 @@
 //! What the executors do with bytes here: BLAKE3.
 
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
 use crate::executor::Fold;
-use crate::hash::{Digest, Running};
+use crate::hash::{Digest, Running, SampleDigest};
+
+/// Heads that were met, so that whoever has just read one knows whether to read on. Of each only 64
+/// bits are kept: if two are taken for one, a file is read in vain.
+#[derive(Clone, Debug, Default)]
+pub struct Heads(Arc<RwLock<HashSet<u64>>>);
+
+impl Heads {
+    /// Takes note of the head of a file of this size.
+    pub fn met(&self, size: u64, head: &SampleDigest) {
+        let mut heads = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        heads.insert(key(size, head));
+    }
+
+    fn know(&self, size: u64, head: &SampleDigest) -> bool {
+        let heads = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        heads.contains(&key(size, head))
+    }
+}
+
+fn key(size: u64, head: &SampleDigest) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&head.as_bytes()[..8]);
+    u64::from_le_bytes(word) ^ size.rotate_left(32)
+}
 
 /// Hashes what is read.
-#[derive(Clone, Copy, Debug)]
-pub struct Blake3;
+#[derive(Clone, Debug, Default)]
+pub struct Blake3 {
+    /// Heads of files on disks where a second visit is dear.
+    pub heads: Heads,
+}
 
 impl Fold for Blake3 {
     type State = Running;
@@ -21,5 +51,12 @@ impl Fold for Blake3 {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn goes_on(&self, size: u64, head: &Digest) -> bool {
+        match head {
+            Digest::Sample(head) => self.heads.know(size, head),
+            Digest::Content(_) => true,
+        }
     }
 }

@@ -102,12 +102,13 @@ pub fn find(
             digests: config.digests,
         });
     }
+    let fold = Blake3::default();
     let mut run = Run {
         config,
         observer,
         control,
         machine,
-        scheduler: Scheduler::new(settings, Blake3),
+        scheduler: Scheduler::new(settings, fold.clone()),
         volumes: Volumes::new(
             atlas,
             share.files,
@@ -116,6 +117,7 @@ pub fn find(
             config.uses(Idea::Ring),
         ),
         dirs,
+        heads: fold.heads,
         tally: Tally::default(),
         sample_only: HashSet::new(),
         names: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::executor::{Ask, Asker, Batch, Request, Span, Task};
+use crate::executor::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
 use crate::file::FileIndex;
 use crate::pipeline::{HEAD, Machine, TAIL, Want};
 
@@ -132,6 +132,7 @@ impl Asker for Desk<'_> {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
                 _ => Ask::Bytes,
             },
+            may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
             space: self.volumes.space(catalog.volume(file)),
         });
     }
@@ -149,7 +150,9 @@ impl Asker for Desk<'_> {
             return request;
         };
         let size = self.machine.catalog().size(file);
-        if !cost.is_read_on(size.saturating_sub(HEAD), odds) {
+        // With other heads of its size at hand, its own will say whether to read on.
+        let will_be_known = size > UNDECIDED && self.machine.knows_heads(file);
+        if !will_be_known && !cost.is_read_on(size.saturating_sub(HEAD), odds) {
             return request;
         }
         let stage = |want| (stage_of(want), wanted_bytes(want, size));

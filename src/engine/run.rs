@@ -16,7 +16,7 @@ use crate::pipeline::{Machine, Replication, Summary};
 use crate::scan::{ScanMessage, Walk};
 
 use super::arrivals::scan;
-use super::blake3_fold::Blake3;
+use super::blake3_fold::{Blake3, Heads};
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
@@ -37,6 +37,8 @@ pub struct Run<'a> {
     pub volumes: Volumes,
     pub dirs: Arc<SharedDirs>,
     pub tally: Tally,
+    /// Heads that were met, where that decides whether a file is read on.
+    pub heads: Heads,
     /// Files that could not be read as a whole when nobody knew yet whether they must be.
     pub sample_only: HashSet<FileIndex>,
     /// Names of the volumes, by their place in the scheduler.

@@ -130,6 +130,11 @@ impl Volumes {
         self.spaces.get(usize::from(number)).copied().flatten()
     }
 
+    /// True if seeks cost anything anywhere.
+    pub fn cost_seeks(&self) -> bool {
+        self.costs.iter().any(Option::is_some)
+    }
+
     /// What seeks cost at a place in the scheduler, where they cost anything.
     pub fn cost(&self, place: usize) -> Option<Cost> {
         self.costs.get(place).copied().flatten()

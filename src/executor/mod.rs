@@ -27,5 +27,7 @@ pub use budget::Budgets;
 pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use reader::Settings;
+
 pub use scheduler::{Answer, Asker, Change, Finished, Lane, Limits, Request, Scheduler};
+pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Failure, Span, Task};

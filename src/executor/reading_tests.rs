@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::file::{Fingerprint, SharedDirs};
 use crate::hash::{Digest, Running};
 use crate::sys::ring::Ring;
-use crate::sys::{fadvise, open, stat};
+use crate::sys::{cachestat, fadvise, open, stat};
 
 use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
@@ -193,6 +193,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                     expect: want.expect,
                     spans: want.spans,
                     ask: Ask::Bytes,
+                    may_end_early: false,
                     space: None,
                 });
             }
@@ -517,6 +518,7 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
             expect: want.expect,
             spans: want.spans,
             ask: Ask::Bytes,
+            may_end_early: false,
             space: None,
         });
     }
@@ -606,5 +608,98 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
             }
         );
         assert!(equal, "{:?}", outcomes[i]);
+    }
+}
+
+/// A fold that reads on only where the head is that of one of these.
+#[derive(Clone)]
+struct Choosy(Vec<Digest>);
+
+impl Fold for Choosy {
+    type State = Running;
+    type Digest = Digest;
+
+    fn feed(&self, state: &mut Running, bytes: &[u8]) {
+        Hashing.feed(state, bytes);
+    }
+
+    fn finish(&self, state: Running, whole_file: bool) -> Digest {
+        Hashing.finish(state, whole_file)
+    }
+
+    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
+        Hashing.at_once(bytes, whole_file)
+    }
+
+    fn goes_on(&self, _: u64, head: &Digest) -> bool {
+        self.0.contains(head)
+    }
+}
+
+#[test]
+fn a_file_is_read_on_only_if_its_head_is_wanted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let contents: Vec<_> = (0..12).map(|i| bytes(i, 700_000 + i as usize)).collect();
+    let digest = |bytes: &[u8], whole| Digest::of(blake3::hash(bytes), whole);
+    let head = |content: &[u8]| digest(&content[..4096], false);
+    let settings = settings(folder.path());
+    let choosy = Choosy(contents.iter().step_by(2).map(|c| head(c)).collect());
+    let (to, tasks) = unbounded();
+    let (done, completions) = unbounded();
+    let mut batch = Batch {
+        kind: Kind::Bulk,
+        ..Batch::default()
+    };
+    let mut cold = Vec::new();
+    for (i, content) in contents.iter().enumerate() {
+        let name = format!("f{i}");
+        fs::write(folder.path().join(&name), content).expect("written");
+        forget_pages(&folder.path().join(&name));
+        let file = File::open(folder.path().join(&name)).expect("is there");
+        let size = content.len() as u64;
+        cold.push(cachestat::cached_pages(&file, 0, size) == Some(0));
+        batch.tasks.push(Task {
+            ticket: i as u64,
+            dir: crate::file::DirId(0),
+            name: batch.names.len() as u32,
+            expect: fingerprint(&folder.path().join(&name)),
+            spans: [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len }),
+            ask: Ask::Bytes,
+            may_end_early: i % 3 > 0,
+            space: None,
+        });
+        batch.add_name(name.as_bytes());
+    }
+    to.send(batch).expect("we hold the other end");
+    drop(to);
+    let shape = Shape {
+        slots: 1,
+        slot_size: 0,
+        window: Window {
+            bytes: 256 << 10,
+            files: 4,
+        },
+    };
+    in_time(move || worker::run(Reader::new(settings, choosy), shape, &tasks, &done));
+    let all: Vec<_> = completions.into_iter().flatten().collect();
+    assert_eq!(all.len(), contents.len());
+    for completion in all {
+        let i = completion.ticket as usize;
+        let content = &contents[i];
+        let Outcome::Read { digests, bytes, .. } = completion.outcome else {
+            panic!("{completion:?}");
+        };
+        assert_eq!(digests[0], Some(head(content)));
+        // What the page cache kept is read on for nothing.
+        let may_end = i % 2 == 1 && !i.is_multiple_of(3);
+        let ended = may_end && digests[1].is_none();
+        assert!(ended || !may_end || !cold[i], "read in vain");
+        match ended {
+            true => assert!(bytes < content.len() as u64 / 4, "{bytes}"),
+            false => {
+                assert_eq!(digests[1], Some(digest(content, true)));
+                assert_eq!(bytes, content.len() as u64);
+            }
+        }
     }
 }

@@ -82,6 +82,7 @@ impl Desk {
                     expect: *expect,
                     spans: [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len }),
                     ask: Ask::Bytes,
+                    may_end_early: false,
                     space: None,
                 });
             });

@@ -23,6 +23,10 @@ use super::task::{Failure, Outcome, SPANS, Task};
 /// Bytes announced with one call: with the usual readahead settings the kernel would cut off more.
 const STEP: u64 = PIECE as u64;
 
+/// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
+/// little once it is there.
+pub const UNDECIDED: u64 = 64 << 10;
+
 /// Bytes of a long file after which their pages are given back.
 const GIVEN_BACK: u64 = 32 << 20;
 
@@ -57,6 +61,8 @@ struct File<F: Fold> {
     given_back: u64,
     state: F::State,
     digests: [Option<F::Digest>; SPANS],
+    /// Whether it is read to its end is yet to be seen.
+    undecided: bool,
     drop_behind: bool,
 }
 
@@ -81,6 +87,7 @@ impl<F: Fold> File<F> {
             given_back: 0,
             state: F::State::default(),
             digests: [None; SPANS],
+            undecided: along && task.may_end_early && whole.len > UNDECIDED,
             drop_behind: false,
         }
     }
@@ -88,6 +95,14 @@ impl<F: Fold> File<F> {
     /// Bytes to be read.
     fn len(&self) -> u64 {
         self.task.spans[self.first..].iter().map(|s| s.len).sum()
+    }
+
+    /// Bytes to be read as far as that is decided.
+    fn decided(&self) -> u64 {
+        match self.undecided {
+            true => UNDECIDED,
+            false => self.len(),
+        }
     }
 
     /// The piece that begins after so many bytes, of so many at most.
@@ -126,6 +141,13 @@ impl<F: Fold> File<F> {
             let state = std::mem::take(&mut self.state);
             self.digests[piece.span] = Some(reader.fold.finish(state, whole));
         }
+    }
+
+    /// True if what was read so far calls for more.
+    fn is_read_on(&mut self, reader: &Reader<F>) -> bool {
+        let was_undecided = std::mem::replace(&mut self.undecided, false);
+        let goes_on = |head| reader.fold.goes_on(self.task.expect.size, head);
+        was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
     /// Has the pages read so far given back.
@@ -174,17 +196,19 @@ impl<F: Fold> Stream<F> {
 
     /// Announces one step more; false if there is nothing to announce.
     fn look_ahead(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
-        if let Some(file) = self.files.back_mut()
-            && file.announced < file.len()
-        {
-            let Piece { offset, len, .. } = file.piece_at(file.announced, STEP);
+        let mut files = self.files.iter_mut();
+        if let Some(file) = files.find(|file| file.announced < file.decided()) {
+            let most = STEP.min(file.decided() - file.announced);
+            let Piece { offset, len, .. } = file.piece_at(file.announced, most);
             reader.spend(&file.task, len);
             fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
             file.announced += len;
             self.ahead += len;
             return true;
         }
-        if !self.files.is_empty() && self.files.len() >= self.window.files {
+        // The head is to stay with a file until it is known whether that is read on.
+        let last = self.files.back();
+        if self.files.len() >= self.window.files.max(1) || last.is_some_and(|file| file.undecided) {
             return false;
         }
         let Some((task, name)) = source.peek() else {
@@ -216,6 +240,7 @@ impl<F: Fold> Stream<F> {
             let in_one = len == task.spans[file.first].len;
             file.drop_behind = in_one && reader.drops_behind(&task, missing);
             if missing == Some(0) {
+                file.undecided = false;
                 file.announced = len;
                 self.ahead += len;
             }
@@ -227,7 +252,8 @@ impl<F: Fold> Stream<F> {
     /// Reads the next piece of the first file into the reader's buffer.
     fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
         let file = self.files.front_mut()?;
-        let piece = file.piece_at(file.read, PIECE as u64);
+        let most = (PIECE as u64).min(file.decided() - file.read);
+        let piece = file.piece_at(file.read, most);
         let buffer = reader.piece(piece.len as usize);
         let failure = match pread::full(file.fd.as_fd(), buffer, piece.offset) {
             // Shorter than the scan said: cut off meanwhile.
@@ -256,7 +282,7 @@ impl<F: Fold> Stream<F> {
         if failure.is_none() {
             file.fold(reader, piece);
         }
-        let is_done = file.read == file.len();
+        let is_done = file.read == file.decided() && !file.is_read_on(reader);
         if failure.is_none() && !is_done {
             if file.read - file.given_back >= GIVEN_BACK {
                 file.give_back(&reader.settings.behind);

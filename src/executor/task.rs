@@ -31,6 +31,9 @@ pub struct Task {
     pub spans: [Span; SPANS],
     /// What is to be done with them.
     pub ask: Ask,
+    /// The second span, of which the first is the beginning, is read only if the fold wants it once
+    /// it knows the first.
+    pub may_end_early: bool,
     /// The space in which the file's blocks have their numbers, if files there may share blocks.
     pub space: Option<u16>,
 }

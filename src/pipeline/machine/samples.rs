@@ -65,6 +65,11 @@ impl Machine {
         content_is_next.then(|| self.odds.of(size, sharing))
     }
 
+    /// True if heads of other files of this one's size are known.
+    pub fn knows_heads(&self, file: FileIndex) -> bool {
+        self.by_size.class(self.size_class(file)).sampled
+    }
+
     /// Takes note of what a file's head says about heads of files like it. The first of a size
     /// has nothing to be compared with.
     pub(super) fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {

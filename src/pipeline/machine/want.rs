@@ -41,6 +41,13 @@ pub enum Want {
     BlocksAgain,
 }
 
+impl Want {
+    /// True if the first thing that it brings is a file's head.
+    pub fn reads_head(self) -> bool {
+        matches!(self, Self::Head | Self::HeadAndTail | Self::HeadAndContent)
+    }
+}
+
 /// Which files may be compared with each other instead of being digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparing {
