@@ -26,6 +26,8 @@ fn photos() -> Tree {
         .modified("album/IMG_1.jpg", 1_000)
         .modified("album/IMG_1 (1).jpg", 3_000)
         .modified("backup/Copy of IMG_1.jpg", 3_000)
+        .modified("backup/IMG_2.jpg", 2_000)
+        .modified("album/IMG_2.jpg", 2_000)
 }
 
 #[test]
