@@ -4,7 +4,6 @@
 //! Makes each shape twice, small and large, in DIR (of holes and a few bytes; an inode each), runs seekless on both and
 //! compares what a file costs. Fails if a file of the large one costs much more than one of the small.
 
-use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -107,24 +106,10 @@ const SHAPES: [Shape; 5] = [
 ];
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    let outcome = match arguments.next() {
-        Some(first) if first == measure::MEASURE => measure::measure_here(arguments)
-            .map(|()| true)
-            .map_err(Into::into),
-        _ => grow(&Args::parse()),
-    };
-    match outcome {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    measure::main(|| grow(&Args::parse()))
 }
 
-fn grow(args: &Args) -> Result<bool, Box<dyn Error>> {
+fn grow(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     let mut good = true;
     println!(
         "| shape | files | wall, µs a file | CPU, µs a file | peak memory, bytes a file | CPU × the small one's |\n\
@@ -159,7 +144,10 @@ fn grow(args: &Args) -> Result<bool, Box<dyn Error>> {
             }
         }
     }
-    Ok(good)
+    Ok(match good {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 fn fastest(args: &Args, shape: &Shape, tree: &Path) -> io::Result<Measured> {

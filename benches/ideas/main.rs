@@ -1,7 +1,6 @@
 //! What each idea contributes: seekless with all of them, and without one at a time, in turns.
 //! `cargo bench --bench ideas -- [--cold] [--runs N] [--options OPTIONS] DIR`
 
-use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
@@ -38,20 +37,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    let outcome = match arguments.next() {
-        Some(first) if first == measure::MEASURE => {
-            measure::measure_here(arguments).map_err(Into::into)
-        }
-        _ => compare(&Args::parse()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    measure::main(|| compare(&Args::parse()).map(|()| ExitCode::SUCCESS))
 }
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {

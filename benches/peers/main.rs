@@ -3,7 +3,6 @@
 //! Installs the peers that are missing, makes the corpora that are missing, runs all tools in turns, checks every answer
 //! against the ground truth, and prints medians. `--memory` measures how memory and time grow with the number of files.
 
-use std::env;
 use std::error::Error;
 use std::fmt::Write;
 use std::fs;
@@ -75,20 +74,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    let mut arguments = env::args_os().skip(1);
-    let outcome = match arguments.next() {
-        Some(first) if first == measure::MEASURE => {
-            measure::measure_here(arguments).map_err(Into::into)
-        }
-        _ => compare(&Args::parse()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("peers: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    measure::main(|| compare(&Args::parse()).map(|()| ExitCode::SUCCESS))
 }
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {

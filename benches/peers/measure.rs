@@ -3,12 +3,14 @@
 //! The kernel counts what a process had resident before `exec` into its peak, so the measuring process has to be small:
 //! this bench starts itself again for every run, and only that small process starts the tool.
 
+use std::env;
+use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +20,23 @@ use rustix::thread::UnshareFlags;
 use serde::{Deserialize, Serialize};
 
 /// The first argument of a process that measures.
-pub const MEASURE: &str = "measure-one-command";
+const MEASURE: &str = "measure-one-command";
+
+/// The `main` of a bench that measures: in a process that it started for one command, that is
+/// measured; else the bench is run.
+pub fn main(bench: impl FnOnce() -> Result<ExitCode, Box<dyn Error>>) -> ExitCode {
+    let mut arguments = env::args_os().skip(1);
+    let outcome = match arguments.next() {
+        Some(first) if first == MEASURE => measure_here(arguments)
+            .map(|()| ExitCode::SUCCESS)
+            .map_err(Into::into),
+        _ => bench(),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    })
+}
 
 /// What one run of a command cost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,7 +69,7 @@ pub fn measure(
     limit: Duration,
     flag: Option<&Path>,
 ) -> io::Result<Measured> {
-    let measured = Command::new(std::env::current_exe()?)
+    let measured = Command::new(env::current_exe()?)
         .arg(MEASURE)
         .arg(stdout)
         .arg(limit.as_secs().to_string())
@@ -66,7 +84,7 @@ pub fn measure(
 }
 
 /// The measuring process: `STDOUT SECONDS FLAG PROGRAM ARGUMENTS…`.
-pub fn measure_here(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
+fn measure_here(mut arguments: impl Iterator<Item = OsString>) -> io::Result<()> {
     let mut next = || arguments.next().ok_or(io::ErrorKind::InvalidInput);
     let (stdout, seconds, flag, program) = (next()?, next()?, next()?, next()?);
     let seconds = seconds

@@ -13,10 +13,10 @@ use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
 use crate::file::DirId;
 use crate::scan::{Crew, Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
+use crate::sys::sysinfo;
 
 use super::config::Config;
 use super::descriptors::Share;
-use super::explain::cores;
 use super::run::Run;
 
 impl Run<'_> {
@@ -57,7 +57,7 @@ impl Run<'_> {
         }
         if crews.is_empty() || others.most > 0 {
             others.most = others.most.clamp(1, share.walkers);
-            others.first = cores().min(others.most);
+            others.first = sysinfo::cores().min(others.most);
             crews.push(others);
         }
         crews

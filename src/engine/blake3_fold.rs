@@ -25,9 +25,7 @@ impl Heads {
 }
 
 fn key(size: u64, head: &SampleDigest) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&head.as_bytes()[..8]);
-    u64::from_le_bytes(word) ^ size.rotate_left(32)
+    head.first_word() ^ size.rotate_left(32)
 }
 
 /// Hashes what is read.

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::thread;
 
 use crate::device::Atlas;
 
 use crate::executor::Limits;
-use crate::sys::ring;
+use crate::sys::{ring, sysinfo};
 
 use super::config::Config;
 use super::descriptors::Share;
@@ -17,7 +16,7 @@ use super::volumes::{fitting, limits};
 
 /// A text for each root: device, class, executor, pool sizes, and why.
 pub fn explain(config: &Config) -> Vec<String> {
-    let mut atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
+    let mut atlas = Atlas::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut memory = Memory::new(config.memory);
     let rings = ring::is_available() && config.uses(Idea::Ring);
     let share = Share::of_all();
@@ -51,9 +50,4 @@ fn cut(limits: Limits) -> String {
         "less, so that it fits into the memory: scattered reads {} x {} in flight, whole files {} x {}",
         limits.random_threads, limits.depth, limits.sequential_threads, limits.sequential_depth,
     )
-}
-
-/// Processors that this process may use.
-pub(super) fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
 }

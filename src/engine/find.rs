@@ -10,14 +10,13 @@ use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, Scheduler, Settings};
 use crate::file::SharedDirs;
 use crate::pipeline::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::sys::{ioprio, ring};
+use crate::sys::{ioprio, ring, sysinfo};
 
 use super::blake3_fold::Blake3;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::descriptors::Share;
-use super::explain::cores;
 use super::ideas::Idea;
 use super::memory::Memory;
 use super::requests::SMALL;
@@ -79,7 +78,7 @@ pub fn find(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let atlas = Atlas::new(config.system(), config.overrides.clone(), cores());
+    let atlas = Atlas::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut tail_rule = TailRule::default();
     if !config.uses(Idea::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);

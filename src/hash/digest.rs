@@ -22,6 +22,11 @@ impl ContentDigest {
         &self.0
     }
 
+    /// Its first 64 bits, as good as random.
+    pub fn first_word(&self) -> u64 {
+        first_word(&self.0)
+    }
+
     /// Reads 64 hexadecimal digits.
     pub fn from_hex(hex: &str) -> Option<Self> {
         blake3::Hash::from_hex(hex)
@@ -65,6 +70,11 @@ impl SampleDigest {
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
+
+    /// Its first 64 bits, as good as random.
+    pub fn first_word(&self) -> u64 {
+        first_word(&self.0)
+    }
 }
 
 impl From<blake3::Hash> for SampleDigest {
@@ -73,4 +83,10 @@ impl From<blake3::Hash> for SampleDigest {
         first.copy_from_slice(&hash.as_bytes()[..16]);
         Self(first)
     }
+}
+
+fn first_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word.copy_from_slice(&bytes[..8]);
+    u64::from_le_bytes(word)
 }

@@ -2,7 +2,6 @@
 //! class, with all that is known of it, when something else of this size is found.
 
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 
 use crate::file::{Catalog, FileIndex};
 
@@ -102,15 +101,8 @@ impl BySize {
             ..SizeClass::default()
         };
         chain.hold(&mut class.held, file);
-        let classes = &self.classes;
-        let entry = self.table.entry(
-            mixed(size),
-            |&slot| slot == file.0,
-            |&slot| mixed(size_of(slot, classes, catalog)),
-        );
-        match entry {
-            Entry::Occupied(mut slot) => *slot.get_mut() = number | IS_CLASS,
-            Entry::Vacant(slot) => drop(slot.insert(number | IS_CLASS)),
+        if let Some(slot) = self.table.find_mut(mixed(size), |slot| *slot == file.0) {
+            *slot = number | IS_CLASS;
         }
         self.classes.push(class);
         ClassId(number)

@@ -36,14 +36,14 @@ pub enum Content {
 
 impl Key for SampleKey {
     fn hash(&self) -> u64 {
-        first_word(self.digest.as_bytes()) ^ u64::from(self.parent.0).rotate_left(32)
+        self.digest.first_word() ^ u64::from(self.parent.0).rotate_left(32)
     }
 }
 
 impl Key for ContentKey {
     fn hash(&self) -> u64 {
         let content = match self.content {
-            Content::Digest(digest) => first_word(digest.as_bytes()),
+            Content::Digest(digest) => digest.first_word(),
             Content::Of(file) => mixed(file.0.into()),
         };
         content ^ u64::from(self.size.0).rotate_left(32)
@@ -56,11 +56,4 @@ pub fn mixed(number: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
-}
-
-/// A digest's bits are as good as random already.
-fn first_word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[..8]);
-    u64::from_le_bytes(word)
 }

@@ -3,10 +3,10 @@
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::{Atlas, Class, Kind, Leaf, Override, Overrides, Selector, Told, Volume};
+use crate::sys::sysinfo;
 
 use super::advice::{Situation, advise};
 use super::bench::Bench;
@@ -53,7 +53,7 @@ pub fn measure(
     if !metadata.is_dir() && !metadata.is_file() {
         return Err(ProbeError::Unsuitable(spec.path.clone()));
     }
-    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let cores = sysinfo::cores();
     let mut atlas = Atlas::new(spec.system.clone(), overrides, cores);
     let id = atlas.volume(metadata.dev(), &path);
     let volume = atlas.get(id).clone();

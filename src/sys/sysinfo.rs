@@ -1,4 +1,7 @@
-//! `sysinfo`: how much memory there is, and how much lies free.
+//! What the machine has: memory, how much of it lies free, and processors.
+
+use std::sync::OnceLock;
+use std::thread;
 
 /// Bytes of memory that the machine has.
 pub fn total() -> u64 {
@@ -13,4 +16,10 @@ pub fn free_share() -> f64 {
         0 => 0.0,
         total => info.freeram as f64 / total as f64,
     }
+}
+
+/// Processors that this process may use; asked once, since control groups are read for it.
+pub fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, usize::from))
 }

@@ -2,22 +2,20 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
 
 use crate::executor::reader::refused;
 use crate::executor::task::{Failure, Task};
-use crate::sys::pread;
+use crate::sys::{pread, sysinfo};
 
 use super::File;
 
-/// Files for which one more thread pays: their blocks take a millisecond to read, starting a
-/// thread less than a tenth of that.
+/// Files for which one more thread is started, for each block: 4 MiB to be read are worth it.
 const FOR_A_THREAD: usize = 64;
 
 /// A block of the files of one class.
@@ -65,7 +63,7 @@ impl Block<'_> {
             }
         }
         let (offset, first, stop) = (self.offset, &*self.first, self.stop);
-        let threads = (files.len() / FOR_A_THREAD).min(cores());
+        let threads = (files.len() / FOR_A_THREAD).min(sysinfo::cores());
         // Handed out one by one: threads that could not be started leave nothing undone.
         let queue = Mutex::new(files);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -149,9 +147,4 @@ fn read(file: &File<'_>, offset: u64, piece: &mut [u8], stop: &AtomicBool) -> Re
         Ok(_) => Err(Failure::Changed),
         Err(e) => Err(refused(file.task, file.fd.as_fd(), e)),
     }
-}
-
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
