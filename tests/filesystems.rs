@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
+use std::process::Command;
 
 use common::oracle::Question;
 use common::run::Seekless;
@@ -681,4 +682,46 @@ mod little_memory {
         let run = seekless(tree.root(), "find --memory 1M .").run().exits(2);
         run.says("--memory 1.0 MB is too little");
     }
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn it_is_told_what_it_costs_that_files_lie_in_pieces() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let tree = Tree::inside(&volume.path());
+    let piece = noise(1, 256 << 10);
+    let [a, b] = ["a", "b"].map(|name| File::create(tree.path(name)).expect("a file"));
+    for i in 0..8 {
+        for file in [&a, &b] {
+            file.write_all_at(&piece, i << 18).expect("written");
+            file.sync_all().expect("written out");
+        }
+    }
+    drop((a, b));
+    let contents = piece.repeat(8);
+    let tree = tree.copies(["c", "d"], &contents[1..]);
+    volume.unmount();
+    volume.mount();
+    let ran = seekless(tree.root(), "find -v --threads hdd .").run();
+    let said = ran.exits(0).stderr_text();
+    let told = said.lines().find(|line| line.contains("lay in"));
+    let told = told.unwrap_or_else(|| panic!("{said}"));
+    let pieces = filefrag(&tree, "a") + filefrag(&tree, "b");
+    let lay = format!("2 of 4 files read as a whole lay in {pieces} pieces");
+    assert!(told.contains(&lay), "{told}");
+    let seeks = pieces - 2;
+    let cost = format!("{seeks} more seeks of 8.0 ms, {:.2} s", seeks as f64 * 8e-3);
+    assert!(seeks > 0 && told.ends_with(&cost), "{told}");
+}
+
+/// Extents of a file as e2fsprogs counts them.
+fn filefrag(tree: &Tree, name: &str) -> usize {
+    let output = Command::new("filefrag").arg(tree.path(name)).output();
+    let said = output.expect("filefrag is there").stdout;
+    let said = String::from_utf8_lossy(&said);
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let [.., number, _, "found"] = words[..] else {
+        panic!("{said}");
+    };
+    number.parse().expect("a number")
 }

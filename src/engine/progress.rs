@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use crate::device::Cost;
+use crate::event::Notice;
+use crate::executor::Fragments;
 use crate::pipeline::DeviceTally;
 
 use super::control::ProgressLine;
@@ -34,5 +37,69 @@ impl Run<'_> {
             busy: self.scheduler.busy(place),
         });
         self.summary.devices = devices.collect();
+        for (volume, place) in self.volumes.in_use() {
+            let fragments = self.scheduler.fragments(place);
+            if let (1.., Some(cost)) = (fragments.files, self.volumes.cost(place)) {
+                let name = volume.mount_point.display();
+                let said = format!("{name}: {}", cost_of_pieces(&fragments, cost));
+                self.observer.notice(Notice(said));
+            }
+        }
+    }
+}
+
+/// What it cost that files did not lie in one piece each.
+fn cost_of_pieces(fragments: &Fragments, cost: Cost) -> String {
+    let Fragments {
+        files,
+        fragmented,
+        pieces,
+        or_more,
+    } = *fragments;
+    if fragmented == 0 {
+        return format!("each of {files} files read as a whole lay in one piece");
+    }
+    let seeks = fragments.seeks();
+    let seconds = seeks as f64 * cost.seek_us as f64 / 1e6;
+    let at_least = if or_more { "at least " } else { "" };
+    format!(
+        "{fragmented} of {files} files read as a whole lay in {at_least}{pieces} pieces: \
+         {seeks} more seeks of {:.1} ms, {at_least}{seconds:.2} s",
+        cost.seek_us as f64 / 1e3,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_charged_by_the_cost_model() {
+        let cost = Cost {
+            seek_us: 12_500,
+            ..Cost::SPINNING
+        };
+        let mut fragments = Fragments {
+            files: 353,
+            fragmented: 45,
+            pieces: 205,
+            or_more: false,
+        };
+        let said = cost_of_pieces(&fragments, cost);
+        assert!(said.contains("45 of 353 files"), "{said}");
+        assert!(
+            said.ends_with("205 pieces: 160 more seeks of 12.5 ms, 2.00 s"),
+            "{said}"
+        );
+        fragments.or_more = true;
+        assert_eq!(
+            cost_of_pieces(&fragments, cost).matches("at least").count(),
+            2
+        );
+        let whole = Fragments {
+            files: 1,
+            ..Fragments::default()
+        };
+        assert!(!cost_of_pieces(&whole, cost).contains("seek"));
     }
 }

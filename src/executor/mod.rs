@@ -28,6 +28,6 @@ pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use reader::Settings;
 
-pub use scheduler::{Answer, Asker, Change, Finished, Lane, Limits, Request, Scheduler};
+pub use scheduler::{Answer, Asker, Change, Finished, Fragments, Lane, Limits, Request, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Failure, Span, Task};

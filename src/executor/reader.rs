@@ -247,12 +247,18 @@ impl<F: Fold> Reader<F> {
             return self.read_now(task, fd);
         }
         let start = task.spans[0].offset;
-        let position = match self.settings.order {
-            SweepOrder::Directory => 0,
-            SweepOrder::Inode => task.expect.ino,
-            SweepOrder::Physical => fiemap::first_position(fd, start).unwrap_or(task.expect.ino),
+        let place = match (self.settings.order, task.space) {
+            (SweepOrder::Directory, _) => Some((0, None)),
+            (SweepOrder::Inode, _) => None,
+            // Where files may share blocks the kernel looks up each extent's other owners: one will do.
+            (SweepOrder::Physical, Some(_)) => {
+                fiemap::first_position(fd, start).map(|position| (position, None))
+            }
+            (SweepOrder::Physical, None) => fiemap::position_and_pieces(fd, start)
+                .map(|(position, pieces)| (position, Some(pieces))),
         };
-        Outcome::NotCached { position }
+        let (position, pieces) = place.unwrap_or((task.expect.ino, None));
+        Outcome::NotCached { position, pieces }
     }
 
     /// Tells the kernel what is to come.

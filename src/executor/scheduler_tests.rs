@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -205,6 +206,58 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         // In one sweep, short and long files as they lie.
         let key = |r: &Request| positions[r.id as usize];
         assert!(desk.described.is_sorted_by_key(key), "{:?}", desk.described);
+        desk.scheduler.join();
+    });
+}
+
+/// Pieces of a file by the kernel's own list.
+fn pieces_of(path: &Path) -> Option<usize> {
+    let file = fs::File::open(path).expect("is there");
+    let extents = fiemap::extents(&file)?;
+    let starts = (extents.iter().enumerate())
+        .filter(|(i, e)| *i == 0 || extents[i - 1].physical + extents[i - 1].length != e.physical);
+    Some(starts.count())
+}
+
+#[test]
+fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(folder.path(), &[0; 20]);
+        // Written in turns, piece by piece, so that they are likely to lie between each other.
+        for piece in 0..4 {
+            for (name, _) in &desk.files {
+                let path = folder.path().join(name);
+                let file = fs::OpenOptions::new().append(true).open(path);
+                let mut file = file.expect("is there");
+                file.write_all(&bytes(piece, 20_000)).expect("written");
+                file.sync_all().expect("written out");
+            }
+        }
+        for (name, expect) in &mut desk.files {
+            let path = folder.path().join(name);
+            *expect = fingerprint(&path);
+            let file = fs::File::open(&path).expect("is there");
+            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+        }
+        let lane = Lane::Disk("sdz".into());
+        let disk = desk.scheduler.add_volume(&"sdz".into(), lane, DISK);
+        desk.scheduler.scan_done();
+        (0..20).for_each(|i| desk.ask(disk, i, false));
+        let finished = desk.all();
+        let swept = finished.iter().filter(|f| match f.result {
+            Ok(Answer::Read { cached, .. }) => !cached,
+            _ => panic!("{f:?}"),
+        });
+        let path = |f: &Finished<Digest>| folder.path().join(format!("f{}", f.request.id));
+        let known: Vec<usize> = swept.filter_map(|f| pieces_of(&path(f))).collect();
+        let fragmented = known.iter().filter(|&&pieces| pieces > 1);
+        let seen = desk.scheduler.fragments(disk);
+        assert_eq!(seen.files, known.len() as u64);
+        assert_eq!(seen.fragmented, fragmented.clone().count() as u64);
+        assert_eq!(seen.pieces, fragmented.sum::<usize>() as u64);
+        assert_eq!(seen.seeks(), seen.pieces - seen.fragmented);
+        assert!(!seen.or_more);
         desk.scheduler.join();
     });
 }

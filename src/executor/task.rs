@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use crate::file::{DirId, Fingerprint};
+use crate::sys::fiemap::Pieces;
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +132,8 @@ pub enum Outcome<D> {
         /// Physical position of the first byte wanted, or the inode number where the file system
         /// does not tell.
         position: u64,
+        /// In how many pieces it lies, where that came with its position.
+        pieces: Option<Pieces>,
     },
     /// It could not be read.
     Failed(Failure),

@@ -58,14 +58,53 @@ impl<const N: usize> Default for Request<N> {
 /// Byte position of the first extent at or after `offset`; `None` where there is none (holes,
 /// inline data, not yet allocated) or the file system does not tell.
 pub fn first_position(fd: impl AsFd, offset: u64) -> Option<u64> {
-    let mut request = Request::<1> {
+    start::<1>(fd, offset).map(|(position, _)| position)
+}
+
+/// The same, and in how many pieces the file lies from there on, for which the kernel is asked once as
+/// well.
+pub fn position_and_pieces(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
+    start::<MANY>(fd, offset)
+}
+
+/// In how many pieces that do not follow one another a file lies on its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pieces {
+    /// Those that were seen, not counting what is reserved only.
+    pub seen: u8,
+    /// There are more extents than were asked for.
+    pub or_more: bool,
+}
+
+fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
+    let mut request = Request::<N> {
         start: offset,
         length: u64::MAX - offset,
-        count: 1,
+        count: N as u32,
         ..Request::default()
     };
-    let extent = ask(fd, &mut request)?.first()?;
-    (extent.flags & UNKNOWN == 0 && extent.physical != 0).then_some(extent.physical)
+    let extents = ask(fd, &mut request)?;
+    let first = extents.first()?;
+    let position = (first.flags & UNKNOWN == 0 && first.physical != 0).then_some(first.physical)?;
+    Some((position, pieces(extents, N)))
+}
+
+/// Counts the pieces of a file's first extents, of which at most so many were asked for.
+fn pieces(extents: &[RawExtent], most: usize) -> Pieces {
+    let written = extents.iter().filter(|e| e.flags & UNWRITTEN == 0);
+    let mut seen = 0;
+    let mut before: Option<&RawExtent> = None;
+    for extent in written {
+        // A compressed one is shorter on the device than it says: the next begins within it.
+        let goes_on = before.is_some_and(|before| {
+            let end = before.physical.saturating_add(before.length);
+            (before.physical..=end).contains(&extent.physical)
+        });
+        seen += u8::from(!goes_on);
+        before = Some(extent);
+    }
+    let or_more = extents.len() == most && extents.last().is_some_and(|e| e.flags & LAST == 0);
+    Pieces { seen, or_more }
 }
 
 /// A run of a file's bytes on its device.
@@ -179,4 +218,51 @@ fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[RawE
     };
     let mapped = (request.mapped as usize).min(N);
     (done == 0).then(|| &request.extents[..mapped])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(physical: u64, length: u64, flags: u32) -> RawExtent {
+        RawExtent {
+            physical,
+            length,
+            flags,
+            ..RawExtent::default()
+        }
+    }
+
+    #[test]
+    fn extents_that_follow_one_another_are_one_piece() {
+        let file = [
+            extent(1 << 20, 4096, 0),
+            extent((1 << 20) + 4096, 8192, 0),
+            extent(9 << 20, 4096, 0),
+            extent(50 << 20, 4096, UNWRITTEN),
+            extent((9 << 20) + 4096, 4096, LAST),
+        ];
+        let seen = |seen| Pieces {
+            seen,
+            or_more: false,
+        };
+        assert_eq!(pieces(&file, MANY), seen(2));
+        assert_eq!(pieces(&file[3..4], MANY), seen(0), "reserved only");
+        assert_eq!(pieces(&[], MANY), seen(0));
+    }
+
+    #[test]
+    fn compressed_extents_begin_within_what_the_one_before_seems_to_take() {
+        let file: Vec<_> = (0..8)
+            .map(|i| extent((i + 1) * 40_960, 131_072, 0))
+            .collect();
+        assert_eq!(pieces(&file, MANY).seen, 1);
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_known_to_be_missing() {
+        let file = [extent(1 << 20, 4096, 0), extent(9 << 20, 4096, 0)];
+        assert!(pieces(&file, 2).or_more);
+        assert!(!pieces(&file, 3).or_more, "there were no more");
+    }
 }

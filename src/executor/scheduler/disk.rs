@@ -5,22 +5,44 @@ use std::time::Instant;
 use crate::executor::elevator::Elevator;
 use crate::executor::fold::Fold;
 use crate::executor::pool::Pool;
-use crate::executor::task::{Batch, Kind};
+use crate::executor::task::{Batch, Completion, Kind, Outcome};
+use crate::sys::fiemap::Pieces;
 
 use super::evidence::{Evidence, FAR, TASTES, Taste};
+use super::fragments::UnderWay;
 use super::request::{Asker, Request, Visit, stamp};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
 pub(super) struct Disk<F: Fold> {
     /// What waits for the head to come by, whatever is to be read.
-    waiting: Elevator<(u16, Request)>,
+    waiting: Elevator<Waiting>,
     in_flight: usize,
+    under_way: UnderWay,
     window: usize,
     /// Set while it is not known whether there is a head.
     tasting: Option<Tasting>,
     /// Who reads it.
     pub pool: Pool<F>,
+}
+
+/// A request in the elevator.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    /// Number of its volume.
+    pub volume: u16,
+    /// In how many pieces its file lies, where that is known.
+    pub pieces: Option<Pieces>,
+    /// What is asked for.
+    pub request: Request,
+}
+
+/// What a disk has to tell of a read that has ended.
+pub(super) struct Ended {
+    /// What it shows about the disk.
+    pub evidence: Option<Evidence>,
+    /// The pieces of the file, if it was read as a whole and they are known.
+    pub pieces: Option<Pieces>,
 }
 
 /// Lone reads from far places, before the first sweep.
@@ -39,6 +61,7 @@ impl<F: Fold> Disk<F> {
         Self {
             waiting: Elevator::default(),
             in_flight: 0,
+            under_way: UnderWay::default(),
             window: reads * AHEAD,
             tasting: None,
             pool,
@@ -46,8 +69,8 @@ impl<F: Fold> Disk<F> {
     }
 
     /// Takes a request for what lies at this position.
-    pub fn push(&mut self, position: u64, volume: u16, request: Request) {
-        self.waiting.push(position, (volume, request));
+    pub fn push(&mut self, position: u64, waiting: Waiting) {
+        self.waiting.push(position, waiting);
     }
 
     /// True if nothing waits here.
@@ -66,25 +89,32 @@ impl<F: Fold> Disk<F> {
     }
 
     /// Takes all that waits, with its positions.
-    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, (u16, Request))> + use<F> {
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting)> + use<F> {
         self.waiting.take_all()
     }
 
-    /// Takes note that a read has ended, and whether it was done; what that shows about the disk.
-    pub fn ended(&mut self, was_read: bool) -> Option<Evidence> {
+    /// Takes note that a read has ended.
+    pub fn ended(&mut self, completion: &Completion<F::Digest>) -> Ended {
         self.in_flight -= 1;
-        let tasting = self.tasting.as_mut()?;
-        let took = tasting.since.take()?.elapsed();
-        let evidence = was_read.then(|| tasting.taste.read(took)).flatten();
+        let pieces = self.under_way.ended(completion);
+        let was_read = matches!(completion.outcome, Outcome::Read { cached: false, .. });
+        let evidence = self.tasted(was_read);
         if evidence.is_some() {
             self.tasting = None;
         }
-        evidence
+        Ended { evidence, pieces }
+    }
+
+    /// What the end of a lone read shows, if it was one.
+    fn tasted(&mut self, was_read: bool) -> Option<Evidence> {
+        let tasting = self.tasting.as_mut()?;
+        let took = tasting.since.take()?.elapsed();
+        was_read.then(|| tasting.taste.read(took)).flatten()
     }
 
     /// The next request to be tasted, which is read alone; `None` when there is no more evidence to
     /// be had.
-    fn next_taste(&mut self) -> Option<(u16, Request)> {
+    fn next_taste(&mut self) -> Option<Waiting> {
         let (first, last) = self.waiting.span()?;
         let tasting = self.tasting.as_mut()?;
         let step = (last - first) / TASTES as u64;
@@ -121,11 +151,9 @@ impl<F: Fold> Disk<F> {
             if self.in_flight > 0 {
                 return None;
             }
-            if let Some((v, request)) = self.next_taste() {
-                asker.describe(request, &mut batch);
-                stamp(&mut batch, request, v.into(), Visit::Swept);
-                self.in_flight += 1;
-                begun(v, request);
+            if let Some(waiting) = self.next_taste() {
+                self.begin(waiting, asker, &mut batch);
+                begun(waiting.volume, waiting.request);
                 return Some(batch);
             }
             if !self.waiting.is_empty() {
@@ -133,14 +161,24 @@ impl<F: Fold> Disk<F> {
             }
         }
         while self.in_flight < self.window
-            && let Some((v, request)) = self.waiting.pop()
+            && let Some(mut waiting) = self.waiting.pop()
         {
-            let request = asker.revise(v.into(), request);
-            asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v.into(), Visit::Swept);
-            self.in_flight += 1;
-            begun(v, request);
+            waiting.request = asker.revise(waiting.volume.into(), waiting.request);
+            self.begin(waiting, asker, &mut batch);
+            begun(waiting.volume, waiting.request);
         }
         (!batch.tasks.is_empty()).then_some(batch)
+    }
+
+    fn begin(&mut self, waiting: Waiting, asker: &mut dyn Asker, batch: &mut Batch) {
+        let Waiting {
+            volume,
+            pieces,
+            request,
+        } = waiting;
+        asker.describe(request, batch);
+        stamp(batch, request, volume.into(), Visit::Swept);
+        self.under_way.begun(batch.tasks.last(), pieces);
+        self.in_flight += 1;
     }
 }

@@ -11,6 +11,7 @@
 
 mod disk;
 mod evidence;
+mod fragments;
 mod request;
 mod volume;
 
@@ -27,11 +28,12 @@ use super::stream::Window;
 use super::task::{Completion, Failure, Kind, Outcome};
 use super::worker::Shape;
 
-use disk::Disk;
+use disk::{Disk, Waiting};
 use request::Visit;
 use volume::{RANDOM_SLOT, Volume};
 
 use evidence::Evidence;
+pub use fragments::Fragments;
 pub(super) use request::read_stamp;
 pub use request::{Answer, Asker, Finished, Request};
 pub use volume::{Lane, Limits};
@@ -146,11 +148,11 @@ impl<F: Fold> Scheduler<F> {
             }
         }
         for d in 0..self.disks.len() {
-            for (position, (v, request)) in self.disks[d].take_all() {
-                let volume = &mut self.volumes[usize::from(v)];
+            for (position, waiting) in self.disks[d].take_all() {
+                let volume = &mut self.volumes[usize::from(waiting.volume)];
                 match volume.disk == Some(d) {
-                    true => self.disks[d].push(position, v, request),
-                    false => volume.push(request),
+                    true => self.disks[d].push(position, waiting),
+                    false => volume.push(waiting.request),
                 }
             }
         }
@@ -230,6 +232,11 @@ impl<F: Fold> Scheduler<F> {
         self.volumes[volume].busy()
     }
 
+    /// How the files of a volume lay that its disk's sweeps read as a whole.
+    pub fn fragments(&self, volume: usize) -> Fragments {
+        self.volumes[volume].fragments
+    }
+
     /// Hands over as much as the devices have room for.
     pub fn dispatch(&mut self, asker: &mut dyn Asker) {
         for (v, volume) in self.volumes.iter_mut().enumerate() {
@@ -275,9 +282,14 @@ impl<F: Fold> Scheduler<F> {
         match (visit, completion.outcome) {
             (Visit::LookedUp, outcome) => {
                 volume.placed();
-                if let Outcome::NotCached { position } = outcome {
+                if let Outcome::NotCached { position, pieces } = outcome {
+                    let waiting = Waiting {
+                        volume: v as u16,
+                        pieces,
+                        request,
+                    };
                     match volume.disk {
-                        Some(d) => self.disks[d].push(position, v as u16, request),
+                        Some(d) => self.disks[d].push(position, waiting),
                         // It was found to have no head meanwhile.
                         None => volume.push(request),
                     }
@@ -285,12 +297,14 @@ impl<F: Fold> Scheduler<F> {
                 }
             }
             (Visit::Swept, _) => {
-                let evidence = volume.home.and_then(|d| {
-                    let evidence = self.disks[d].ended(read.is_some());
-                    evidence.map(|evidence| (d, evidence))
-                });
-                if let Some((d, evidence)) = evidence {
-                    self.change_disk(d, evidence);
+                if let Some(d) = volume.home {
+                    let ended = self.disks[d].ended(&completion);
+                    if let Some(pieces) = ended.pieces {
+                        volume.fragments.read(pieces);
+                    }
+                    if let Some(evidence) = ended.evidence {
+                        self.change_disk(d, evidence);
+                    }
                 }
             }
             (Visit::Pooled, _) => {

@@ -9,6 +9,7 @@ use crate::executor::stream::Window;
 use crate::executor::task::{Batch, Kind};
 
 use super::evidence::{Evidence, Pace};
+use super::fragments::Fragments;
 use super::request::{Asker, Request, Visit, stamp};
 
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
@@ -162,6 +163,8 @@ pub(super) struct Volume {
     looked_for: usize,
     /// Files that are to be compared with each other.
     groups: VecDeque<Vec<Request>>,
+    /// How the files lay that were read as a whole.
+    pub fragments: Fragments,
     /// Since when something is in flight.
     busy_since: Option<Instant>,
     busy: Duration,
@@ -186,6 +189,7 @@ impl Volume {
             bulk: Queue::default(),
             looked_for: 0,
             groups: VecDeque::new(),
+            fragments: Fragments::default(),
             busy_since: None,
             busy: Duration::ZERO,
         }
