@@ -74,11 +74,12 @@ impl Run<'_> {
                 self.machine.tail_sampled(file, tail);
             }
             (Want::Head | Want::HeadAndTail, [Some(Digest::Sample(head)), tail]) => {
-                let tail = match tail {
-                    Some(Digest::Sample(tail)) => Some(tail),
-                    _ => None,
-                };
-                self.machine.sampled(file, head, tail);
+                self.machine
+                    .sampled(file, head, tail.and_then(Digest::sample));
+            }
+            (Want::Stretches(_), [Some(Digest::Sample(first)), second]) => {
+                let second = second.and_then(Digest::sample);
+                self.machine.stretches_read(file, [Some(first), second]);
             }
             (
                 Want::HeadAndContent,

@@ -9,7 +9,7 @@ use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, Scheduler, Settings};
 use crate::file::SharedDirs;
-use crate::pipeline::{Comparing, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::{ioprio, ring, sysinfo};
 
 use super::blake3_fold::Blake3;
@@ -94,6 +94,9 @@ pub fn find(
             from: SMALL + 1,
             most: share.files,
         });
+    }
+    if config.uses(Idea::Stretches) {
+        machine.tell_crowds_apart(CrowdRule::default());
     }
     if shared_blocks {
         machine.share_blocks(SharedBlocks {

@@ -9,6 +9,8 @@ pub enum Idea {
     OpenFolders,
     /// Tails sampled before whole files are read.
     Tails,
+    /// Crowds told apart by stretches before any is read whole.
+    Stretches,
     /// Short files read whole at once where that is likely to be needed.
     WholeAtOnce,
     /// Large cached files compared with each other, and only as far as they are equal.
@@ -35,6 +37,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
     ),
     (Idea::Tails, "tails", "sampling tails"),
     (
+        Idea::Stretches,
+        "stretches",
+        "looking at stretches of crowds first",
+    ),
+    (
         Idea::WholeAtOnce,
         "whole-at-once",
         "reading short files whole at once",
@@ -59,10 +66,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
 
 impl Idea {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ring,
         Self::OpenFolders,
         Self::Tails,
+        Self::Stretches,
         Self::WholeAtOnce,
         Self::LockStep,
         Self::SharedBlocks,

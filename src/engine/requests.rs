@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::executor::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
 use crate::file::FileIndex;
-use crate::pipeline::{HEAD, Machine, TAIL, Want};
+use crate::pipeline::{FIRST_STRETCH, HEAD, Machine, Stretches, TAIL, Want};
 
 use super::ideas::Idea;
 use super::run::Run;
@@ -48,8 +48,9 @@ impl Run<'_> {
         }
         let request = Request {
             id: file.0,
-            note: want as u8,
-            bulk: want == Want::Content && size > SMALL,
+            note: note_of(want),
+            bulk: matches!(want, Want::Content | Want::Stretches(_))
+                && wanted_bytes(want, size) > SMALL,
         };
         self.scheduler.push(lane, request);
     }
@@ -63,7 +64,7 @@ impl Run<'_> {
             self.tally.wanted(lane, stage, catalog.size(file));
             Request {
                 id: file.0,
-                note: Want::Comparison as u8,
+                note: note_of(Want::Comparison),
                 bulk: true,
             }
         });
@@ -72,18 +73,41 @@ impl Run<'_> {
     }
 }
 
+/// Wishes whose number is their whole note.
+const PLAIN: [Want; 9] = [
+    Want::Head,
+    Want::HeadAndTail,
+    Want::Tail,
+    Want::Whole,
+    Want::Content,
+    Want::Comparison,
+    Want::HeadAndContent,
+    Want::Blocks,
+    Want::BlocksAgain,
+];
+
+/// Set in the note of a wish for stretches; their sides are in the two lowest bits, their round in
+/// those between.
+const STRETCHES: u8 = 1 << 7;
+
+fn note_of(want: Want) -> u8 {
+    match want {
+        Want::Stretches(Stretches { round, sides }) => {
+            let [head, middle] = sides.map(u8::from);
+            STRETCHES | round << 2 | middle << 1 | head
+        }
+        plain => PLAIN.iter().position(|&w| w == plain).unwrap_or(0) as u8,
+    }
+}
+
 pub fn want_of(note: u8) -> Want {
-    [
-        Want::Head,
-        Want::HeadAndTail,
-        Want::Tail,
-        Want::Whole,
-        Want::Content,
-        Want::Comparison,
-        Want::HeadAndContent,
-        Want::Blocks,
-        Want::BlocksAgain,
-    ][usize::from(note).min(Want::BlocksAgain as usize)]
+    match note & STRETCHES {
+        0 => PLAIN[usize::from(note)],
+        _ => Want::Stretches(Stretches {
+            round: (note & !STRETCHES) >> 2,
+            sides: [note & 1 > 0, note & 2 > 0],
+        }),
+    }
 }
 
 fn spans(want: Want, size: u64) -> [Span; 2] {
@@ -95,6 +119,9 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::Tail => [tail, span(0, 0)],
         Want::Whole | Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
+        Want::Stretches(stretches) => stretches
+            .spans(size, FIRST_STRETCH)
+            .map(|(offset, len)| span(offset, len)),
         Want::Blocks | Want::BlocksAgain => [span(0, 0); 2],
     }
 }
@@ -159,7 +186,7 @@ impl Asker for Desk<'_> {
         let (head, whole) = (stage(Want::Head), stage(Want::HeadAndContent));
         self.tally.moved(volume, head, whole);
         Request {
-            note: Want::HeadAndContent as u8,
+            note: note_of(Want::HeadAndContent),
             ..request
         }
     }

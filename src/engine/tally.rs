@@ -7,7 +7,7 @@ use crate::pipeline::{StageTally, Want};
 use super::control::ProgressLine;
 
 /// The stages after the scan, in order.
-const STAGES: [&str; 4] = ["head", "tail", "blocks", "content"];
+const STAGES: [&str; 5] = ["head", "tail", "stretches", "blocks", "content"];
 
 /// What one stage did on one volume.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +32,9 @@ pub fn stage_of(want: Want) -> usize {
     match want {
         Want::Head | Want::HeadAndTail | Want::Whole => 0,
         Want::Tail => 1,
-        Want::Blocks | Want::BlocksAgain => 2,
-        Want::Content | Want::Comparison | Want::HeadAndContent => 3,
+        Want::Stretches(_) => 2,
+        Want::Blocks | Want::BlocksAgain => 3,
+        Want::Content | Want::Comparison | Want::HeadAndContent => 4,
     }
 }
 

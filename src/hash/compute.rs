@@ -38,4 +38,12 @@ impl Digest {
             Self::Sample(hash.into())
         }
     }
+
+    /// The digest, if it is of a part of a file.
+    pub fn sample(self) -> Option<SampleDigest> {
+        match self {
+            Self::Sample(digest) => Some(digest),
+            Self::Content(_) => None,
+        }
+    }
 }

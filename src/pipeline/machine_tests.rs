@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
+use super::crowds::CrowdRule;
 use super::first_visit::FirstVisit;
 use super::kinship::SharedBlocks;
 use super::machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
@@ -39,6 +40,13 @@ const SIZES: [u64; 12] = [
 /// Larger groups are not compared.
 const MOST: usize = 3;
 
+/// So many files are a crowd, and their stretches meet in the middle of the longest after a few looks.
+const CROWD: CrowdRule = CrowdRule {
+    files: 3,
+    from: FROM,
+    first: HEAD / 4,
+};
+
 const ROOTS: usize = 3;
 /// Two folders below each root.
 const DIRS: usize = 2 * ROOTS;
@@ -69,7 +77,7 @@ impl Inode {
     fn content(&self) -> Vec<u8> {
         let mut content = vec![0; self.size as usize];
         if let Some(last) = content.len().checked_sub(1) {
-            content[last / 2] = self.marks[1];
+            content[self.size as usize / 2] = self.marks[1];
             content[last] = self.marks[2];
             content[0] = self.marks[0];
         }
@@ -186,13 +194,11 @@ impl<'a> Drive<'a> {
                 most: MOST,
             });
         }
+        machine.tell_crowds_apart(CROWD);
         machine.share_blocks(SharedBlocks {
             from: FROM,
             digests,
         });
-        for volume in (0..VOLUMES).filter(|&volume| volume != ALL_APART) {
-            machine.blocks_are_shared_on(volume);
-        }
         Self {
             world,
             machine,
@@ -203,6 +209,12 @@ impl<'a> Drive<'a> {
             failed: HashSet::new(),
             fickle: false,
             finished: Vec::new(),
+        }
+    }
+
+    fn blocks_are_shared(&mut self) {
+        for volume in (0..VOLUMES).filter(|&volume| volume != ALL_APART) {
+            self.machine.blocks_are_shared_on(volume);
         }
     }
 
@@ -292,6 +304,16 @@ impl<'a> Drive<'a> {
                 Want::Head => self.machine.sampled(file, head(), None),
                 Want::HeadAndTail => self.machine.sampled(file, head(), Some(tail())),
                 Want::Tail => self.machine.tail_sampled(file, tail()),
+                Want::Stretches(stretches) => {
+                    let content = inode.content();
+                    let spans = stretches.spans(inode.size, CROWD.first);
+                    let digests = spans.map(|(offset, len)| {
+                        let bytes = &content[offset as usize..][..len as usize];
+                        (len > 0).then(|| SampleDigest::of(bytes))
+                    });
+                    assert!(digests[0].is_some(), "something to be read");
+                    self.machine.stretches_read(file, digests);
+                }
                 Want::Comparison => unreachable!("wanted of groups only"),
                 Want::HeadAndContent => unreachable!("never wanted"),
                 Want::Blocks | Want::BlocksAgain => unreachable!("looked at above"),
@@ -432,6 +454,17 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
         assert!(
             [&[][..], &[Want::Blocks], &[Want::Blocks, Want::BlocksAgain]].contains(&&looks[..])
         );
+        let (stretches, wants): (Vec<Want>, Vec<Want>) = wants
+            .into_iter()
+            .partition(|want| matches!(want, Want::Stretches(_)));
+        for (nth, want) in stretches.iter().enumerate() {
+            let round =
+                |want: &Want| matches!(want, Want::Stretches(s) if usize::from(s.round) == nth);
+            assert!(
+                round(want) && inode.size >= CROWD.from,
+                "{inode:?}: {stretches:?}"
+            );
+        }
         let allowed: &[&[Want]] = &[
             &[Want::Whole],
             &[Want::Head],
@@ -497,6 +530,9 @@ fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
 
 fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerness: usize) {
     let mut drive = Drive::new(world, counting, visit, seed & 2 == 0);
+    if seed & 4 == 0 {
+        drive.blocks_are_shared();
+    }
     drive.run(&mut Dice(seed | 1), eagerness);
     assert_eq!(drive.sets(), oracle(counting, world, &drive.failed));
     check_reads(&drive, counting, visit);
@@ -540,6 +576,9 @@ proptest! {
         let mut answers = seeds.iter().enumerate().map(|(i, seed)| {
             let mut drive = Drive::new(&world, counting, VISITS[i % 2], seed & 2 == 0);
             drive.fickle = i % 2 == 1;
+            if i < 2 {
+                drive.blocks_are_shared();
+            }
             drive.run(&mut Dice(seed | 1), i);
             drive.sets()
         });
@@ -590,6 +629,7 @@ fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
         isolate: false,
     };
     let mut drive = Drive::new(&world, counting, 0, digests);
+    drive.blocks_are_shared();
     drive.run(&mut Dice(1), 0);
     assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
     let wants = drive.all_wanted.iter().map(|&(_, want)| want);
@@ -695,4 +735,53 @@ fn a_link_is_no_further_name() {
     }
     let names: Vec<_> = machine.catalog().names(FileIndex(0)).collect();
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
+}
+
+/// What is wanted, after their ends, of files that differ in their middle as these numbers say.
+fn wants_of_crowd(middles: &[u8]) -> Vec<(usize, Want)> {
+    let inode = |&middle: &u8| Inode {
+        size: FROM_WITH_SEEKS,
+        marks: [1, middle, 0],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+        blocks: 0,
+        moves: false,
+    };
+    let world: Vec<Inode> = middles.iter().map(inode).collect();
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut drive = Drive::new(&world, counting, 0, false);
+    drive.run(&mut Dice(1), 0);
+    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
+    let wants = drive.all_wanted.into_iter();
+    wants
+        .filter(|(_, want)| *want != Want::HeadAndTail)
+        .collect()
+}
+
+#[test]
+fn of_a_crowd_only_what_stretches_leave_equal_is_read_whole() {
+    let wants = wants_of_crowd(&[1, 2, 3, 4, 5, 6, 7, 7]);
+    let whole = wants.iter().filter(|w| w.1 == Want::Content);
+    let whole: BTreeSet<usize> = whole.map(|w| w.0).collect();
+    assert_eq!(whole, BTreeSet::from([6, 7]));
+}
+
+#[test]
+fn copies_are_looked_at_once_before_they_are_read() {
+    let wants = wants_of_crowd(&[9; 6]);
+    let looks = wants.iter().filter(|w| matches!(w.1, Want::Stretches(_)));
+    assert_eq!((looks.count(), wants.len()), (6, 12));
+}
+
+#[test]
+fn fewer_than_a_crowd_are_read_at_once() {
+    assert_eq!(
+        wants_of_crowd(&[1, 2]),
+        [(0, Want::Content), (1, Want::Content)]
+    );
 }

@@ -2,6 +2,7 @@
 
 mod by_size;
 mod chain;
+mod crowds;
 mod first_visit;
 mod keyed_join;
 mod keys;
@@ -15,6 +16,7 @@ mod summary;
 mod verdict;
 
 pub use crate::event::LeftOut;
+pub use crowds::{CrowdRule, FIRST_STRETCH, Stretches};
 pub use first_visit::FirstVisit;
 pub use keyed_join::ClassId;
 pub use kinship::SharedBlocks;

@@ -3,6 +3,7 @@
 //! All of them advance together, so that each is left alone as soon as it differs from all others,
 //! and bytes are looked at once. On cached files this is faster than any strong hash.
 
+mod blocks;
 mod split;
 
 use std::collections::HashMap;
@@ -17,11 +18,8 @@ use crate::executor::fold::Fold;
 use crate::executor::reader::{Reader, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
 
+use blocks::{BLOCK, Blocks};
 use split::Block;
-
-/// Bytes of each file that are compared at a time: a block of two files is in the second-level
-/// cache when it is compared.
-const BLOCK: usize = 64 << 10;
 
 /// An open file and what it is.
 struct File<'a> {
@@ -130,16 +128,19 @@ fn compare<F: Fold>(
     answers: &mut Vec<Completion<F::Digest>>,
 ) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
+    let mut blocks = Blocks::new(files.len(), len);
     let mut classes = vec![files];
-    let mut offset = 0;
+    let (mut read, mut told_apart) = (0, false);
     let mut first = vec![0; BLOCK];
     let stop = Arc::clone(&reader.settings.stop);
-    while offset < len && !classes.is_empty() {
-        let want = (len - offset).min(BLOCK as u64) as usize;
+    while !classes.is_empty()
+        && let Some((offset, want)) = blocks.next(told_apart)
+    {
         let mut split = Vec::new();
+        let before = classes.iter().filter(|class| class.len() > 1).count();
         for class in classes {
             if class.len() == 1 {
-                settle(&class, offset, answers);
+                settle(&class, read, answers);
                 continue;
             }
             let block = Block {
@@ -155,11 +156,12 @@ fn compare<F: Fold>(
                     .map(|(task, failure)| completion(task, Outcome::Failed(failure))),
             );
         }
+        told_apart = split.len() > before;
         classes = split;
-        offset += want as u64;
+        read += want as u64;
     }
     for class in classes {
-        settle(&class, len, answers);
+        settle(&class, read, answers);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The stages put together: found files and digests in, reads and sets out.
 
+mod crowd;
 mod outcome;
 mod samples;
 mod want;
@@ -13,6 +14,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize};
 use super::chain::Chain;
+use super::crowds::Crowds;
 use super::first_visit::FirstVisit;
 use super::keyed_join::{ClassId, KeyedJoin};
 use super::keys::{Content, ContentKey, SampleKey};
@@ -47,12 +49,17 @@ pub struct Machine {
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
     kinship: Kinship,
+    crowds: Crowds,
+    /// Files that stretches told from all others.
+    alone_in_crowds: Vec<FileIndex>,
     unread: Unread,
     /// Files whose samples were in the page cache.
     cached: HashSet<FileIndex>,
-    /// By tail class the files that wait to be compared, all of one size; empty once they are.
+    /// By tail class the files that wait for the others of their size; empty once they do not.
     groups: HashMap<ClassId, Vec<FileIndex>>,
-    /// Sizes with files that wait to be compared, each with their tail classes.
+    /// Tail classes whose files may be compared, since all of the first ones were in the page cache.
+    comparable: HashSet<ClassId>,
+    /// Sizes with files that wait for each other, each with their tail classes.
     grouped: HashMap<ClassId, Vec<ClassId>>,
     comparisons: Vec<Vec<FileIndex>>,
     scan_done: bool,
@@ -86,9 +93,12 @@ impl Machine {
             effects: Vec::new(),
             comparing: None,
             kinship: Kinship::new(None),
+            crowds: Crowds::default(),
+            alone_in_crowds: Vec::new(),
             unread: Unread::default(),
             cached: HashSet::new(),
             groups: HashMap::new(),
+            comparable: HashSet::new(),
             grouped: HashMap::new(),
             comparisons: Vec::new(),
             scan_done: false,
@@ -270,6 +280,7 @@ impl Machine {
         self.awaiting_tail.remove(&file);
         self.early_contents.remove(&file);
         let size = self.size_class(file);
+        self.seen_in_crowd(size, file, None);
         self.settle(size);
     }
 

@@ -41,7 +41,8 @@ impl Machine {
         let by_size = self.by_size.closed(&self.chain).into_iter();
         let by_head = closed(&self.by_head, &self.chain);
         let by_tail = closed(&self.by_tail, &self.chain);
-        by_size.chain(by_head).chain(by_tail)
+        let in_crowds = self.alone_in_crowds.iter().copied();
+        by_size.chain(by_head).chain(by_tail).chain(in_crowds)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the machine wants read.
 
 use crate::file::FileIndex;
+use crate::pipeline::crowds::Stretches;
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
 pub const HEAD: u64 = 4096;
@@ -26,6 +27,8 @@ pub enum Want {
     HeadAndTail,
     /// The last [`TAIL`] bytes.
     Tail,
+    /// Stretches of a file of a crowd.
+    Stretches(Stretches),
     /// Everything, with nothing read before.
     Whole,
     /// Everything, after samples.

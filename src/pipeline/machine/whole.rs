@@ -49,18 +49,23 @@ impl Machine {
         }
     }
 
-    /// Decides, when a class opens, whether its files are compared or digested.
+    /// Decides, when a class opens, whether its files wait for each other: to be compared, or since
+    /// they may be a crowd.
     pub(super) fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
         let compare = files.iter().all(|file| {
             self.cached.remove(file) && !self.tail_rule.seeks(self.catalog.volume(*file))
         });
         if compare {
+            self.comparable.insert(class);
+        }
+        let of_size = self.by_size.class(size).files as usize;
+        if compare || self.is_crowd(of_size, files) {
             self.groups.insert(class, Vec::new());
             self.grouped.entry(size).or_default().push(class);
         }
     }
 
-    /// When nothing of a size is being read any more, what waits to be compared is complete; when
+    /// When nothing of a size is being read any more, what waits for the others is complete; when
     /// nothing waits either, the size is final.
     pub(super) fn end_if_idle(&mut self, size: ClassId) {
         if !self.scan_done || self.by_size.class(size).pending > 0 {
@@ -69,13 +74,16 @@ impl Machine {
         let most = self.comparing.map_or(0, |comparing| comparing.most);
         for class in self.grouped.remove(&size).unwrap_or_default() {
             let group = self.groups.insert(class, Vec::new()).unwrap_or_default();
-            if group.len() > most {
+            let is_comparable = self.comparable.remove(&class);
+            if is_comparable && group.len() <= most {
+                self.by_size.class_mut(size).pending += group.len() as u32;
+                self.comparisons.push(group);
+            } else if self.is_crowd(group.len(), &group) {
+                self.look_at_crowd(size, class, group);
+            } else {
                 for file in group {
                     self.want_whole(size, SampleClass::Tail(class), file);
                 }
-            } else {
-                self.by_size.class_mut(size).pending += group.len() as u32;
-                self.comparisons.push(group);
             }
         }
         if self.by_size.class(size).pending == 0 {

@@ -1,0 +1,93 @@
+//! Where files are looked at next.
+
+use std::ops::Range;
+
+/// Bytes of each file that are compared at a time: a block of two files is in the second-level
+/// cache when it is compared.
+pub const BLOCK: usize = 64 << 10;
+
+/// So many files of one length, equal at both ends, may well differ. Fewer are most likely copies,
+/// and are read from front to back.
+const CROWD: usize = 16;
+
+/// The blocks of files of one length, each once.
+pub struct Blocks {
+    /// What is left of each part.
+    parts: [Range<u64>; 2],
+    /// The part looked at last.
+    at: usize,
+}
+
+impl Blocks {
+    /// Of so many files of this length, bytes. A crowd is looked at from its middle and from its
+    /// beginning on.
+    pub fn new(files: usize, len: u64) -> Self {
+        let block = BLOCK as u64;
+        let middle = match files >= CROWD {
+            true => len / 2 / block * block,
+            false => 0,
+        };
+        Self {
+            parts: [middle..len, 0..middle],
+            at: 1,
+        }
+    }
+
+    /// Offset and length of the next block. Where the last one told files apart the next one is
+    /// likely to do so; else both parts take turns.
+    pub fn next(&mut self, told_apart: bool) -> Option<(u64, usize)> {
+        if !told_apart || self.parts[self.at].is_empty() {
+            self.at = 1 - self.at;
+        }
+        if self.parts[self.at].is_empty() {
+            self.at = 1 - self.at;
+        }
+        let part = &mut self.parts[self.at];
+        let len = (part.end - part.start).min(BLOCK as u64);
+        let offset = part.start;
+        part.start += len;
+        (len > 0).then_some((offset, len as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEN: u64 = 5 * BLOCK as u64 + 7;
+
+    fn in_blocks(mut blocks: Blocks, told_apart: impl Fn(u64) -> bool) -> Vec<u64> {
+        let (mut offsets, mut bytes, mut last) = (Vec::new(), 0, false);
+        while let Some((offset, len)) = blocks.next(last) {
+            offsets.push(offset / BLOCK as u64);
+            bytes += len as u64;
+            last = told_apart(offset / BLOCK as u64);
+        }
+        assert_eq!(bytes, LEN);
+        offsets
+    }
+
+    #[test]
+    fn few_files_are_read_from_front_to_back() {
+        assert_eq!(
+            in_blocks(Blocks::new(2, LEN), |_| false),
+            [0, 1, 2, 3, 4, 5]
+        );
+    }
+
+    #[test]
+    fn a_crowd_is_read_from_its_middle_and_its_beginning_by_turns() {
+        let blocks = Blocks::new(CROWD, LEN);
+        assert_eq!(in_blocks(blocks, |_| false), [2, 0, 3, 1, 4, 5]);
+    }
+
+    #[test]
+    fn a_part_that_tells_files_apart_is_read_on() {
+        let in_the_middle = |block| block >= 2;
+        let blocks = Blocks::new(CROWD, LEN);
+        assert_eq!(in_blocks(blocks, in_the_middle), [2, 3, 4, 5, 0, 1]);
+        let at_the_beginning = |block| block < 2;
+        let blocks = Blocks::new(CROWD, LEN);
+        assert_eq!(in_blocks(blocks, at_the_beginning), [2, 0, 1, 3, 4, 5]);
+    }
+}
