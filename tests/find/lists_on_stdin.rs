@@ -1,0 +1,87 @@
+//! Roots listed on standard input.
+
+use super::*;
+
+#[track_caller]
+fn find(tree: &Tree, arguments: &str, list: impl Into<Vec<u8>>) -> Run {
+    seekless(tree.root(), &format!("find -f nul {arguments}"))
+        .stdin(list)
+        .run()
+}
+
+#[test]
+fn lines_are_paths() {
+    let tree = photos();
+    find(&tree, "--stdin", "photos/b.jpg\nbackup\n")
+        .exits(0)
+        .finds(["photos/b.jpg backup/b.jpg"]);
+}
+
+#[test]
+fn the_last_line_needs_no_end() {
+    find(&photos(), "--stdin", "photos/b.jpg\nbackup")
+        .exits(0)
+        .finds(["photos/b.jpg backup/b.jpg"]);
+}
+
+#[test]
+fn paths_on_stdin_add_to_those_given_as_arguments() {
+    find(&photos(), "--stdin photos/b.jpg", "backup\n")
+        .exits(0)
+        .finds(["photos/b.jpg backup/b.jpg"]);
+}
+
+#[test]
+fn a_path_in_the_list_and_as_an_argument_counts_once() {
+    find(&photos(), "--stdin photos/b.jpg", "photos/b.jpg\n")
+        .exits(0)
+        .finds([]);
+}
+
+#[test]
+fn spaces_belong_to_the_name() {
+    let tree = Tree::new().copies([" x ", "y"], "same");
+    let run = find(&tree, "--stdin", " x \ny\n").exits(0);
+    assert_eq!(run.sets().first().map(|set| set.len()), Some(2), "{run}");
+}
+
+#[test]
+fn with_null_any_name_can_be_listed() {
+    let tree = Tree::new()
+        .file(b"two\nlines", "same")
+        .file(b"\xff\xfe", "same")
+        .file("plain", "same");
+    let run = find(&tree, "--stdin --null", b"two\nlines\0\xff\xfe\0plain\0").exits(0);
+    let expected = [&b"two\nlines"[..], b"\xff\xfe", b"plain"].map(<[u8]>::to_vec);
+    assert_eq!(run.sets(), [expected.into()].into(), "{run}");
+    let short = find(&tree, "-0", b"two\nlines\0plain").exits(0);
+    assert_eq!(
+        short.sets().first().map(|set| set.len()),
+        Some(2),
+        "{short}"
+    );
+}
+
+#[test]
+fn names_in_no_encoding_can_be_listed_by_line() {
+    let tree = Tree::new().file(b"caf\xe9", "same").file("plain", "same");
+    let run = find(&tree, "--stdin", b"caf\xe9\nplain\n").exits(0);
+    assert_eq!(run.sets().first().map(|set| set.len()), Some(2), "{run}");
+}
+
+#[test]
+fn a_path_that_is_not_there_is_named_and_the_others_are_searched() {
+    find(&photos(), "--stdin", "photos/b.jpg\nnowhere\nbackup\n")
+        .exits(1)
+        .says("nowhere")
+        .finds(["photos/b.jpg backup/b.jpg"]);
+}
+
+#[test]
+fn a_hundred_thousand_paths_can_be_listed() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    let mut list = "a\n".repeat(50_000);
+    list.push_str(&"./b\n".repeat(50_000));
+    let run = find(&tree, "--stdin", list).exits(0);
+    assert_eq!(run.sets().first().map(|set| set.len()), Some(2));
+}

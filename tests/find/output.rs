@@ -1,0 +1,340 @@
+//! What is printed.
+
+use super::*;
+
+#[test]
+fn fdupes_output_is_names_with_an_empty_line_after_each_set() {
+    let tree = Tree::new().copies(["1", "2"], "same");
+    let run = seekless(tree.root(), "find -f fdupes .").run().exits(0);
+    let text = run.stdout_text();
+    assert!(
+        ["./1\n./2\n\n", "./2\n./1\n\n"].contains(&text.as_str()),
+        "{run}"
+    );
+}
+
+#[test]
+fn all_formats_know_the_same_sets() {
+    let tree = photos();
+    let nul = find(&tree, ".").sets();
+    let lines = seekless(tree.root(), "find -f fdupes .")
+        .run()
+        .exits(0)
+        .lines();
+    assert_eq!(lines, nul);
+    let json = seekless(tree.root(), "find -f json .")
+        .run()
+        .exits(0)
+        .file_sets();
+    let flat = json
+        .iter()
+        .map(|set| set.iter().flatten().cloned().collect())
+        .collect();
+    assert_eq!(nul, flat);
+    let text = seekless(tree.root(), "find .").run().exits(0).stdout_text();
+    let csv = seekless(tree.root(), "find -f csv .")
+        .run()
+        .exits(0)
+        .stdout_text();
+    let ndjson = seekless(tree.root(), "find -f ndjson .")
+        .run()
+        .exits(0)
+        .stdout_text();
+    for name in nul.iter().flatten() {
+        let name = String::from_utf8(name.clone()).expect("plain names");
+        for output in [&text, &csv, &ndjson] {
+            assert!(output.contains(&name), "{name} is not in\n{output}");
+        }
+    }
+    assert!(!text.contains("c.jpg"), "{text}");
+}
+
+#[test]
+fn json_tells_what_is_known_of_each_file() {
+    use std::os::unix::fs::MetadataExt;
+    let tree = Tree::new()
+        .copies(["1", "2"], noise(3, 5000))
+        .modified("1", 1_600_000_000);
+    let run = seekless(tree.root(), "find -f json .").run().exits(0);
+    let document = run.json();
+    let set = &document["sets"][0];
+    assert_eq!(set["size"], 5000);
+    let digest = blake3::hash(&noise(3, 5000)).to_hex();
+    assert_eq!(set["digest"], digest.as_str());
+    let members = set["members"].as_array().expect("members");
+    let first = members
+        .iter()
+        .find(|member| {
+            member["path"]["text"]
+                .as_str()
+                .is_some_and(|name| name.ends_with('1'))
+        })
+        .expect("the first file is a member");
+    let metadata = fs::metadata(tree.path("1")).expect("metadata");
+    assert_eq!(first["dev"], metadata.dev());
+    assert_eq!(first["ino"], metadata.ino());
+    assert_eq!(first["links"], 1);
+    assert_eq!(first["allocated"], metadata.blocks() * 512);
+    let mtime = first["mtime"].as_str().expect("a time");
+    assert!(mtime.starts_with("2020-09-13T12:26:40"), "{mtime}");
+}
+
+#[test]
+fn digests_are_those_of_b3sum_whatever_the_size() {
+    let sizes = [
+        1, 100, 4095, 4096, 4097, 65_536, 65_537, 131_072, 1_048_577, 5_000_000,
+    ];
+    let tree = sizes.into_iter().fold(Tree::new(), |tree, size| {
+        let content = noise(size as u64, size);
+        tree.file(format!("a/{size}"), &content)
+            .file(format!("b/{size}"), &content)
+    });
+    let document = seekless(tree.root(), "find -f json .")
+        .run()
+        .exits(0)
+        .json();
+    let sets = document["sets"].as_array().expect("sets");
+    assert_eq!(sets.len(), sizes.len());
+    for set in sets {
+        let size = set["size"].as_u64().expect("a size");
+        let digest = blake3::hash(&noise(size, size as usize)).to_hex();
+        assert_eq!(set["digest"], digest.as_str(), "{size} bytes");
+    }
+}
+
+#[test]
+fn every_line_of_ndjson_is_an_object() {
+    let run = seekless(photos().root(), "find -f ndjson .").run().exits(0);
+    let lines: Vec<serde_json::Value> = run
+        .stdout_text()
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .collect();
+    assert!(lines.iter().all(serde_json::Value::is_object));
+    assert!(lines.len() >= 2, "{run}");
+}
+
+#[test]
+fn sets_that_free_most_come_first_in_the_text() {
+    let tree = Tree::new()
+        .copies(["small1", "small2"], noise(1, 10_000))
+        .copies(["large1", "large2"], noise(2, 500_000))
+        .copies(["many1", "many2", "many3", "many4"], noise(3, 100_000));
+    let run = seekless(tree.root(), "find .").run().exits(0);
+    let text = run.stdout_text();
+    let at = |name: &str| {
+        text.find(name)
+            .unwrap_or_else(|| panic!("{name} is in {text}"))
+    };
+    assert!(
+        at("large") < at("many") && at("many") < at("small"),
+        "{run}"
+    );
+}
+
+#[test]
+fn a_report_goes_into_a_file_as_a_whole() {
+    let tree = photos();
+    let run = seekless(tree.root(), "find -f nul -o report photos backup")
+        .run()
+        .exits(0);
+    assert_eq!(run.stdout, b"", "{run}");
+    let written = fs::read(tree.path("report")).expect("the report is there");
+    assert_eq!(common::run::parse_bare(&written, 0).len(), 2);
+    let others: Vec<_> = fs::read_dir(tree.root())
+        .expect("listable")
+        .map(|entry| entry.expect("readable").file_name())
+        .filter(|name| {
+            !["photos", "backup", "report"]
+                .iter()
+                .any(|known| name == known)
+        })
+        .collect();
+    assert!(others.is_empty(), "left behind: {others:?}");
+}
+
+#[test]
+fn the_report_itself_is_not_searched() {
+    let tree = Tree::new().copies(["1", "2"], "same");
+    let runs = [(); 3].map(|()| {
+        seekless(tree.root(), "find -f fdupes -o report .")
+            .run()
+            .exits(0)
+    });
+    drop(runs);
+    let written = fs::read(tree.path("report")).expect("the report is there");
+    assert_eq!(
+        common::run::parse_bare(&written, b'\n'),
+        common::sets(["1 2"])
+    );
+}
+
+#[test]
+fn an_earlier_report_is_replaced_only_by_a_finished_one() {
+    let tree = photos().file("report", "earlier");
+    seekless(tree.root(), "find -f nul -o report nowhere")
+        .run()
+        .exits(2);
+    assert_eq!(
+        fs::read(tree.path("report")).expect("still there"),
+        b"earlier"
+    );
+    seekless(tree.root(), "find -f nul -o report photos")
+        .run()
+        .exits(0);
+    assert_ne!(fs::read(tree.path("report")).expect("there"), b"earlier");
+}
+
+#[test]
+fn a_report_may_go_to_the_terminal_or_pipe_by_name() {
+    let run = seekless(photos().root(), "find -f nul -o /dev/stdout photos backup")
+        .run()
+        .exits(0);
+    assert_eq!(run.sets().len(), 2, "{run}");
+}
+
+#[test]
+fn what_v_tells_is_told_once_and_in_lines() {
+    let tree = Tree::new().copies(["1", "2"], "same");
+    let run = seekless(tree.root(), "find -v -f nul .").run().exits(0);
+    let told = run.stderr_text();
+    assert!(!told.contains("\\n"), "{run}");
+    assert_eq!(told.matches("class ").count(), 1, "{run}");
+}
+
+#[test]
+fn colour_stays_out_of_pipes() {
+    let tree = photos();
+    let escapes = |run: Run| run.stdout.contains(&0x1b);
+    assert!(!escapes(seekless(tree.root(), "find .").run()));
+    assert!(!escapes(
+        seekless(tree.root(), "find --color never .").run()
+    ));
+    assert!(!escapes(
+        seekless(tree.root(), "find --color auto .")
+            .env("NO_COLOR", "1")
+            .run()
+    ));
+    assert!(escapes(
+        seekless(tree.root(), "find --color always .").run()
+    ));
+}
+
+#[test]
+fn a_summary_goes_to_stderr_and_quiet_leaves_it_out() {
+    let tree = photos();
+    let run = seekless(tree.root(), "find -f nul .").run().exits(0);
+    assert!(!run.stderr.is_empty());
+    for quiet in ["-q", "--quiet"] {
+        let run = seekless(tree.root(), &format!("find -f nul {quiet} ."))
+            .run()
+            .exits(0);
+        assert_eq!(run.stderr, b"", "{run}");
+        assert_eq!(run.sets().len(), 2, "{run}");
+    }
+}
+
+#[test]
+fn quiet_runs_still_name_what_went_wrong() {
+    seekless(photos().root(), "find -q -f nul . nowhere")
+        .run()
+        .exits(1)
+        .says("nowhere");
+}
+
+#[test]
+fn progress_stays_out_of_pipes() {
+    let run = seekless(photos().root(), "find .").run().exits(0);
+    assert!(
+        !run.stderr.contains(&b'\r') && !run.stderr.contains(&0x1b),
+        "{run}"
+    );
+    seekless(photos().root(), "find --no-progress .")
+        .run()
+        .exits(0);
+}
+
+#[test]
+fn the_summary_counts_what_there_is() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/2", "x/3"], noise(1, 6000))
+        .file("x/other", "alone")
+        .hard_link("x/4", "x/1");
+    let summary = &seekless(tree.root(), "find -f json x")
+        .run()
+        .exits(0)
+        .json()["summary"];
+    assert_eq!(summary["incomplete"], false);
+    assert_eq!(summary["files"], 4);
+    assert_eq!(summary["extra_names"], 1);
+    assert_eq!(summary["bytes_present"], 3 * 6000 + 5);
+    assert_eq!(summary["sets"], 1);
+    assert_eq!(summary["redundant_files"], 2);
+    assert_eq!(summary["redundant_bytes"], 12_000);
+    assert_eq!(summary["reclaimable"], 2 * 8192);
+}
+
+#[test]
+fn verified_sets_are_the_same_sets() {
+    let tree = photos();
+    assert_eq!(find(&tree, "--verify .").sets(), find(&tree, ".").sets());
+}
+
+#[test]
+fn explaining_reads_nothing_and_names_each_root() {
+    let tree = photos();
+    let run = seekless(tree.root(), "find --explain photos backup")
+        .run()
+        .exits(0);
+    let said = run.stdout_text() + &run.stderr_text();
+    assert!(said.contains("photos") && said.contains("backup"), "{run}");
+    assert!(!said.contains("a.jpg"), "{run}");
+}
+
+#[test]
+fn explaining_shows_the_pool_sizes_that_were_asked_for() {
+    let tree = photos();
+    for (threads, numbers) in [
+        ("--threads default:7,5", ["7", "5"]),
+        ("--threads default:11,3 --depth-random 13", ["11", "13"]),
+    ] {
+        let run = seekless(tree.root(), &format!("find --explain {threads} photos"))
+            .run()
+            .exits(0);
+        let said = run.stdout_text() + &run.stderr_text();
+        for number in numbers {
+            assert!(said.contains(number), "{number} is not in\n{run}");
+        }
+    }
+}
+
+#[test]
+fn pool_sizes_change_no_answer() {
+    let tree = photos();
+    let expected = find(&tree, ".").sets();
+    for options in [
+        "--threads 1",
+        "--threads default:1,1",
+        "--threads default:16,8",
+        "--threads ssd:3,2 --threads hdd:1,1 --threads network:2,2 --threads default:2,1",
+        "--depth-random 1",
+        "--depth-random 128",
+        "--threads hdd",
+        "--threads hdd --order directory --sample-first",
+        "--threads hdd --order inode",
+        "--io-idle --bwlimit 500M",
+        "--threads hdd --bwlimit 500M",
+        "--keep-cache",
+        "--drop-cache",
+        "--digest when-needed",
+        "--digest always",
+        "-v",
+        "-vv",
+    ] {
+        assert_eq!(
+            find(&tree, &format!("{options} .")).sets(),
+            expected,
+            "{options}"
+        );
+    }
+}
