@@ -56,7 +56,11 @@ impl Taste {
 }
 
 /// Reads after which the pace of a busy device is judged.
-const PACE: u32 = 256;
+const PACE: u32 = 16;
+
+/// So often in a row it must be that of a disk with a head: whatever holds a device or us up once, all
+/// that waited comes at once afterwards, and is quick.
+const PACES: u32 = 4;
 
 /// What is taken to be in flight must be that many, so that it is the device that is waited for.
 const CROWD: usize = 16;
@@ -75,6 +79,9 @@ pub struct Pace {
     since: Option<Duration>,
     reads: u32,
     bytes: u64,
+    /// Slow ones in a row, and how long they took together.
+    slow: u32,
+    spent: Duration,
 }
 
 impl Pace {
@@ -85,19 +92,31 @@ impl Pace {
             *self = Self::default();
             return None;
         }
-        let since = *self.since.get_or_insert(now);
+        let Some(since) = self.since else {
+            self.since = Some(now);
+            return None;
+        };
         self.reads += 1;
         self.bytes += bytes;
-        if self.reads <= PACE {
+        if self.reads < PACE {
             return None;
         }
         let brought = Duration::from_secs_f64(self.bytes as f64 / BUS);
-        let each = now.saturating_sub(since).saturating_sub(brought) / PACE;
-        *self = Self::default();
-        (each > SLOWEST).then_some(Evidence {
+        let took = now.saturating_sub(since).saturating_sub(brought);
+        let (mut slow, mut spent) = (0, Duration::ZERO);
+        if took > SLOWEST * PACE {
+            (slow, spent) = (self.slow + 1, self.spent + took);
+        }
+        *self = Self {
+            since: Some(now),
+            slow,
+            spent,
+            ..Self::default()
+        };
+        (slow == PACES).then(|| Evidence {
             has_head: true,
-            reads: PACE,
-            each,
+            reads: PACE * PACES,
+            each: spent / (PACE * PACES),
         })
     }
 }
@@ -184,6 +203,24 @@ mod tests {
         assert!(pace(300.0, 4096, 64).is_some());
         for rate in [1_000.0, 5_000.0, 200_000.0] {
             assert_eq!(pace(rate, 4096, 64), None, "{rate} a second");
+        }
+    }
+
+    #[test]
+    fn a_disk_with_a_head_is_known_before_it_has_lost_a_second() {
+        let mut pace = Pace::default();
+        let mut times = (1..).map(|i| Duration::from_millis(6 * i));
+        let known = times.find(|&now| pace.read(4096, now, 64).is_some());
+        assert!(known < Some(Duration::from_secs(1)), "{known:?}");
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_a_device_that_stops_now_and_then() {
+        let mut pace = Pace::default();
+        for i in 0..10_000 {
+            // Half a second without any answer, then those to all that was asked.
+            let now = Duration::from_micros(200 * i) + Duration::from_millis(500 * (i / 64));
+            assert_eq!(pace.read(4096, now, 64), None, "{i}");
         }
     }
 
