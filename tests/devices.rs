@@ -220,7 +220,9 @@ fn arrays_serve_as_many_whole_files_as_they_have_copies() {
         ("md-raid10-near", 2, 32),
         ("md-raid10-far", 1, 32),
         ("btrfs-two-disks", 1, 16),
-        ("lvm-raid1", 1, 16),
+        ("lvm-raid1", 2, 16),
+        ("lvm-striped", 1, 16),
+        ("lvm-linear-two-hdds", 1, 8),
     ] {
         let policy = last(case, &[]).policy;
         assert_eq!(policy.executor, ExecutorKind::OneThreadPerDisk, "{case}");

@@ -14,6 +14,7 @@ mod cost;
 mod filesystem;
 mod identity;
 mod leaf;
+mod lvm;
 mod md;
 mod mountinfo;
 mod mounts;

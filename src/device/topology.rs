@@ -5,6 +5,7 @@ use std::path::Path;
 use super::anonymous;
 use super::filesystem::Kind;
 use super::leaf::{Leaf, LeafKind};
+use super::lvm;
 use super::md::Md;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
@@ -207,6 +208,7 @@ impl Surveyor<'_> {
             members = md.read_from(members, &mut survey.notes);
             survey.arrays.push(md.array(&members));
         }
+        survey.arrays.extend(lvm::array(device, &members));
         let uuid = device.attribute("dm/uuid").unwrap_or_default();
         match members.as_slice() {
             [] => survey.end(Leaf::disk(self.sysfs, device)),
