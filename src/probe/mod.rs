@@ -25,6 +25,7 @@ mod model;
 mod order;
 mod random;
 mod scratch;
+mod signs;
 mod sizes;
 mod spec;
 mod steady;
