@@ -82,18 +82,27 @@ pub struct Pace {
     /// Slow ones in a row, and how long they took together.
     slow: u32,
     spent: Duration,
+    /// Paces that were judged.
+    judged: u32,
 }
 
 impl Pace {
+    /// True if a verdict is near that has not been given yet, with so many reads in flight: what is read
+    /// meanwhile would disturb it, and be read in the wrong way if there is a head.
+    pub fn is_awaited(&self, in_flight: usize) -> bool {
+        self.judged < PACES && in_flight >= CROWD
+    }
+
     /// Takes note of a read from the device that ended at this time, with so many others in flight;
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
-        if in_flight < CROWD {
-            *self = Self::default();
-            return None;
-        }
-        let Some(since) = self.since else {
-            self.since = Some(now);
+        let judged = self.judged;
+        let Some(since) = self.since.filter(|_| in_flight >= CROWD) else {
+            *self = Self {
+                since: (in_flight >= CROWD).then_some(now),
+                judged,
+                ..Self::default()
+            };
             return None;
         };
         self.reads += 1;
@@ -111,6 +120,7 @@ impl Pace {
             since: Some(now),
             slow,
             spent,
+            judged: judged.saturating_add(1),
             ..Self::default()
         };
         (slow == PACES).then(|| Evidence {
@@ -212,6 +222,20 @@ mod tests {
         let mut times = (1..).map(|i| Duration::from_millis(6 * i));
         let known = times.find(|&now| pace.read(4096, now, 64).is_some());
         assert!(known < Some(Duration::from_secs(1)), "{known:?}");
+    }
+
+    #[test]
+    fn a_verdict_is_awaited_only_while_it_can_come() {
+        let mut pace = Pace::default();
+        assert!(pace.is_awaited(64) && !pace.is_awaited(3));
+        let times = (0..1000).map(|i| Duration::from_micros(100 * i));
+        let reads = times.take_while(|&now| {
+            pace.read(4096, now, 64);
+            pace.is_awaited(64)
+        });
+        assert!(reads.count() < 100, "it never comes");
+        pace.read(4096, Duration::from_secs(1), 3);
+        assert!(!pace.is_awaited(64), "it is asked for once");
     }
 
     #[test]

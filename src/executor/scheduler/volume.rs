@@ -265,6 +265,11 @@ impl Volume {
     /// The next tasks of one queue, if there is room for them; `v` is this volume's number.
     pub fn next_batch(&mut self, v: usize, bulk: bool, asker: &mut dyn Asker) -> Option<Batch> {
         let on_disk = self.disk.is_some();
+        // Should it have a head, whole files are best left to its own thread.
+        let is_judged = self.otherwise.is_some() && self.pace.is_awaited(self.random.in_flight);
+        if bulk && !on_disk && is_judged {
+            return None;
+        }
         let limits = self.limits;
         let (window, most) = match (on_disk, bulk) {
             // They are only looked up.
