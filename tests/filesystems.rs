@@ -6,13 +6,14 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
 
 use common::oracle::Question;
 use common::run::Seekless;
-use common::volume::{MemoryLimit, Mounted, SpinningDisk, Volume, sh};
+use common::volume::{ControlGroup, Mounted, SpinningDisk, Volume, sh};
 use common::{Run, Tree, noise, seekless};
 
 fn find(folder: &Path, arguments: &str) -> Run {
@@ -542,7 +543,7 @@ mod very_many {
         for i in 0..2 * PAIRS {
             fs::write(folder.join(i.to_string()), (i % PAIRS).to_string()).expect("a file");
         }
-        let limit = MemoryLimit::new(512 << 20);
+        let limit = ControlGroup::with_memory(512 << 20);
         let run = seekless(&volume.path(), "find -f nul flat")
             .before(limit.enter())
             .run()
@@ -565,7 +566,7 @@ mod very_many {
         for i in 0..MEMBERS {
             fs::write(folder.join(i.to_string()), "the same everywhere").expect("a file");
         }
-        let limit = MemoryLimit::new(512 << 20);
+        let limit = ControlGroup::with_memory(512 << 20);
         for options in ["", "--verify"] {
             let run = seekless(&volume.path(), &format!("find -f nul {options} flat"))
                 .before(limit.enter())
@@ -588,7 +589,7 @@ mod very_many {
                 file.write_all_at(&content, block << 20).expect("written");
             }
         }
-        let limit = MemoryLimit::new(64 << 20);
+        let limit = ControlGroup::with_memory(64 << 20);
         let run = seekless(&volume.path(), "find -f nul --verify .")
             .before(limit.enter())
             .run()
@@ -627,6 +628,49 @@ fn a_flag_that_lies_is_found_out() {
     run("--threads hdd").never_says(told);
 }
 
+/// Solid state that is kept busy for a second answers like a disk with a head, and is taken for one until a
+/// lone read shows better.
+#[test]
+#[ignore = "needs root: mounts loop devices, limits reads"]
+fn what_is_slow_for_a_moment_only_is_not_taken_for_a_disk_with_a_head() {
+    let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
+    for folder in 0..24 {
+        let folder = volume.path().join(folder.to_string());
+        fs::create_dir(&folder).expect("made");
+        for file in 0..30 {
+            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
+        }
+    }
+    let expected = find(&volume.path(), ".").exits(0).sets();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (head, none) = ("read like a spinning disk", "read like solid state");
+    // Where the machine is busy with other things, even memory may take its time.
+    let found_out = (0..20).any(|_| {
+        volume.unmount();
+        volume.mount();
+        let group = ControlGroup::with_reads(120, &volume.path());
+        let answer = folder.path().join("answer");
+        let mut child = seekless(&volume.path(), "find -f nul -v .")
+            .before(group.enter())
+            .stdout(fs::File::create(&answer).expect("a file"))
+            .spawn();
+        let mut told = Vec::new();
+        for line in BufReader::new(child.stderr.take().expect("a pipe")).lines() {
+            told.push(line.expect("text"));
+            if told.last().is_some_and(|line| line.contains(head)) {
+                group.allow_reads(None, &volume.path());
+            }
+        }
+        let says = |what: &str| told.iter().any(|line| line.contains(what));
+        assert!(child.wait().expect("a child").success());
+        let answer = fs::read(&answer).expect("an answer");
+        assert_eq!(common::run::parse_bare(&answer, 0), expected);
+        assert!(says(head), "never taken for a disk with a head: {told:?}");
+        says(none)
+    });
+    assert!(found_out, "taken for a disk with a head to the end");
+}
+
 mod little_memory {
     use super::*;
 
@@ -649,7 +693,8 @@ mod little_memory {
         for memory in ["8MiB", "32MiB"] {
             let _ = fs::write("/proc/sys/vm/drop_caches", "3");
             // What is in flight, the program and its tables.
-            let limit = MemoryLimit::new(if memory == "8MiB" { 28 << 20 } else { 52 << 20 });
+            let limit =
+                ControlGroup::with_memory(if memory == "8MiB" { 28 << 20 } else { 52 << 20 });
             let run = seekless(
                 tree.root(),
                 &format!("find -f nul --threads 16,8 --depth-random 256 --memory {memory} ."),

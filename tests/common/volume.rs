@@ -174,30 +174,65 @@ impl SpinningDisk {
 
 /// A control group whose members share this much memory and no more.
 #[derive(Debug)]
-pub struct MemoryLimit {
-    group: PathBuf,
+pub struct ControlGroup {
+    folder: PathBuf,
+    unified: bool,
 }
 
-impl MemoryLimit {
-    pub fn new(bytes: u64) -> Self {
-        let name = format!("seekless-test-{}-{bytes}", std::process::id());
-        let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-        let (parent, limit) = match unified {
-            true => ("/sys/fs/cgroup", "memory.max"),
-            false => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+impl ControlGroup {
+    /// Whatever is put into it has so many bytes of memory.
+    pub fn with_memory(bytes: u64) -> Self {
+        let group = Self::new(&format!("memory-{bytes}"), "memory", "memory");
+        let limit = match group.unified {
+            true => "memory.max",
+            false => "memory.limit_in_bytes",
+        };
+        group.set(limit, &bytes.to_string());
+        group
+    }
+
+    /// Whatever is put into it may read from the device below this path so often a second.
+    pub fn with_reads(per_second: u32, path: &Path) -> Self {
+        let group = Self::new("reads", "blkio", "io");
+        group.allow_reads(Some(per_second), path);
+        group
+    }
+
+    /// Changes how often the device below this path may be read from; `None` is without limit.
+    pub fn allow_reads(&self, per_second: Option<u32>, path: &Path) {
+        let device = fs::metadata(path).expect("metadata").dev();
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        let number = per_second.map(|number| number.to_string());
+        let (file, none, key) = match self.unified {
+            true => ("io.max", "max", "riops="),
+            false => ("blkio.throttle.read_iops_device", "0", ""),
+        };
+        let number = number.as_deref().unwrap_or(none);
+        self.set(file, &format!("{major}:{minor} {key}{number}"));
+    }
+
+    fn new(name: &str, v1: &str, v2: &str) -> Self {
+        let top = Path::new("/sys/fs/cgroup");
+        let unified = top.join("cgroup.controllers").exists();
+        let parent = match unified {
+            true => top.to_owned(),
+            false => top.join(v1),
         };
         if unified {
-            let _ = fs::write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+            let _ = fs::write(top.join("cgroup.subtree_control"), format!("+{v2}"));
         }
-        let group = Path::new(parent).join(name);
-        fs::create_dir(&group).expect("a control group can be made");
-        fs::write(group.join(limit), bytes.to_string()).expect("memory can be limited");
-        Self { group }
+        let folder = parent.join(format!("seekless-test-{}-{name}", std::process::id()));
+        fs::create_dir(&folder).expect("a control group can be made");
+        Self { folder, unified }
+    }
+
+    fn set(&self, file: &str, value: &str) {
+        fs::write(self.folder.join(file), value).expect("what a group uses can be limited");
     }
 
     /// To be called in the child before it starts: puts it into the group.
     pub fn enter(&self) -> impl FnMut() -> std::io::Result<()> + Send + Sync + 'static {
-        let list = self.group.join("cgroup.procs");
+        let list = self.folder.join("cgroup.procs");
         let list = CString::new(list.as_os_str().as_bytes()).expect("no NUL");
         move || {
             let list = openat(CWD, list.as_c_str(), OFlags::WRONLY, Mode::empty())?;
@@ -207,8 +242,8 @@ impl MemoryLimit {
     }
 }
 
-impl Drop for MemoryLimit {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.group);
+        let _ = fs::remove_dir(&self.folder);
     }
 }

@@ -143,8 +143,13 @@ impl<F: Fold> Scheduler<F> {
         for &volume in volumes {
             if let Some((lane, limits)) = self.volumes[volume].otherwise.take() {
                 let disk = self.make_ready(lane, limits);
-                self.volumes[volume].change(disk, limits);
+                let before = self.volumes[volume].change(disk, limits);
                 self.changes.push(Change { volume, evidence });
+                if evidence.has_head {
+                    // A device that others keep busy, or that is held up for a moment, looks like one with
+                    // a head from afar. Lone reads will show.
+                    self.may_change(volume, Lane::Pools, before);
+                }
             }
         }
         for d in 0..self.disks.len() {

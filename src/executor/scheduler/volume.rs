@@ -195,10 +195,11 @@ impl Volume {
         }
     }
 
-    /// Has it read in another way from now on.
-    pub fn change(&mut self, disk: Option<usize>, limits: Limits) {
-        (self.disk, self.limits) = (disk, limits);
+    /// Has it read in another way from now on; returns how much could be under way before.
+    pub fn change(&mut self, disk: Option<usize>, limits: Limits) -> Limits {
+        self.disk = disk;
         self.home = self.home.or(disk);
+        std::mem::replace(&mut self.limits, limits)
     }
 
     /// Takes note of a short read by the pools that was not in the page cache; what many of them
