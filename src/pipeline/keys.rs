@@ -36,7 +36,7 @@ pub enum Content {
 
 impl Key for SampleKey {
     fn hash(&self) -> u64 {
-        self.digest.first_word() ^ u64::from(self.parent.0).rotate_left(32)
+        self.digest.first_word() ^ spread(self.parent)
     }
 }
 
@@ -46,7 +46,7 @@ impl Key for ContentKey {
             Content::Digest(digest) => digest.first_word(),
             Content::Of(file) => mixed(file.0.into()),
         };
-        content ^ u64::from(self.size.0).rotate_left(32)
+        content ^ spread(self.size)
     }
 }
 
@@ -56,4 +56,31 @@ pub fn mixed(number: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)
+}
+
+/// The number of a class, spread over all bits: files of very many sizes may have one head (zeros), so the
+/// lowest bits, which say where in a table to look, must not be the digest's alone.
+fn spread(class: ClassId) -> u64 {
+    u64::from(class.0).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Sparse files of a million lengths have one head.
+    #[test]
+    fn one_digest_in_many_classes_lies_all_over_a_table() {
+        let digest = SampleDigest::of(&[0; 4096]);
+        let content = Content::Digest(ContentDigest::of_nothing());
+        let places = |hash: fn(ClassId, SampleDigest, Content) -> u64| {
+            let place = |i| hash(ClassId(i), digest, content) % 1024;
+            (0..1024).map(place).collect::<HashSet<_>>().len()
+        };
+        let samples = places(|parent, digest, _| SampleKey { parent, digest }.hash());
+        let contents = places(|size, _, content| ContentKey { size, content }.hash());
+        assert!(samples > 512 && contents > 512, "{samples}, {contents}");
+    }
 }
