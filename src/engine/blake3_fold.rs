@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::executor::Fold;
-use crate::hash::{Digest, Running, SampleDigest};
+use crate::hash::{Digest, Running, SampleDigest, Subtree};
 
 /// Heads that were met, so that whoever has just read one knows whether to read on. Of each only 64
 /// bits are kept: if two are taken for one, a file is read in vain.
@@ -37,6 +37,7 @@ pub struct Blake3 {
 
 impl Fold for Blake3 {
     type State = Running;
+    type Part = Subtree;
     type Digest = Digest;
 
     fn feed(&self, state: &mut Running, bytes: &[u8]) {
@@ -49,6 +50,18 @@ impl Fold for Blake3 {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn begin_part(&self, offset: u64) -> Running {
+        Running::at(offset)
+    }
+
+    fn end_part(&self, state: Running) -> Subtree {
+        state.finish_part()
+    }
+
+    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
+        Digest::of(Subtree::join(&parts), whole_file)
     }
 
     fn goes_on(&self, size: u64, head: &Digest) -> bool {

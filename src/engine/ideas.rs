@@ -17,6 +17,8 @@ pub enum Idea {
     LockStep,
     /// Files in the same blocks known as equal.
     SharedBlocks,
+    /// Long files read in parts by all threads that are free.
+    Parts,
     /// What comes next announced to the kernel.
     ReadAhead,
     /// Files read while folders are still being listed.
@@ -56,6 +58,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
         "shared-blocks",
         "looking for shared blocks",
     ),
+    (
+        Idea::Parts,
+        "parts",
+        "sharing long files: each is hashed by one thread",
+    ),
     (Idea::ReadAhead, "read-ahead", "announcing what comes next"),
     (
         Idea::Overlap,
@@ -66,7 +73,7 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
 
 impl Idea {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Ring,
         Self::OpenFolders,
         Self::Tails,
@@ -74,6 +81,7 @@ impl Idea {
         Self::WholeAtOnce,
         Self::LockStep,
         Self::SharedBlocks,
+        Self::Parts,
         Self::ReadAhead,
         Self::Overlap,
     ];

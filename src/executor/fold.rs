@@ -6,6 +6,8 @@ use std::hash::Hash;
 pub trait Fold: Clone + Send + 'static {
     /// A digest under way.
     type State: Default + Send;
+    /// What is known of a part of a span.
+    type Part: Send;
     /// A digest.
     type Digest: Copy + Eq + Hash + Send + 'static;
 
@@ -17,6 +19,16 @@ pub trait Fold: Clone + Send + 'static {
 
     /// The digest of a span that came in one piece.
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Self::Digest;
+
+    /// Begins with a part of a span, so many bytes behind its beginning. Parts are as long as a power
+    /// of two says, 1,024 bytes at least, and begin at a multiple of that.
+    fn begin_part(&self, offset: u64) -> Self::State;
+
+    /// Ends a part.
+    fn end_part(&self, state: Self::State) -> Self::Part;
+
+    /// The digest of a span from all of its parts, two at least, in order.
+    fn join(&self, parts: Vec<Self::Part>, whole_file: bool) -> Self::Digest;
 
     /// True if a file of this size whose beginning has this digest is to be read on, where the task
     /// leaves that open.

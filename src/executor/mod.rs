@@ -10,6 +10,9 @@ mod elevator;
 mod fold;
 mod many;
 mod one;
+mod parts;
+#[cfg(test)]
+mod parts_tests;
 mod pool;
 mod reader;
 #[cfg(test)]
@@ -26,6 +29,7 @@ pub use behind::{Behind, PageUse};
 pub use budget::Budgets;
 pub use elevator::SweepOrder;
 pub use fold::Fold;
+pub use parts::PART;
 pub use reader::Settings;
 
 pub use scheduler::{Answer, Asker, Change, Finished, Fragments, Lane, Limits, Request, Scheduler};

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
+use super::parts::Team;
 use super::reader::{Reader, Settings};
 use super::stream::Window;
 use super::task::{Batch, Completion};
@@ -16,6 +17,7 @@ pub struct Pool<F: Fold> {
     name: Arc<str>,
     threads: usize,
     shape: Shape,
+    team: Option<Team<F>>,
     settings: Settings,
     fold: F,
     queue: Sender<Batch>,
@@ -41,6 +43,7 @@ impl<F: Fold> Pool<F> {
             name: name.into(),
             threads,
             shape,
+            team: None,
             settings,
             fold,
             queue,
@@ -48,6 +51,12 @@ impl<F: Fold> Pool<F> {
             done,
             running: Vec::new(),
         }
+    }
+
+    /// Lets its threads help each other with long files.
+    #[must_use]
+    pub fn with_team(self, team: Option<Team<F>>) -> Self {
+        Self { team, ..self }
     }
 
     /// What its threads are called.
@@ -97,15 +106,15 @@ impl<F: Fold> Pool<F> {
         let _ignored = queue.send(batch);
         drop(queue);
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        worker::run(reader, self.shape, &tasks, &self.done);
+        worker::run(reader, self.shape, None, &tasks, &self.done);
     }
 
     fn start(&mut self) {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
-        let shape = self.shape;
-        let work = move || worker::run(reader, shape, &tasks, &done);
+        let (shape, team) = (self.shape, self.team.clone());
+        let work = move || worker::run(reader, shape, team, &tasks, &done);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
         if let Ok(handle) = thread.spawn(work) {

@@ -41,6 +41,8 @@ pub struct Settings {
     pub open_folders: usize,
     /// Tell the kernel what comes next.
     pub read_ahead: bool,
+    /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
+    pub part: Option<u64>,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
     /// How much may be read from each device.

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::file::{Fingerprint, SharedDirs};
-use crate::hash::{Digest, Running};
+use crate::hash::{Digest, Running, Subtree};
 use crate::sys::ring::Ring;
 use crate::sys::{cachestat, fadvise, open, stat};
 
@@ -32,6 +32,7 @@ pub struct Hashing;
 
 impl Fold for Hashing {
     type State = Running;
+    type Part = Subtree;
     type Digest = Digest;
 
     fn feed(&self, state: &mut Running, bytes: &[u8]) {
@@ -44,6 +45,18 @@ impl Fold for Hashing {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn begin_part(&self, offset: u64) -> Running {
+        Running::at(offset)
+    }
+
+    fn end_part(&self, state: Running) -> Subtree {
+        state.finish_part()
+    }
+
+    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
+        Digest::of(Subtree::join(&parts), whole_file)
     }
 }
 
@@ -99,6 +112,7 @@ pub fn settings(folder: &Path) -> Settings {
         follow: false,
         open_folders: 2,
         read_ahead: true,
+        part: None,
         order: SweepOrder::Physical,
         budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),
@@ -207,12 +221,12 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
             window: Window { bytes, files },
         };
         match way {
-            Way::One => worker::run(reader, shape(0, 0, 0, 0), &tasks, &done),
+            Way::One => worker::run(reader, shape(0, 0, 0, 0), None, &tasks, &done),
             Way::Many { slots, slot_size } => {
-                worker::run(reader, shape(slots, slot_size, 0, 0), &tasks, &done);
+                worker::run(reader, shape(slots, slot_size, 0, 0), None, &tasks, &done);
             }
             Way::Stream { bytes, files } => {
-                worker::run(reader, shape(4, 4096, bytes, files), &tasks, &done);
+                worker::run(reader, shape(4, 4096, bytes, files), None, &tasks, &done);
             }
             Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
@@ -533,7 +547,7 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
         slot_size: 4096,
         window: Window { bytes: 1, files: 1 },
     };
-    worker::run(Reader::new(settings, Hashing), shape, &tasks, &done);
+    worker::run(Reader::new(settings, Hashing), shape, None, &tasks, &done);
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
     all.sort_by_key(|completion| completion.ticket);
@@ -617,6 +631,7 @@ struct Choosy(Vec<Digest>);
 
 impl Fold for Choosy {
     type State = Running;
+    type Part = Subtree;
     type Digest = Digest;
 
     fn feed(&self, state: &mut Running, bytes: &[u8]) {
@@ -629,6 +644,18 @@ impl Fold for Choosy {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Hashing.at_once(bytes, whole_file)
+    }
+
+    fn begin_part(&self, offset: u64) -> Running {
+        Hashing.begin_part(offset)
+    }
+
+    fn end_part(&self, state: Running) -> Subtree {
+        Hashing.end_part(state)
+    }
+
+    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
+        Hashing.join(parts, whole_file)
     }
 
     fn goes_on(&self, _: u64, head: &Digest) -> bool {
@@ -680,7 +707,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
             files: 4,
         },
     };
-    in_time(move || worker::run(Reader::new(settings, choosy), shape, &tasks, &done));
+    in_time(move || worker::run(Reader::new(settings, choosy), shape, None, &tasks, &done));
     let all: Vec<_> = completions.into_iter().flatten().collect();
     assert_eq!(all.len(), contents.len());
     for completion in all {

@@ -16,6 +16,7 @@ use crate::sys::pread;
 
 use super::behind::{Behind, Range};
 use super::fold::Fold;
+use super::parts::{Parts, Team};
 use super::reader::{PIECE, Reader, finished, is_expected, is_whole, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Task};
@@ -46,6 +47,12 @@ pub struct Stream<F: Fold> {
     files: VecDeque<File<F>>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
+    /// Who helps with long files, if anybody does.
+    team: Option<Team<F>>,
+    /// The file of which parts are taken.
+    parts: Option<Arc<Parts<F>>>,
+    /// It is another thread's: tasks come first.
+    helps: bool,
 }
 
 /// A file under way.
@@ -61,6 +68,8 @@ struct File<F: Fold> {
     given_back: u64,
     state: F::State,
     digests: [Option<F::Digest>; SPANS],
+    /// It is a part of a file only, the one with this number.
+    part: Option<(Arc<Parts<F>>, usize)>,
     /// Whether it is read to its end is yet to be seen.
     undecided: bool,
     drop_behind: bool,
@@ -75,18 +84,19 @@ struct Piece {
 }
 
 impl<F: Fold> File<F> {
-    fn new(task: Task, fd: OwnedFd) -> Self {
+    fn new(task: Task, fd: Arc<OwnedFd>) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
             first: usize::from(along),
             task,
-            fd: Arc::new(fd),
+            fd,
             announced: 0,
             read: 0,
             given_back: 0,
             state: F::State::default(),
             digests: [None; SPANS],
+            part: None,
             undecided: along && task.may_end_early && whole.len > UNDECIDED,
             drop_behind: false,
         }
@@ -130,6 +140,10 @@ impl<F: Fold> File<F> {
             let digest = reader.digest_of_piece(head.len as usize, is_whole(&self.task, head));
             self.digests[0] = Some(digest);
         }
+        if self.part.is_some() {
+            reader.feed_piece(&mut self.state, len);
+            return;
+        }
         let span = self.task.spans[piece.span];
         let whole = is_whole(&self.task, span);
         if piece.len == span.len {
@@ -150,6 +164,19 @@ impl<F: Fold> File<F> {
         was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
+    /// What came of it once it was read, or could not be; `None` if that is for others to say.
+    fn outcome(&mut self, failure: Option<Failure>, fold: &F) -> Option<Outcome<F::Digest>> {
+        if let Some((parts, number)) = self.part.take() {
+            let state = std::mem::take(&mut self.state);
+            let part = failure.map_or_else(|| Ok(fold.end_part(state)), Err);
+            return parts.end(number, part, fold);
+        }
+        Some(match failure {
+            Some(failure) => Outcome::Failed(failure),
+            None => finished(&self.task, self.fd.as_fd(), self.digests, self.read),
+        })
+    }
+
     /// Has the pages read so far given back.
     fn give_back(&mut self, behind: &Behind) {
         if self.drop_behind {
@@ -165,12 +192,26 @@ impl<F: Fold> File<F> {
 
 impl<F: Fold> Stream<F> {
     /// A stream with nothing under way.
-    pub fn new(window: Window) -> Self {
+    pub fn new(window: Window, team: Option<Team<F>>) -> Self {
         Self {
             window,
             files: VecDeque::new(),
             ahead: 0,
+            team,
+            parts: None,
+            helps: false,
         }
+    }
+
+    /// Takes parts of a file that another thread has begun with, as long as there are no tasks.
+    pub fn help(
+        &mut self,
+        parts: Arc<Parts<F>>,
+        reader: &mut Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
+        (self.parts, self.helps) = (Some(parts), true);
+        self.run(reader, source);
     }
 
     /// Does tasks as long as there are any.
@@ -178,6 +219,7 @@ impl<F: Fold> Stream<F> {
         loop {
             self.announce(reader, source);
             let Some((piece, failure)) = self.read_on(reader) else {
+                self.parts = None;
                 return;
             };
             // The disk is to be busy while the processor is.
@@ -211,8 +253,11 @@ impl<F: Fold> Stream<F> {
         if self.files.len() >= self.window.files.max(1) || last.is_some_and(|file| file.undecided) {
             return false;
         }
+        if !self.helps && self.take_part(reader) {
+            return true;
+        }
         let Some((task, name)) = source.peek() else {
-            return false;
+            return self.helps && !source.met_another() && self.take_part(reader);
         };
         let opened = match reader.stopped() {
             true => Err(Failure::Refused(Errno::CANCELED)),
@@ -233,12 +278,41 @@ impl<F: Fold> Stream<F> {
     fn begin(&mut self, reader: &Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
         is_expected(&task, fd.as_fd())?;
         reader.announce(&task, fd.as_fd());
-        let mut file = File::new(task, fd);
+        let fd = Arc::new(fd);
+        let parts = self.team.as_ref().and_then(|team| team.cut(&task, &fd));
+        if parts.is_some() {
+            (self.parts, self.helps) = (parts, false);
+            self.take_part(reader);
+        } else {
+            self.push(reader, File::new(task, fd));
+        }
+        Ok(())
+    }
+
+    /// Takes the next part of the file of which parts are taken; false if there is none.
+    fn take_part(&mut self, reader: &Reader<F>) -> bool {
+        let taken = |parts: Arc<Parts<F>>| parts.take().map(|(number, task)| (parts, number, task));
+        let Some((parts, number, task)) = self.parts.take().and_then(taken) else {
+            return false;
+        };
+        self.push(
+            reader,
+            File {
+                state: reader.fold.begin_part(task.spans[0].offset),
+                part: Some((Arc::clone(&parts), number)),
+                ..File::new(task, Arc::clone(parts.file()))
+            },
+        );
+        self.parts = Some(parts);
+        true
+    }
+
+    fn push(&mut self, reader: &Reader<F>, mut file: File<F>) {
         let len = file.len();
         if len >= PIECE as u64 {
-            let missing = reader.uncached_bytes(&task, file.fd.as_fd());
-            let in_one = len == task.spans[file.first].len;
-            file.drop_behind = in_one && reader.drops_behind(&task, missing);
+            let missing = reader.uncached_bytes(&file.task, file.fd.as_fd());
+            let in_one = len == file.task.spans[file.first].len;
+            file.drop_behind = in_one && reader.drops_behind(&file.task, missing);
             if missing == Some(0) {
                 file.undecided = false;
                 file.announced = len;
@@ -246,7 +320,6 @@ impl<F: Fold> Stream<F> {
             }
         }
         self.files.push_back(file);
-        Ok(())
     }
 
     /// Reads the next piece of the first file into the reader's buffer.
@@ -294,11 +367,9 @@ impl<F: Fold> Stream<F> {
         };
         // A failure leaves some of the file announced and not read.
         self.ahead -= file.announced - file.read.min(file.announced);
-        let outcome = match failure {
-            Some(failure) => Outcome::Failed(failure),
-            None => finished(&file.task, file.fd.as_fd(), file.digests, file.read),
-        };
-        source.complete(&file.task, outcome);
+        if let Some(outcome) = file.outcome(failure, &reader.fold) {
+            source.complete(&file.task, outcome);
+        }
         // What was long to read may be what others wait for.
         source.flush();
         file.give_back(&reader.settings.behind);

@@ -1,6 +1,8 @@
 //! A reading thread: scattered reads many at a time, whole files one after the other.
 
-use crossbeam_channel::{Receiver, Sender};
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, select};
 
 use crate::sys::ring::Ring;
 
@@ -8,6 +10,7 @@ use super::compare;
 use super::fold::Fold;
 use super::many::Many;
 use super::one;
+use super::parts::{Parts, Team};
 use super::reader::Reader;
 use super::source::Source;
 use super::stream::{Stream, Window};
@@ -24,17 +27,64 @@ pub struct Shape {
     pub window: Window,
 }
 
+/// What a thread is to do.
+enum Work<F: Fold> {
+    Tasks(Batch),
+    /// Help with what another thread has begun.
+    Parts(Arc<Parts<F>>),
+}
+
+/// Waits for tasks, or, while there are none, for a file of which parts can be taken; `None` when no
+/// task will ever come.
+fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<Work<F>> {
+    let Some(team) = team else {
+        return tasks.recv().ok().map(Work::Tasks);
+    };
+    loop {
+        match tasks.try_recv() {
+            Ok(batch) => return Some(Work::Tasks(batch)),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => {}
+        }
+        select! {
+            recv(tasks) -> batch => return batch.ok().map(Work::Tasks),
+            recv(team.offered()) -> offer => {
+                let parts = offer.ok().and_then(|offer| team.accept(&offer));
+                if let Some(parts) = parts {
+                    return Some(Work::Parts(parts));
+                }
+            }
+        }
+    }
+}
+
 /// Does tasks until their channel closes.
 pub fn run<F: Fold>(
     mut reader: Reader<F>,
     shape: Shape,
+    team: Option<Team<F>>,
     tasks: &Receiver<Batch>,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
     let mut many = Means::Unmade;
-    let mut stream = Stream::new(shape.window);
+    let mut stream = Stream::new(shape.window, team.clone());
     let mut next = None;
-    while let Some(batch) = next.take().or_else(|| tasks.recv().ok()) {
+    loop {
+        let work = next.take().map(Work::Tasks);
+        let batch = match work.or_else(|| wait(tasks, team.as_ref())) {
+            Some(Work::Tasks(batch)) => batch,
+            Some(Work::Parts(parts)) => {
+                let nothing_yet = Batch {
+                    kind: Kind::Bulk,
+                    ..Batch::default()
+                };
+                let mut source = Source::new(nothing_yet, tasks, done);
+                stream.help(parts, &mut reader, &mut source);
+                next = source.end();
+                continue;
+            }
+            None => return,
+        };
         let kind = batch.kind;
         if kind == Kind::Compare {
             compare::run(&mut reader, &batch, done);

@@ -1,6 +1,8 @@
 //! Hashing bytes that arrive in pieces.
 
-use super::{ContentDigest, SampleDigest};
+use blake3::hazmat::HasherExt;
+
+use super::{ContentDigest, SampleDigest, Subtree};
 
 /// A BLAKE3 computation that is made only once the first piece has come: the hasher's state
 /// takes 2 KB, and most files are read in one piece.
@@ -11,6 +13,18 @@ impl Running {
     /// Takes the next piece.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.0.get_or_insert_default().update(bytes);
+    }
+
+    /// For a part of a longer whole, so many bytes behind its beginning; see [`Subtree`].
+    pub fn at(offset: u64) -> Self {
+        let mut hasher = Box::<blake3::Hasher>::default();
+        hasher.set_input_offset(offset);
+        Self(Some(hasher))
+    }
+
+    /// What stands for the part that was begun with [`Self::at`].
+    pub fn finish_part(self) -> Subtree {
+        Subtree::of(&self.0.unwrap_or_default())
     }
 
     /// BLAKE3 of all pieces.

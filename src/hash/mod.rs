@@ -2,6 +2,8 @@
 
 mod compute;
 mod digest;
+mod subtree;
 
 pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};
+pub use subtree::Subtree;

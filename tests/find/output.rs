@@ -1,5 +1,8 @@
 //! What is printed.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 use super::*;
 
 #[test]
@@ -99,6 +102,38 @@ fn digests_are_those_of_b3sum_whatever_the_size() {
         let size = set["size"].as_u64().expect("a size");
         let digest = blake3::hash(&noise(size, size as usize)).to_hex();
         assert_eq!(set["digest"], digest.as_str(), "{size} bytes");
+    }
+}
+
+/// Of three files two threads share the last.
+#[test]
+fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
+    // Mostly holes; long enough to be shared, and no power of two.
+    let (length, marks) = (70_000_001, [(0, 0), (40_000_000, 1), (70_000_000, 2)]);
+    let tree = Tree::new();
+    for name in ["a", "b", "c"] {
+        let file = File::create(tree.root().join(name)).expect("made");
+        file.set_len(length).expect("made longer");
+        for (at, seed) in marks {
+            file.write_all_at(&noise(seed, 1), at).expect("written");
+        }
+    }
+    let mut content = vec![0; length as usize];
+    for (at, seed) in marks {
+        content[at as usize] = noise(seed, 1)[0];
+    }
+    let digest = blake3::hash(&content).to_hex();
+    for options in [
+        "--threads 1",
+        "--threads default:4,2",
+        "--threads default:4,2 --drop-cache --bwlimit 2G",
+        "--threads default:4,2 --without parts",
+        "--threads hdd",
+    ] {
+        let arguments = format!("find -f json --digest always {options} .");
+        let document = seekless(tree.root(), &arguments).run().exits(0).json();
+        assert_eq!(document["sets"][0]["digest"], digest.as_str(), "{options}");
+        assert_eq!(document["sets"].as_array().map(Vec::len), Some(1));
     }
 }
 

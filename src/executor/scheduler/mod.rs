@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
+use super::parts::Team;
 use super::pool::Pool;
 use super::reader::Settings;
 use super::stream::Window;
@@ -80,7 +81,7 @@ impl<F: Fold> Scheduler<F> {
         };
         Self {
             random: pool("random", 1),
-            sequential: pool("sequential", 1),
+            sequential: pool("sequential", 1).with_team(settings.part.map(Team::new)),
             volumes: Vec::new(),
             disks: Vec::new(),
             disk_names: HashMap::new(),
