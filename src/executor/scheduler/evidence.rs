@@ -58,9 +58,9 @@ impl Taste {
 /// Reads after which the pace of a busy device is judged.
 const PACE: u32 = 16;
 
-/// So often in a row it must be that of a disk with a head: whatever holds a device or us up once, all
-/// that waited comes at once afterwards, and is quick.
-const PACES: u32 = 4;
+/// So many in a row are judged together, the slowest of them left out: whatever holds a device up once, all that
+/// waited comes at once afterwards. (Not each for itself: on a busy machine answers are noticed in bunches.)
+const PACES: usize = 4;
 
 /// What is taken to be in flight must be that many, so that it is the device that is waited for.
 const CROWD: usize = 16;
@@ -79,30 +79,33 @@ pub struct Pace {
     since: Option<Duration>,
     reads: u32,
     bytes: u64,
-    /// Slow ones in a row, and how long they took together.
-    slow: u32,
-    spent: Duration,
-    /// Paces that were judged.
-    judged: u32,
+    /// How long the last ones took, without the time for their bytes.
+    last: [Duration; PACES],
+    /// How many there were in a row.
+    paces: usize,
+    /// A verdict was given.
+    is_judged: bool,
 }
 
 impl Pace {
     /// True if a verdict is near that has not been given yet, with so many reads in flight: what is read
     /// meanwhile would disturb it, and be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
-        self.judged < PACES && in_flight >= CROWD
+        !self.is_judged && in_flight >= CROWD
     }
 
     /// Takes note of a read from the device that ended at this time, with so many others in flight;
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
-        let judged = self.judged;
-        let Some(since) = self.since.filter(|_| in_flight >= CROWD) else {
+        if in_flight < CROWD {
             *self = Self {
-                since: (in_flight >= CROWD).then_some(now),
-                judged,
+                is_judged: self.is_judged,
                 ..Self::default()
             };
+            return None;
+        }
+        let Some(since) = self.since else {
+            self.since = Some(now);
             return None;
         };
         self.reads += 1;
@@ -111,22 +114,20 @@ impl Pace {
             return None;
         }
         let brought = Duration::from_secs_f64(self.bytes as f64 / BUS);
-        let took = now.saturating_sub(since).saturating_sub(brought);
-        let (mut slow, mut spent) = (0, Duration::ZERO);
-        if took > SLOWEST * PACE {
-            (slow, spent) = (self.slow + 1, self.spent + took);
+        self.last[self.paces % PACES] = now.saturating_sub(since).saturating_sub(brought);
+        self.paces += 1;
+        (self.since, self.reads, self.bytes) = (Some(now), 0, 0);
+        if self.paces < PACES {
+            return None;
         }
-        *self = Self {
-            since: Some(now),
-            slow,
-            spent,
-            judged: judged.saturating_add(1),
-            ..Self::default()
-        };
-        (slow == PACES).then(|| Evidence {
+        self.is_judged = true;
+        let slowest = self.last.iter().max().copied().unwrap_or_default();
+        let all: Duration = self.last.iter().sum();
+        let reads = PACE * PACES as u32;
+        (all - slowest > SLOWEST * (reads - PACE)).then(|| Evidence {
             has_head: true,
-            reads: PACE * PACES,
-            each: spent / (PACE * PACES),
+            reads,
+            each: all / reads,
         })
     }
 }
@@ -222,6 +223,16 @@ mod tests {
         let mut times = (1..).map(|i| Duration::from_millis(6 * i));
         let known = times.find(|&now| pace.read(4096, now, 64).is_some());
         assert!(known < Some(Duration::from_secs(1)), "{known:?}");
+    }
+
+    #[test]
+    fn a_disk_with_a_head_is_known_if_its_answers_are_noticed_in_bunches() {
+        let mut pace = Pace::default();
+        let noticed = (1..300).map(|i| Duration::from_millis(6 * (i / 30 * 30)));
+        let known = noticed
+            .map(|now| pace.read(4096, now, 64))
+            .find(Option::is_some);
+        assert!(known.is_some());
     }
 
     #[test]
