@@ -294,6 +294,55 @@ fn a_disk_waits_for_its_own_scan_only() {
 }
 
 #[test]
+fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(folder.path(), &[3000; 400]);
+        for (name, _) in &desk.files {
+            let file = fs::File::open(folder.path().join(name)).expect("is there");
+            file.sync_all().expect("written out");
+            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+        }
+        let limits = Limits {
+            depth: 32,
+            ..LIMITS
+        };
+        let volume = (desk.scheduler).add_volume(&"sdy".into(), Lane::Pools, limits);
+        let lane = Lane::Disk("sdy".into());
+        desk.scheduler.may_change(volume, lane, DISK);
+        desk.scheduler.scan_done();
+        (0..400).for_each(|i| desk.ask(volume, i, i % 50 == 0));
+        let (mut finished, mut changes, mut uncached) = (Vec::new(), Vec::new(), 0);
+        while !desk.scheduler.is_idle() {
+            desk.dispatch();
+            let arrived = desk.scheduler.completions().recv().expect("readers");
+            for completion in arrived {
+                // As slow as if a head had to move, as long as that is not known.
+                if changes.is_empty() {
+                    std::thread::sleep(Duration::from_millis(4));
+                }
+                finished.extend(desk.scheduler.completed(completion));
+                changes.extend(desk.scheduler.changes());
+            }
+        }
+        for f in &finished {
+            let Ok(Answer::Read { cached, .. }) = f.result else {
+                panic!("{f:?}");
+            };
+            uncached += usize::from(!cached);
+        }
+        desk.check(&finished, volume);
+        assert_eq!(finished.len(), 400);
+        // Where nothing leaves the page cache there is nothing to be seen.
+        let has_head = changes.first().map(|change| change.evidence.has_head);
+        assert!(has_head == Some(true) || uncached < 200, "{changes:?}");
+        // Lone reads may take it back, and then it stays so.
+        assert!(changes.len() <= 2, "{changes:?}");
+        desk.scheduler.join();
+    });
+}
+
+#[test]
 fn what_waits_can_be_forgotten() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");

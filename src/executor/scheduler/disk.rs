@@ -88,6 +88,11 @@ impl<F: Fold> Disk<F> {
         self.tasting = Some(Tasting::default());
     }
 
+    /// True while it is not known whether there is a head.
+    pub fn is_tasting(&self) -> bool {
+        self.tasting.is_some()
+    }
+
     /// Takes all that waits, with its positions.
     pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting)> + use<F> {
         self.waiting.take_all()
@@ -127,11 +132,11 @@ impl<F: Fold> Disk<F> {
         request
     }
 
-    /// The next tasks in the order of the disk, if there is room for them. `all_placed` says that
-    /// no request is on its way here; `begun` hears of each that begins.
+    /// The next tasks in the order of the disk, if there is room for them. `is_ready` says that
+    /// no request is on its way here and, for lone reads, that nobody else reads; `begun` hears of each that begins.
     pub fn next_batch(
         &mut self,
-        all_placed: bool,
+        is_ready: bool,
         asker: &mut dyn Asker,
         mut begun: impl FnMut(u16, Request),
     ) -> Option<Batch> {
@@ -140,14 +145,14 @@ impl<F: Fold> Disk<F> {
         }
         // A sweep begins when all it could meet is in its place: one more would cost a turn of
         // the disk for each request that came late.
-        if !all_placed && !self.waiting.is_sweeping() {
+        if !is_ready && (self.is_tasting() || !self.waiting.is_sweeping()) {
             return None;
         }
         let mut batch = Batch {
             kind: Kind::Bulk,
             ..Batch::default()
         };
-        if self.tasting.is_some() {
+        if self.is_tasting() {
             if self.in_flight > 0 {
                 return None;
             }

@@ -62,6 +62,9 @@ const PACE: u32 = 16;
 /// waited comes at once afterwards. (Not each for itself: on a busy machine answers are noticed in bunches.)
 const PACES: usize = 4;
 
+/// Reads after which a verdict is no longer waited for: there are too few at a time for one.
+const PATIENCE: u32 = 256;
+
 /// What is taken to be in flight must be that many, so that it is the device that is waited for.
 const CROWD: usize = 16;
 
@@ -85,21 +88,25 @@ pub struct Pace {
     paces: usize,
     /// A verdict was given.
     is_judged: bool,
+    /// All reads so far.
+    seen: u32,
 }
 
 impl Pace {
     /// True if a verdict is near that has not been given yet, with so many reads in flight: what is read
     /// meanwhile would disturb it, and be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
-        !self.is_judged && in_flight >= CROWD
+        !self.is_judged && self.seen < PATIENCE && in_flight >= CROWD
     }
 
     /// Takes note of a read from the device that ended at this time, with so many others in flight;
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
+        self.seen = self.seen.saturating_add(1);
         if in_flight < CROWD {
             *self = Self {
                 is_judged: self.is_judged,
+                seen: self.seen,
                 ..Self::default()
             };
             return None;

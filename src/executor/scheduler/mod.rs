@@ -266,9 +266,13 @@ impl<F: Fold> Scheduler<F> {
             }
             let volumes = &mut self.volumes;
             let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
-            let all_placed = own.all(Volume::all_placed);
+            // Lone reads are to be alone, and a sweep to meet all that it could.
+            let is_ready = match disk.is_tasting() {
+                true => own.all(Volume::is_quiet),
+                false => own.all(Volume::all_placed),
+            };
             let begun = |v, request: Request| volumes[usize::from(v)].begun(request.bulk, 1);
-            if let Some(batch) = disk.next_batch(all_placed, asker, begun) {
+            if let Some(batch) = disk.next_batch(is_ready, asker, begun) {
                 self.in_flight += batch.tasks.len();
                 disk.pool.send(batch);
             }
@@ -314,7 +318,7 @@ impl<F: Fold> Scheduler<F> {
                 }
             }
             (Visit::Pooled, _) => {
-                let bytes = read.filter(|_| !request.bulk && volume.otherwise.is_some());
+                let bytes = read.filter(|_| !request.bulk && volume.may_have_a_head());
                 let now = || self.began.elapsed();
                 let evidence = bytes.and_then(|bytes| volume.paced(bytes, now()));
                 if let Some(evidence) = evidence {

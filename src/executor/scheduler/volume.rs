@@ -229,6 +229,16 @@ impl Volume {
         self.is_empty() && self.looked_for == 0
     }
 
+    /// True if nothing waits here, and nothing is being read.
+    pub fn is_quiet(&self) -> bool {
+        self.is_empty() && self.random.in_flight + self.bulk.in_flight == 0
+    }
+
+    /// True if the pools read it, and its disk would get a thread of its own if it had a head.
+    pub fn may_have_a_head(&self) -> bool {
+        self.disk.is_none() && matches!(self.otherwise, Some((Lane::Disk(_), _)))
+    }
+
     /// Takes note that the place of a request is known, or no longer needed.
     pub fn placed(&mut self) {
         self.looked_for -= 1;
@@ -267,8 +277,8 @@ impl Volume {
     pub fn next_batch(&mut self, v: usize, bulk: bool, asker: &mut dyn Asker) -> Option<Batch> {
         let on_disk = self.disk.is_some();
         // Should it have a head, whole files are best left to its own thread.
-        let is_judged = self.otherwise.is_some() && self.pace.is_awaited(self.random.in_flight);
-        if bulk && !on_disk && is_judged {
+        let is_awaited = self.may_have_a_head() && self.pace.is_awaited(self.random.in_flight);
+        if bulk && is_awaited {
             return None;
         }
         let limits = self.limits;
