@@ -18,6 +18,11 @@ const GOOD_ENOUGH: f64 = 0.95;
 /// third of these runs.
 const SWEEP_GOOD_ENOUGH: f64 = 0.83;
 
+/// Fewer in flight are never advised for a sweep: here nothing is done with what was read, so that one at a
+/// time may seem best. Whole searches with one took half as long again as with four, while the disk waited
+/// for the processor.
+const SWEEP_LEAST: u64 = 4;
+
 /// More threads than this for metadata were never seen to pay.
 const MOST_METADATA_THREADS: usize = 64;
 
@@ -94,27 +99,17 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     let signs = Signs::of(chart(outcomes, "order"), plain, scattered.or(sweep));
     let rotational = signs.of_a_head(&mut reasons);
 
-    // What decides on the queue is the way in which the disk will be read.
-    let queue = if rotational {
-        sweep.or(scattered)
-    } else {
-        scattered.or(sweep)
-    };
     let in_force = now.policy.random_threads * now.policy.depth;
-    let in_flight = queue
-        .and_then(|line| {
-            settle(
-                line,
-                in_force,
-                if rotational {
-                    SWEEP_GOOD_ENOUGH
-                } else {
-                    GOOD_ENOUGH
-                },
-            )
-        })
-        .unwrap_or(now.policy.random_threads as u64 * now.policy.depth as u64)
-        as usize;
+    // What decides on the queue is the way in which the disk will be read.
+    let (queue, enough) = match rotational {
+        true => (sweep.or(scattered), SWEEP_GOOD_ENOUGH),
+        false => (scattered.or(sweep), GOOD_ENOUGH),
+    };
+    let settled = queue.and_then(|line| match rotational {
+        true => settle(&line.from(SWEEP_LEAST), in_force, enough).or_else(|| knee(line)),
+        false => settle(line, in_force, enough),
+    });
+    let in_flight = settled.unwrap_or(in_force as u64) as usize;
     let (random_threads, depth) = match rotational {
         true => (1, in_flight),
         false => {

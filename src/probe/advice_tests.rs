@@ -3,7 +3,7 @@
 use crate::device::{ExecutorKind, Order, Policy};
 
 use super::advice::{Advice, Situation, advise};
-use super::findings::{Answer, Outcome};
+use super::findings::{Answer, Outcome, Point};
 use super::model::{Model, recorded};
 use super::{order, streams};
 
@@ -79,6 +79,32 @@ fn one_head_gets_one_stream_and_a_queue_in_physical_order() {
         let depth = advice.depth.to_string();
         assert_eq!(advice.flags, ["--threads", word, "--depth-random", &depth]);
     }
+}
+
+/// Measured on a simulated disk, where whole searches took half as long again with one in flight.
+#[test]
+fn a_lone_reader_is_never_advised_however_fast_it_sweeps() {
+    let sweep = [
+        (1, 1136.0),
+        (2, 1073.0),
+        (4, 911.0),
+        (8, 939.0),
+        (16, 1095.0),
+        (32, 982.0),
+    ];
+    let mut outcomes = Model::spinning(1).outcomes();
+    for outcome in &mut outcomes {
+        if let Answer::Chart(chart) = &mut outcome.result {
+            let lines = chart.series.iter_mut();
+            for line in lines.filter(|line| line.name == order::PHYSICAL) {
+                line.points = sweep.map(|(x, rate)| Point::exact(x, rate)).to_vec();
+            }
+        }
+    }
+    assert_eq!(advice(&outcomes, ELEVATOR).depth, 8, "it is in force");
+    let from_solid = advice(&outcomes, POOLS);
+    assert!(from_solid.rotational);
+    assert_eq!(from_solid.depth, 16, "the best of those that are not lone");
 }
 
 #[test]
@@ -233,5 +259,5 @@ fn a_depth_is_changed_for_a_gain_that_another_run_would_confirm() {
         advice(&outcomes, ELEVATOR).depth
     };
     assert_eq!(sweep_at_8(850.0), 8);
-    assert_eq!(sweep_at_8(500.0), 1);
+    assert_eq!(sweep_at_8(500.0), 4);
 }

@@ -251,6 +251,13 @@ impl Series {
         Some(left.median + share * (right.median - left.median))
     }
 
+    /// The line from a place of the axis on.
+    pub fn from(&self, x: u64) -> Self {
+        let mut line = self.clone();
+        line.points.retain(|point| point.x >= x);
+        line
+    }
+
     /// The highest value.
     pub fn best(&self) -> Option<f64> {
         let values = self.points.iter().map(|point| point.median);
