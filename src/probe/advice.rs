@@ -160,12 +160,14 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     Some(advice)
 }
 
-/// What is in force, if that is good enough (nobody need change what cannot be told from the best),
-/// else the first point that is.
+/// What is in force, if that is good enough or its samples reach those of the best (nobody need change what
+/// cannot be told from the best), else the first point that is.
 fn settle(line: &Series, in_force: usize, enough: f64) -> Option<u64> {
     let now = line.near(in_force as f64)?;
+    let at_most = line.near_of(in_force as f64, |point| point.p90)?;
+    let best = (line.points.iter()).max_by(|a, b| a.median.total_cmp(&b.median))?;
     let within = (line.points.first()?.x..=line.points.last()?.x).contains(&(in_force as u64));
-    if within && now >= enough * line.best()? {
+    if within && (now >= enough * best.median || at_most >= best.p10) {
         return Some(in_force as u64);
     }
     knee(line)

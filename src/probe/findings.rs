@@ -237,18 +237,23 @@ impl Series {
     /// The value at any place: between two points along the logarithm of the axis, beyond the
     /// ends that of the end.
     pub fn near(&self, x: f64) -> Option<f64> {
+        self.near_of(x, |point| point.median)
+    }
+
+    /// The same, of another value of the points.
+    pub fn near_of(&self, x: f64, value: impl Fn(&Point) -> f64) -> Option<f64> {
         let (first, last) = (self.points.first()?, self.points.last()?);
         if x <= first.x as f64 {
-            return Some(first.median);
+            return Some(value(first));
         }
         let after = self.points.iter().position(|point| point.x as f64 >= x);
         let Some(after) = after else {
-            return Some(last.median);
+            return Some(value(last));
         };
         let (left, right) = (&self.points[after - 1], &self.points[after]);
         let (from, to) = ((left.x as f64).ln(), (right.x as f64).ln());
         let share = (x.ln() - from) / (to - from);
-        Some(left.median + share * (right.median - left.median))
+        Some(value(left) + share * (value(right) - value(left)))
     }
 
     /// The line from a place of the axis on.
