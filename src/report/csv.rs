@@ -1,5 +1,6 @@
 //! A table as in RFC 4180: one row for each name, lines end in CR LF.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::{Header, Report, escape, time};
@@ -12,6 +13,8 @@ const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
 #[derive(Default)]
 pub struct Csv {
     sets: u64,
+    row: String,
+    facts: String,
 }
 
 impl Report for Csv {
@@ -21,24 +24,25 @@ impl Report for Csv {
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
         self.sets += 1;
-        let digest = set
-            .digest
-            .map(|digest| digest.to_string())
-            .unwrap_or_default();
+        let digest = set.digest.map(|digest| digest.to_string());
+        let of_set = format!(
+            "{},{},{},{}",
+            set.replicas,
+            set.size,
+            digest.unwrap_or_default(),
+            set.reclaimable
+        );
+        let (row, facts) = (&mut self.row, &mut self.facts);
         for (index, member) in set.members.iter().enumerate() {
-            let start = format!(
-                "{},{},{},{},{digest},{},",
-                self.sets,
-                index + 1,
-                set.replicas,
-                set.size,
-                set.reclaimable
-            );
-            let rest = facts(member);
+            facts.clear();
+            push_facts(facts, member);
             for name in &member.names {
-                out.write_all(start.as_bytes())?;
-                write_path(out, name)?;
-                out.write_all(rest.as_bytes())?;
+                row.clear();
+                // Writing to a string cannot fail.
+                let _ = write!(row, "{},{},{of_set},", self.sets, index + 1);
+                push_path(row, name);
+                row.push_str(facts);
+                out.write_all(row.as_bytes())?;
             }
         }
         Ok(())
@@ -49,32 +53,37 @@ impl Report for Csv {
     }
 }
 
-fn facts(member: &Member) -> String {
-    format!(
-        ",{},{},{},{},{},{},{}\r\n",
-        time::rfc3339(member.mtime_ns),
-        member.dev,
-        member.ino,
-        member.links,
-        member.allocated,
-        quoted(&member.disk),
-        member.root
-    )
+fn push_facts(to: &mut String, member: &Member) {
+    to.push(',');
+    time::push_rfc3339(to, member.mtime_ns);
+    let (dev, ino, links) = (member.dev, member.ino, member.links);
+    let _ = write!(to, ",{dev},{ino},{links},{},", member.allocated);
+    push_quoted(to, &member.disk);
+    let _ = write!(to, ",{}\r\n", member.root);
 }
 
 /// The path and, in a column of its own, how to read it.
 ///
 /// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
 /// whole table; such names are escaped, and only such names.
-fn write_path(out: &mut dyn Write, name: &[u8]) -> io::Result<()> {
+fn push_path(to: &mut String, name: &[u8]) {
     match str::from_utf8(name) {
         Ok(text) if escape::is_printable(text) => {
-            write!(out, "{},text", quoted(text))
+            push_quoted(to, text);
+            to.push_str(",text");
         }
-        _ => write!(out, "{},escaped", quoted(&escape::escape(name))),
+        _ => {
+            push_quoted(to, &escape::escape(name));
+            to.push_str(",escaped");
+        }
     }
 }
 
-fn quoted(field: &str) -> String {
-    format!("\"{}\"", field.replace('"', "\"\""))
+fn push_quoted(to: &mut String, field: &str) {
+    to.push('"');
+    for (nth, part) in field.split('"').enumerate() {
+        to.push_str(if nth > 0 { "\"\"" } else { "" });
+        to.push_str(part);
+    }
+    to.push('"');
 }

@@ -9,9 +9,17 @@ const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
 
 /// Writes nanoseconds since 1970 as `2026-11-21T01:43:16.123456789Z`.
 pub fn rfc3339(ns: i64) -> String {
+    let mut text = String::new();
+    push_rfc3339(&mut text, ns);
+    text
+}
+
+/// The same, at the end of a text.
+pub fn push_rfc3339(to: &mut String, ns: i64) {
     // 64 bits of nanoseconds reach from 1677 to 2262, jiff's years from -9999 to 9999.
     let time = Timestamp::from_nanosecond(i128::from(ns)).unwrap_or_default();
-    PRINTER.timestamp_to_string(&time)
+    // Writing to a string cannot fail.
+    let _ = PRINTER.print_timestamp(&time, to);
 }
 
 /// Reads any RFC 3339 time back; `None` if it is none, or out of the range of 64 bits.
