@@ -10,7 +10,7 @@ use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, PART, Scheduler, Settings};
 use crate::file::SharedDirs;
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::sys::{ioprio, ring, sysinfo};
+use crate::sys::{ioprio, mallopt, ring, sysinfo};
 
 use super::blake3_fold::Blake3;
 use super::config::Config;
@@ -48,6 +48,7 @@ pub fn find(
     sink: &mut Sink<'_>,
 ) -> Result<Summary, Error> {
     config.overrides.check(&config.system())?;
+    mallopt::map_large_blocks();
     let memory = Memory::new(config.memory);
     let share = Share::of_all().with_walkers(memory.walkers());
     let share = match config.uses(Idea::OpenFolders) {

@@ -23,17 +23,26 @@ pub struct ClassId(pub u32);
 /// "No class" in links.
 const NONE: u32 = u32::MAX;
 
-/// The files of one key.
+/// The files of one key. Most keys have one file only, which takes four bytes here.
 #[derive(Clone, Debug)]
-pub struct Class<K> {
-    /// What they have in common.
-    pub key: K,
-    /// Files that were ever offered (inodes).
-    pub files: u32,
-    /// Set once files go on.
-    pub open: bool,
+struct Class<K> {
+    key: K,
     /// For the owner's use: a class of another join that this one leads to.
     link: u32,
+    /// The only file, which is held; or, with [`IS_MANY`], where to find what else is known.
+    files: u32,
+}
+
+/// Tells places in a table from files.
+const IS_MANY: u32 = 1 << 31;
+
+/// What is known of a class that has, or may have, more than one file.
+#[derive(Clone, Copy, Debug, Default)]
+struct Many {
+    /// Files that were ever offered (inodes).
+    files: u32,
+    /// Set once files go on.
+    open: bool,
     held: Held,
 }
 
@@ -51,6 +60,7 @@ pub enum Offered {
 pub struct KeyedJoin<K> {
     table: HashTable<u32>,
     classes: Vec<Class<K>>,
+    many: Vec<Many>,
 }
 
 impl<K> Default for KeyedJoin<K> {
@@ -58,6 +68,7 @@ impl<K> Default for KeyedJoin<K> {
         Self {
             table: HashTable::new(),
             classes: Vec::new(),
+            many: Vec::new(),
         }
     }
 }
@@ -72,54 +83,100 @@ impl<K: Key> KeyedJoin<K> {
     }
 
     /// Offers a file under a key.
+    ///
+    /// # Panics
+    /// If there are 2^31 files.
     pub fn offer(&mut self, key: K, file: FileIndex, chain: &mut Chain) -> Offered {
-        let id = self.find(key).unwrap_or_else(|| self.add(key));
-        let class = &mut self.classes[id.0 as usize];
-        class.files += 1;
-        if class.open {
+        let Some(id) = self.find(key) else {
+            assert!(file.0 & IS_MANY == 0, "fewer than 2^31 files");
+            return Offered::Held(self.add(key, file.0));
+        };
+        let many = self.many_mut(id, chain);
+        many.files += 1;
+        if many.open {
             return Offered::Passed(id);
         }
-        chain.hold(&mut class.held, file);
+        chain.hold(&mut many.held, file);
         Offered::Held(id)
     }
 
     /// Takes note of a file under a key that has no need to wait: it counts for its class only.
-    pub fn count(&mut self, key: K) -> ClassId {
-        let id = self.find(key).unwrap_or_else(|| self.add(key));
-        self.classes[id.0 as usize].files += 1;
-        id
+    pub fn count(&mut self, key: K, chain: &mut Chain) -> ClassId {
+        if let Some(id) = self.find(key) {
+            self.many_mut(id, chain).files += 1;
+            return id;
+        }
+        let place = self.place_for(Many {
+            files: 1,
+            ..Many::default()
+        });
+        self.add(key, place)
     }
 
-    fn add(&mut self, key: K) -> ClassId {
+    fn add(&mut self, key: K, files: u32) -> ClassId {
         let id = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
-        self.classes.push(Class {
-            key,
-            files: 0,
-            open: false,
-            link: NONE,
-            held: Held::default(),
-        });
+        let link = NONE;
+        self.classes.push(Class { key, link, files });
         let classes = &self.classes;
         self.table
             .insert_unique(key.hash(), id, |&i| classes[i as usize].key.hash());
         ClassId(id)
     }
 
+    fn place_for(&mut self, many: Many) -> u32 {
+        self.many.push(many);
+        (self.many.len() as u32 - 1) | IS_MANY
+    }
+
+    fn many(&self, id: ClassId) -> Result<&Many, FileIndex> {
+        let files = self.classes[id.0 as usize].files;
+        match files & IS_MANY {
+            0 => Err(FileIndex(files)),
+            _ => Ok(&self.many[(files & !IS_MANY) as usize]),
+        }
+    }
+
+    fn many_mut(&mut self, id: ClassId, chain: &mut Chain) -> &mut Many {
+        if let Err(file) = self.many(id) {
+            let mut many = Many {
+                files: 1,
+                ..Many::default()
+            };
+            chain.hold(&mut many.held, file);
+            self.classes[id.0 as usize].files = self.place_for(many);
+        }
+        let files = self.classes[id.0 as usize].files;
+        &mut self.many[(files & !IS_MANY) as usize]
+    }
+
     /// Opens a class and lets go of the files held in it, in the order in which they came.
-    pub fn open(&mut self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
-        let class = &mut self.classes[id.0 as usize];
-        class.open = true;
-        chain.list(std::mem::take(&mut class.held))
+    pub fn open(&mut self, id: ClassId, chain: &mut Chain) -> Vec<FileIndex> {
+        let many = self.many_mut(id, chain);
+        many.open = true;
+        chain.list(std::mem::take(&mut many.held))
     }
 
     /// The files held in a class, in the order in which they came.
     pub fn held(&self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
-        chain.list(self.classes[id.0 as usize].held)
+        match self.many(id) {
+            Ok(many) => chain.list(many.held),
+            Err(file) => vec![file],
+        }
     }
 
-    /// A class by its number.
-    pub fn class(&self, id: ClassId) -> &Class<K> {
-        &self.classes[id.0 as usize]
+    /// What the files of a class have in common.
+    pub fn key(&self, id: ClassId) -> &K {
+        &self.classes[id.0 as usize].key
+    }
+
+    /// Files of a class that were ever offered (inodes).
+    pub fn files(&self, id: ClassId) -> u32 {
+        self.many(id).map_or(1, |many| many.files)
+    }
+
+    /// True once the files of a class go on.
+    pub fn is_open(&self, id: ClassId) -> bool {
+        self.many(id).is_ok_and(|many| many.open)
     }
 
     /// Notes that this class leads to another.

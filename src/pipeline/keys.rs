@@ -16,13 +16,42 @@ pub struct SampleKey {
     pub digest: SampleDigest,
 }
 
-/// The whole content of files of one size.
+/// The whole content of files of one size: 36 bytes, since there is one for nearly every file that
+/// is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentKey {
-    /// Class of the size.
-    pub size: ClassId,
-    /// What tells the content from others.
-    pub content: Content,
+    /// Class of the size; with [`IS_OF`] the bytes are a file's number instead of a digest.
+    size: u32,
+    bytes: [u8; 32],
+}
+
+/// Tells contents that no digest stands for. There are two files at least for each class of a size,
+/// so classes never come to 2^31.
+const IS_OF: u32 = 1 << 31;
+
+impl ContentKey {
+    /// The content of files of one size, and what tells it from others.
+    pub fn new(size: ClassId, content: Content) -> Self {
+        match content {
+            Content::Digest(digest) => Self {
+                size: size.0,
+                bytes: *digest.as_bytes(),
+            },
+            Content::Of(file) => {
+                let mut bytes = [0; 32];
+                bytes[..4].copy_from_slice(&file.0.to_le_bytes());
+                Self {
+                    size: size.0 | IS_OF,
+                    bytes,
+                }
+            }
+        }
+    }
+
+    /// The digest, if that is what tells the content from others.
+    pub fn digest(&self) -> Option<ContentDigest> {
+        (self.size & IS_OF == 0).then_some(ContentDigest::from_bytes(self.bytes))
+    }
 }
 
 /// A content of files of one size. All files that may be equal are told apart in one of the ways.
@@ -42,11 +71,12 @@ impl Key for SampleKey {
 
 impl Key for ContentKey {
     fn hash(&self) -> u64 {
-        let content = match self.content {
-            Content::Digest(digest) => digest.first_word(),
-            Content::Of(file) => mixed(file.0.into()),
+        let word = ContentDigest::from_bytes(self.bytes).first_word();
+        let content = match self.size & IS_OF {
+            0 => word,
+            _ => mixed(word),
         };
-        content ^ spread(self.size)
+        content ^ spread(ClassId(self.size))
     }
 }
 
@@ -80,7 +110,7 @@ mod tests {
             (0..1024).map(place).collect::<HashSet<_>>().len()
         };
         let samples = places(|parent, digest, _| SampleKey { parent, digest }.hash());
-        let contents = places(|size, _, content| ContentKey { size, content }.hash());
+        let contents = places(|size, _, content| ContentKey::new(size, content).hash());
         assert!(samples > 512 && contents > 512, "{samples}, {contents}");
     }
 }

@@ -14,6 +14,7 @@ pub mod fsuuid;
 pub mod ioprio;
 pub mod lease;
 pub mod link;
+pub mod mallopt;
 pub mod mincore;
 pub mod open;
 pub mod parent;

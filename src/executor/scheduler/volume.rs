@@ -176,6 +176,20 @@ struct Queue {
     in_flight: usize,
 }
 
+/// Requests for which a queue always has room.
+const ROOM: usize = 4096;
+
+impl Queue {
+    /// Gives memory back once three quarters of it are free: what waits is most in the middle of a
+    /// run, and the tables are largest at its end.
+    fn give_back(&mut self) {
+        let waiting = &mut self.waiting;
+        if waiting.capacity() > ROOM && waiting.len() < waiting.capacity() / 4 {
+            waiting.shrink_to(ROOM.max(waiting.capacity() / 2));
+        }
+    }
+}
+
 impl Volume {
     /// A volume of which nothing is wanted yet.
     pub fn new(disk: Option<usize>, limits: Limits) -> Self {
@@ -320,6 +334,7 @@ impl Volume {
             asker.describe(request, &mut batch);
             stamp(&mut batch, request, v, visit);
         }
+        queue.give_back();
         self.begun(bulk, count);
         if on_disk {
             self.looked_for += count;

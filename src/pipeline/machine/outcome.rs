@@ -4,7 +4,6 @@ use crate::file::FileIndex;
 use crate::hash::ContentDigest;
 use crate::pipeline::chain::Chain;
 use crate::pipeline::keyed_join::{ClassId, Key, KeyedJoin};
-use crate::pipeline::keys::Content;
 
 use super::Machine;
 
@@ -21,19 +20,19 @@ impl Machine {
     }
 
     /// The files of equal content of one size, each class with its digest if that was computed.
-    pub fn contents(&self, size: ClassId) -> Vec<(Option<ContentDigest>, Vec<FileIndex>)> {
-        let mut classes = Vec::new();
-        let mut at = self.by_size.class(size).contents;
-        while let Some(class) = at {
-            let digest = match self.by_content.class(class).key.content {
-                Content::Digest(digest) => Some(digest),
-                Content::Of(_) => None,
-            };
-            classes.push((digest, self.by_content.held(class, &self.chain)));
-            at = self.by_content.link(class);
-        }
+    pub fn contents(
+        &self,
+        size: ClassId,
+    ) -> impl Iterator<Item = (Option<ContentDigest>, Vec<FileIndex>)> {
+        let last = self.by_size.class(size).contents;
+        // Of one size there may be very many, so only their numbers are gathered.
+        let mut classes: Vec<ClassId> =
+            std::iter::successors(last, |&class| self.by_content.link(class)).collect();
         classes.reverse();
-        classes
+        classes.into_iter().map(|class| {
+            let digest = self.by_content.key(class).digest();
+            (digest, self.by_content.held(class, &self.chain))
+        })
     }
 
     /// Files that turned out to be alone before all of them was read.
@@ -47,6 +46,6 @@ impl Machine {
 }
 
 fn closed<K: Key>(join: &KeyedJoin<K>, chain: &Chain) -> impl Iterator<Item = FileIndex> {
-    let classes = join.ids().filter(|&id| !join.class(id).open);
+    let classes = join.ids().filter(|&id| !join.is_open(id));
     classes.flat_map(|id| join.held(id, chain))
 }

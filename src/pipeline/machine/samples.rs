@@ -21,7 +21,7 @@ impl Machine {
         }
         let offered = self.by_head.offer(key, file, &mut self.chain);
         let (Offered::Held(class) | Offered::Passed(class)) = offered;
-        let equal = self.by_head.class(class).files > 1;
+        let equal = self.by_head.files(class) > 1;
         self.learn(size, equal, file);
         match offered {
             Offered::Passed(_) => self.after_head(size, class, file),
@@ -34,11 +34,12 @@ impl Machine {
     /// says all there is to say of this file; the head opens the way for others.
     pub fn read_whole(&mut self, file: FileIndex, head: SampleDigest, content: ContentDigest) {
         let size = self.size_class(file);
-        let class = self.by_head.count(SampleKey {
+        let key = SampleKey {
             parent: size,
             digest: head,
-        });
-        let equal = self.by_head.class(class).files > 1;
+        };
+        let class = self.by_head.count(key, &mut self.chain);
+        let equal = self.by_head.files(class) > 1;
         self.learn(size, equal, file);
         if self.tail_classes.contains(&class) {
             // The others are told apart by their tails first, and so must this one be, lest one
@@ -80,14 +81,11 @@ impl Machine {
     }
 
     pub(super) fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {
-        let (files, open) = {
-            let c = self.by_head.class(class);
-            (c.files, c.open)
-        };
+        let (files, open) = (self.by_head.files(class), self.by_head.is_open(class));
         if open || !self.counting.sample_matters(files.into()) {
             return;
         }
-        let held = self.by_head.open(class, &self.chain);
+        let held = self.by_head.open(class, &mut self.chain);
         // Where one was read as a whole already, the others must be too.
         let all_held = held.len() == files as usize;
         if let (Some(&first), true) = (held.first(), all_held) {
@@ -139,9 +137,9 @@ impl Machine {
             Offered::Held(class) => {
                 if self
                     .counting
-                    .sample_matters(self.by_tail.class(class).files.into())
+                    .sample_matters(self.by_tail.files(class).into())
                 {
-                    let held = self.by_tail.open(class, &self.chain);
+                    let held = self.by_tail.open(class, &mut self.chain);
                     self.choose(size, class, &held);
                     self.after_tail(size, class, held);
                 }

@@ -151,10 +151,10 @@ impl Machine {
 
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
         self.kinship.has(file, content);
-        let key = ContentKey { size, content };
+        let key = ContentKey::new(size, content);
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);
-        let nth = self.by_content.class(class).files;
+        let nth = self.by_content.files(class);
         if self.by_size.class(size).whole {
             self.learn(size, nth > 1, file);
         }

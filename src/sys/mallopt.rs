@@ -1,0 +1,24 @@
+//! `mallopt`: how the allocator gives memory back.
+
+use std::sync::Once;
+
+/// Blocks of so many bytes have mappings of their own: the C library's default to begin with.
+#[cfg(target_env = "gnu")]
+const MAPPED: libc::c_int = 128 << 10;
+
+/// Keeps large blocks in mappings of their own, which grow without being copied and are given
+/// back at once. Left alone, the C library would stop doing so for blocks as large as one that was
+/// freed: 300,000 files of real folders then took 59 MB instead of 48 MB, a million sparse ones 84 MB instead of 77 MB, in the
+/// same time.
+/// Other C libraries than GNU's have nothing to be told.
+pub fn map_large_blocks() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: it takes two numbers and stores one, under the allocator's own lock; the allocator
+        // itself changes the same setting while threads run.
+        #[cfg(target_env = "gnu")]
+        unsafe {
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED);
+        }
+    });
+}
