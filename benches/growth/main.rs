@@ -4,6 +4,7 @@
 //! Makes each shape twice, small and large, in DIR (of holes and a few bytes; an inode each), runs seekless on both and
 //! compares what a file costs. Fails if a file of the large one costs much more than one of the small.
 
+use std::env;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs::{self, File};
