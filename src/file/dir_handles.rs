@@ -23,15 +23,21 @@ impl DirHandles {
     /// The folder's descriptor, opened if need be.
     pub fn get(&mut self, dir: DirId, dirs: &SharedDirs) -> rustix::io::Result<BorrowedFd<'_>> {
         let slot = dir.0 as usize % self.slots.len();
-        let held = matches!(&self.slots[slot], Some((id, _)) if *id == dir);
-        if !held {
+        if self.held(dir).is_none() {
             // Close first: with few descriptors left there may be no room for two.
             self.slots[slot] = None;
-            let fd = dirs.read().open(dir)?;
+            let fd = dirs.read().open_from(dir, |above| self.held(above))?;
             self.slots[slot] = Some((dir, fd));
         }
         let (_, fd) = self.slots[slot].as_ref().expect("just filled");
         Ok(fd.as_fd())
+    }
+
+    fn held(&self, dir: DirId) -> Option<BorrowedFd<'_>> {
+        match &self.slots[dir.0 as usize % self.slots.len()] {
+            Some((id, fd)) if *id == dir => Some(fd.as_fd()),
+            _ => None,
+        }
     }
 
     /// Keeps a folder that is open already, in place of what its slot held.
@@ -43,5 +49,55 @@ impl DirHandles {
     /// Closes all of them, to make room for others.
     pub fn close_all(&mut self) {
         self.slots.fill_with(|| None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::sys::stat;
+
+    #[test]
+    fn a_folder_is_opened_from_the_nearest_one_above_that_is_open() {
+        let place = tempfile::tempdir().expect("a folder");
+        let top = place.path().join("top");
+        fs::create_dir_all(top.join("a/b/c")).expect("made");
+        let dirs = SharedDirs::default();
+        let look = |path: &str| {
+            let m = fs::metadata(top.join(path)).expect("is there");
+            (m.dev(), m.ino())
+        };
+        let (dev, ino) = look(".");
+        let mut at = dirs
+            .write()
+            .add_root(top.as_os_str().as_bytes(), 0, dev, ino);
+        let mut all = vec![at];
+        for (name, path) in [("a", "a"), ("b", "a/b"), ("c", "a/b/c")] {
+            let (dev, ino) = look(path);
+            at = dirs
+                .write()
+                .add(at, name.as_bytes(), dev, ino)
+                .expect("new");
+            all.push(at);
+        }
+        for size in [1, 2, 3, 64] {
+            let mut handles = DirHandles::new(size);
+            for &dir in all.iter().chain(all.iter().rev()).chain([&all[3], &all[1]]) {
+                let opened = handles.get(dir, &dirs).expect("is there");
+                let s = stat::descriptor(opened).expect("is open");
+                assert_eq!((s.dev, s.ino), dirs.read().identity(dir), "{size}");
+            }
+        }
+        // Nobody could come by the path any more.
+        let mut handles = DirHandles::new(64);
+        handles.get(all[1], &dirs).expect("is there");
+        fs::rename(&top, place.path().join("elsewhere")).expect("renamed");
+        let opened = handles.get(all[3], &dirs).expect("is below what is open");
+        let s = stat::descriptor(opened).expect("is open");
+        assert_eq!((s.dev, s.ino), dirs.read().identity(all[3]));
     }
 }

@@ -1,7 +1,7 @@
 //! Every folder met: parent and name, from which any path can be rebuilt.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
@@ -140,18 +140,31 @@ impl DirTable {
 
     /// Opens the folder as a starting point, in several steps where its path is too long for one.
     pub fn open(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
-        let mut chain = Vec::new();
-        let mut at = Some(dir);
-        while let Some(dir) = at {
-            chain.push(dir);
-            at = self.parent(dir);
+        self.open_from(dir, |_| None)
+    }
+
+    /// The same, from the nearest folder above it that is `held` open: a path is looked up folder by
+    /// folder, which for one folder in the other would take as long as all of them squared.
+    pub fn open_from<'fd>(
+        &self,
+        dir: DirId,
+        held: impl Fn(DirId) -> Option<BorrowedFd<'fd>>,
+    ) -> rustix::io::Result<OwnedFd> {
+        let mut chain = vec![dir];
+        let mut above = None;
+        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
+            above = held(parent);
+            if above.is_some() {
+                break;
+            }
+            chain.push(parent);
         }
         let mut reached: Option<OwnedFd> = None;
         let mut path: Vec<u8> = Vec::new();
         for &dir in chain.iter().rev() {
             let name = self.name(dir);
             if !path.is_empty() && path.len() + name.len() > LONGEST_CALL {
-                reached = Some(open_from(reached.as_ref(), &path)?);
+                reached = Some(open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)?);
                 path.clear();
             }
             path.extend_from_slice(name);
@@ -159,15 +172,15 @@ impl DirTable {
                 path.push(b'/');
             }
         }
-        open_from(reached.as_ref(), &path)
+        open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)
     }
 }
 
-fn open_from(at: Option<&OwnedFd>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+fn open_at(at: Option<BorrowedFd<'_>>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
     let path = if path.is_empty() { b"." } else { path };
     let path = CString::new(path).map_err(|_| rustix::io::Errno::INVAL)?;
     match at {
-        Some(at) => open::folder_handle(at.as_fd(), &path),
+        Some(at) => open::folder_handle(at, &path),
         None => open::folder_handle(open::CWD, &path),
     }
 }
