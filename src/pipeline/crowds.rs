@@ -16,8 +16,9 @@ use super::machine::{HEAD, TAIL};
 /// sixteenth of the shortest file for which it is tried.
 pub const FIRST_STRETCH: u64 = 32 << 10;
 
-/// A look is worth another one if it found more than one content for so many files.
-const TOLD_APART: usize = 16;
+/// A look is worth another one, twice as long, if it found one more content for each so many files. Where
+/// a first look of 8 KiB found 30 among 1,500 and none followed, a search took three times as long.
+const TOLD_APART: usize = 64;
 
 /// Stretches of 32 TiB are enough, and their number fits into five bits.
 const LAST_ROUND: u8 = 30;
