@@ -5,15 +5,17 @@
 //! open, read to 32 KiB and close each file; then also ask what was read what it is, and hash it. seekless itself is
 //! run in the same turns.
 
+use std::env;
 use std::error::Error;
-use std::ffi::{CString, OsString};
-use std::fs;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -22,8 +24,10 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, StatxFlags, opena
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/turns.rs"]
+mod turns;
 
-use measure::{Ending, Measured};
+use measure::Measured;
 
 /// Measures what the system alone takes.
 #[derive(Parser)]
@@ -61,7 +65,7 @@ fn main() -> ExitCode {
     measure::main(|| {
         let args = Args::parse();
         match args.only {
-            Some(which) => turn(&args, which)?,
+            Some(which) => drop(list(&args, which)?),
             None => compare(&args)?,
         }
         Ok(ExitCode::SUCCESS)
@@ -70,52 +74,31 @@ fn main() -> ExitCode {
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     let dir: OsString = args.dir.clone().into();
-    let mut ways: Vec<(&str, Vec<OsString>)> = Vec::new();
-    for (which, name) in LOOPS.iter().enumerate() {
-        let own = std::env::current_exe()?;
-        let command = [own.into(), "--only".into(), which.to_string().into()];
-        let threads = ["--threads".into(), args.threads.to_string().into()];
-        let command = command.into_iter().chain(threads).chain([dir.clone()]);
-        ways.push((name, command.collect()));
+    let own = env::current_exe()?;
+    let mut commands: Vec<Vec<OsString>> = Vec::new();
+    for which in 0..LOOPS.len() {
+        let (which, threads) = (which.to_string(), args.threads.to_string());
+        let options = ["--only", &which, "--threads", &threads].map(OsString::from);
+        let command = [own.clone().into()].into_iter().chain(options);
+        commands.push(command.chain([dir.clone()]).collect());
     }
     let seekless: OsString = env!("CARGO_BIN_EXE_seekless").into();
     let options = ["find", "-q", "-f", "fdupes"].map(OsString::from);
-    let command = [seekless].into_iter().chain(options).chain([dir]);
-    ways.push(("seekless find", command.collect()));
+    let command = [seekless].into_iter().chain(options);
+    commands.push(command.chain([dir]).collect());
 
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("out");
-    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); ways.len()];
-    let mut files = 0_u32;
-    // The first round warms up.
-    for round in 0..=args.runs {
-        for ((name, command), runs) in ways.iter().zip(&mut runs) {
-            if args.cold {
-                rustix::fs::sync();
-                fs::write("/proc/sys/vm/drop_caches", "3")?;
-            }
-            let measured = measure::measure(command, &out, Duration::from_secs(3600), None)?;
-            if measured.ending != Ending::Exit(0) {
-                return Err(io::Error::other(format!("{name}: {:?}", measured.ending)).into());
-            }
-            if *name == LOOPS[0] {
-                files = fs::read_to_string(&out)?.trim().parse()?;
-            }
-            if round > 0 {
-                runs.push(measured);
-            }
-        }
-    }
+    let runs = turns::in_turns(&commands, args.runs, args.cold)?;
+    let files = list(args, 0)?;
     println!(
         "{files} files, {} threads, medians of {} runs\n",
         args.threads, args.runs
     );
     println!("| what | wall, µs a file | CPU, µs a file |\n|---|--:|--:|");
-    for ((name, _), runs) in ways.iter().zip(&runs) {
+    for (name, runs) in LOOPS.iter().chain([&"seekless find"]).zip(&runs) {
         let each = |of: fn(&Measured) -> Duration| {
             let mut all: Vec<Duration> = runs.iter().map(of).collect();
             all.sort();
-            all[all.len() / 2].as_secs_f64() / f64::from(files.max(1)) * 1e6
+            all[all.len() / 2].as_secs_f64() / files.max(1) as f64 * 1e6
         };
         println!(
             "| {name} | {:.2} | {:.2} |",
@@ -126,8 +109,8 @@ fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Does one of the loops and prints how many files there are.
-fn turn(args: &Args, which: usize) -> io::Result<()> {
+/// Does one of the loops; returns how many files there are.
+fn list(args: &Args, which: usize) -> io::Result<usize> {
     let work = Work {
         which,
         folders: Mutex::new(vec![args.dir.clone()]),
@@ -148,8 +131,7 @@ fn turn(args: &Args, which: usize) -> io::Result<()> {
             .collect()
     });
     ends.into_iter().collect::<io::Result<()>>()?;
-    println!("{}", work.files.into_inner());
-    Ok(())
+    Ok(work.files.into_inner())
 }
 
 /// Folders that are still to be listed, and who may find more of them.
@@ -162,7 +144,7 @@ struct Work {
 
 impl Work {
     fn run(&self) -> io::Result<()> {
-        let mut listing = vec![std::mem::MaybeUninit::uninit(); 64 << 10];
+        let mut listing = vec![MaybeUninit::uninit(); 64 << 10];
         let mut buffer = vec![0; READ];
         loop {
             let folder = {
@@ -185,14 +167,14 @@ impl Work {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PathBuf>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<PathBuf>> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn folder(
         &self,
         path: &Path,
-        listing: &mut [std::mem::MaybeUninit<u8>],
+        listing: &mut [MaybeUninit<u8>],
         buffer: &mut [u8],
     ) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -204,8 +186,7 @@ impl Work {
             match (entry.file_name().to_bytes(), entry.file_type()) {
                 (b"." | b"..", _) => {}
                 (name, FileType::Directory) => {
-                    use std::os::unix::ffi::OsStrExt;
-                    let child = path.join(std::ffi::OsStr::from_bytes(name));
+                    let child = path.join(OsStr::from_bytes(name));
                     self.lock().push(child);
                 }
                 (_, FileType::RegularFile) => {

@@ -18,8 +18,10 @@ use clap::Parser;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/turns.rs"]
+mod turns;
 
-use measure::{Ending, Measured};
+use measure::Measured;
 
 /// Measures how time and memory grow with the number of files.
 #[derive(Parser)]
@@ -152,25 +154,14 @@ fn grow(args: &Args) -> Result<ExitCode, Box<dyn Error>> {
     })
 }
 
-fn fastest(args: &Args, shape: &Shape, tree: &Path) -> io::Result<Measured> {
+fn fastest(args: &Args, shape: &Shape, tree: &Path) -> Result<Measured, Box<dyn Error>> {
     let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
     command.extend("find -q -f nul".split(' ').map(OsString::from));
     command.extend(shape.options.split_whitespace().map(OsString::from));
     command.push(tree.into());
-    let out = args.dir.join("out");
-    let mut fastest: Option<Measured> = None;
-    // The first one warms up.
-    for run in 0..=args.runs {
-        let measured = measure::measure(&command, &out, Duration::from_secs(3600), None)?;
-        if measured.ending != Ending::Exit(0) {
-            let said = fs::read_to_string(out.with_extension("stderr")).unwrap_or_default();
-            return Err(io::Error::other(format!("{:?}: {said}", measured.ending)));
-        }
-        if run > 0 && fastest.as_ref().is_none_or(|best| measured.cpu < best.cpu) {
-            fastest = Some(measured);
-        }
-    }
-    fastest.ok_or_else(|| io::Error::other("--runs 0 measures nothing"))
+    let runs = turns::in_turns(&[command], args.runs, false)?;
+    let fastest = runs.into_iter().flatten().min_by_key(|run| run.cpu);
+    fastest.ok_or_else(|| "--runs 0 measures nothing".into())
 }
 
 /// Makes a tree unless it is there. Folders are entered one after the other, since a path may be longer than the

@@ -3,19 +3,18 @@
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Parser;
 use seekless::engine::Idea;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/turns.rs"]
+mod turns;
 
-use measure::{Ending, Measured};
+use measure::Measured;
 
 /// Measures what each idea contributes.
 #[derive(Parser)]
@@ -42,26 +41,8 @@ fn main() -> ExitCode {
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
     let ways: Vec<Option<Idea>> = [None].into_iter().chain(Idea::ALL.map(Some)).collect();
-    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); ways.len()];
-    let folder = tempfile::tempdir()?;
-    let out = folder.path().join("out");
-    // The first round warms up.
-    for round in 0..=args.runs {
-        for (way, runs) in ways.iter().zip(&mut runs) {
-            if args.cold {
-                rustix::fs::sync();
-                fs::write("/proc/sys/vm/drop_caches", "3")?;
-            }
-            let measured =
-                measure::measure(&command(args, *way), &out, Duration::from_secs(3600), None)?;
-            if measured.ending != Ending::Exit(0) {
-                return Err(io::Error::other(format!("{:?}", measured.ending)).into());
-            }
-            if round > 0 {
-                runs.push(measured);
-            }
-        }
-    }
+    let commands: Vec<_> = ways.iter().map(|way| command(args, *way)).collect();
+    let runs = turns::in_turns(&commands, args.runs, args.cold)?;
     print(args, &ways, &runs);
     Ok(())
 }
