@@ -23,6 +23,8 @@ mod scheduler_tests;
 mod source;
 mod stream;
 mod task;
+#[cfg(test)]
+mod testing;
 mod worker;
 
 pub use behind::{Behind, PageUse};

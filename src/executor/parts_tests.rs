@@ -11,54 +11,17 @@ use std::thread::{self, ThreadId};
 use crossbeam_channel::unbounded;
 use rustix::io::Errno;
 
-use crate::file::DirId;
-use crate::hash::{Digest, Running, Subtree};
+use crate::hash::Digest;
 
-use super::fold::Fold;
 use super::parts::Team;
 use super::reader::{Reader, Settings};
-use super::reading_tests::{Hashing, bytes, fingerprint, in_time, settings};
 use super::stream::Window;
-use super::task::{Ask, Batch, Completion, Failure, Kind, Outcome, Span, Task};
+use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
 use super::worker::{self, Shape};
 
 /// Bytes of a part.
 const EACH: usize = 4096;
-
-/// Hashes, and calls whenever a part is begun.
-#[derive(Clone)]
-struct Watched(Arc<dyn Fn(u64) + Send + Sync>);
-
-impl Fold for Watched {
-    type State = Running;
-    type Part = Subtree;
-    type Digest = Digest;
-
-    fn feed(&self, state: &mut Running, bytes: &[u8]) {
-        Hashing.feed(state, bytes);
-    }
-
-    fn finish(&self, state: Running, whole_file: bool) -> Digest {
-        Hashing.finish(state, whole_file)
-    }
-
-    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
-        Hashing.at_once(bytes, whole_file)
-    }
-
-    fn begin_part(&self, offset: u64) -> Running {
-        (self.0)(offset);
-        Hashing.begin_part(offset)
-    }
-
-    fn end_part(&self, state: Running) -> Subtree {
-        Hashing.end_part(state)
-    }
-
-    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
-        Hashing.join(parts, whole_file)
-    }
-}
 
 /// Reads files of a folder with so many threads; tickets are their places in the list.
 fn read(
@@ -77,20 +40,17 @@ fn read(
         };
         let expect = fingerprint(&folder.join(name));
         let (offset, len) = (0, expect.size);
-        let name = batch.add_name(name.as_bytes());
-        batch.tasks.push(Task {
-            ticket: i as u64,
-            dir: DirId(0),
-            name,
-            expect,
-            spans: [Span { offset, len }, Span { offset, len: 0 }],
-            ask: Ask::Bytes,
-            may_end_early: false,
-            space: None,
-        });
+        let spans = [Span { offset, len }, Span { offset, len: 0 }];
+        add_task(&mut batch, i as u64, name, expect, spans);
         to.send(batch).expect("we hold the other end");
     }
-    let (settings, fold) = (settings.clone(), Watched(Arc::new(when_begun)));
+    let (settings, fold) = (
+        settings.clone(),
+        Hashing {
+            part_begun: Arc::new(when_begun),
+            ..Hashing::default()
+        },
+    );
     let count = files.len();
     in_time(move || {
         let shape = Shape {

@@ -1,123 +1,34 @@
 //! All ways of reading, against a plain read of each file.
 
 use std::fs::{self, File};
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::file::{Fingerprint, SharedDirs};
-use crate::hash::{Digest, Running, Subtree};
+use crate::file::Fingerprint;
+use crate::hash::Digest;
 use crate::sys::ring::Ring;
 use crate::sys::{cachestat, fadvise, open, stat};
 
-use super::behind::{Behind, PageUse};
-use super::budget::Budgets;
-use super::elevator::SweepOrder;
-use super::fold::Fold;
 use super::many::Many;
 use super::one;
 use super::reader::{Reader, Settings};
 use super::source::Source;
 use super::stream::Window;
-use super::task::{Ask, Batch, Completion, Failure, Kind, Outcome, Span, Task};
+use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
 use super::worker::{self, Shape};
-
-#[derive(Clone)]
-pub struct Hashing;
-
-impl Fold for Hashing {
-    type State = Running;
-    type Part = Subtree;
-    type Digest = Digest;
-
-    fn feed(&self, state: &mut Running, bytes: &[u8]) {
-        state.feed(bytes);
-    }
-
-    fn finish(&self, state: Running, whole_file: bool) -> Digest {
-        Digest::of(state.finish(), whole_file)
-    }
-
-    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
-        Digest::of(blake3::hash(bytes), whole_file)
-    }
-
-    fn begin_part(&self, offset: u64) -> Running {
-        Running::at(offset)
-    }
-
-    fn end_part(&self, state: Running) -> Subtree {
-        state.finish_part()
-    }
-
-    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
-        Digest::of(Subtree::join(&parts), whole_file)
-    }
-}
-
-/// Runs a test that must not hang.
-pub fn in_time<R: Send + 'static>(test: impl FnOnce() -> R + Send + 'static) -> R {
-    let (done, result) = unbounded();
-    let thread = std::thread::spawn(move || done.send(test()));
-    match result.recv_timeout(Duration::from_secs(60)) {
-        Ok(result) => result,
-        Err(crossbeam_channel::RecvTimeoutError::Timeout) => panic!("it hangs"),
-        Err(_) => match thread.join() {
-            Err(panic) => std::panic::resume_unwind(panic),
-            Ok(_) => unreachable!("it sends before it ends"),
-        },
-    }
-}
-
-/// Bytes that differ from file to file and from place to place.
-pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
-    let mut out = vec![0; len];
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&seed.to_le_bytes());
-    hasher.finalize_xof().fill(&mut out);
-    out
-}
-
-pub fn fingerprint(path: &Path) -> Fingerprint {
-    let m = fs::symlink_metadata(path).expect("is there");
-    Fingerprint {
-        dev: m.dev(),
-        ino: m.ino(),
-        size: m.size(),
-        mtime_ns: m.mtime() * 1_000_000_000 + m.mtime_nsec(),
-        ctime_ns: m.ctime() * 1_000_000_000 + m.ctime_nsec(),
-    }
-}
 
 /// Takes the file's pages out of the page cache (where the file system has one).
 fn forget_pages(path: &Path) {
     let file = File::open(path).expect("is there");
     file.sync_all().expect("can be written out");
     fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
-}
-
-pub fn settings(folder: &Path) -> Settings {
-    use std::os::unix::ffi::OsStrExt;
-    let dirs = SharedDirs::default();
-    let m = fs::metadata(folder).expect("is there");
-    dirs.write()
-        .add_root(folder.as_os_str().as_bytes(), 0, m.dev(), m.ino());
-    Settings {
-        dirs: Arc::new(dirs),
-        follow: false,
-        open_folders: 2,
-        read_ahead: true,
-        part: None,
-        order: SweepOrder::Physical,
-        budgets: Arc::new(Budgets::new(None)),
-        behind: Behind::new(PageUse::GiveBack),
-        stop: Arc::new(AtomicBool::new(false)),
-    }
 }
 
 /// Something to read in the only folder.
@@ -199,22 +110,18 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                         ..Batch::default()
                     };
                 }
-                let name = batch.add_name(want.name.as_bytes());
-                batch.tasks.push(Task {
-                    ticket: (b * 64 + i) as u64,
-                    dir: crate::file::DirId(0),
-                    name,
-                    expect: want.expect,
-                    spans: want.spans,
-                    ask: Ask::Bytes,
-                    may_end_early: false,
-                    space: None,
-                });
+                add_task(
+                    &mut batch,
+                    (b * 64 + i) as u64,
+                    &want.name,
+                    want.expect,
+                    want.spans,
+                );
             }
             to.send(batch).expect("we hold the other end");
         }
         drop(to);
-        let reader = Reader::new(settings, Hashing);
+        let reader = Reader::new(settings, Hashing::default());
         let shape = |slots, slot_size, bytes, files| Shape {
             slots,
             slot_size,
@@ -524,17 +431,7 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
         let name = format!("f{i}");
         fs::write(folder.path().join(&name), content).expect("written");
         let want = wanted(folder.path(), &name, [(0, size as u64), (0, 0)]);
-        let name = batch.add_name(name.as_bytes());
-        batch.tasks.push(Task {
-            ticket: i as u64,
-            dir: crate::file::DirId(0),
-            name,
-            expect: want.expect,
-            spans: want.spans,
-            ask: Ask::Bytes,
-            may_end_early: false,
-            space: None,
-        });
+        add_task(&mut batch, i as u64, &name, want.expect, want.spans);
     }
     let settings = settings(folder.path());
     spoil(folder.path());
@@ -547,7 +444,13 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
         slot_size: 4096,
         window: Window { bytes: 1, files: 1 },
     };
-    worker::run(Reader::new(settings, Hashing), shape, None, &tasks, &done);
+    worker::run(
+        Reader::new(settings, Hashing::default()),
+        shape,
+        None,
+        &tasks,
+        &done,
+    );
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
     all.sort_by_key(|completion| completion.ticket);
@@ -625,44 +528,6 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
     }
 }
 
-/// A fold that reads on only where the head is that of one of these.
-#[derive(Clone)]
-struct Choosy(Vec<Digest>);
-
-impl Fold for Choosy {
-    type State = Running;
-    type Part = Subtree;
-    type Digest = Digest;
-
-    fn feed(&self, state: &mut Running, bytes: &[u8]) {
-        Hashing.feed(state, bytes);
-    }
-
-    fn finish(&self, state: Running, whole_file: bool) -> Digest {
-        Hashing.finish(state, whole_file)
-    }
-
-    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
-        Hashing.at_once(bytes, whole_file)
-    }
-
-    fn begin_part(&self, offset: u64) -> Running {
-        Hashing.begin_part(offset)
-    }
-
-    fn end_part(&self, state: Running) -> Subtree {
-        Hashing.end_part(state)
-    }
-
-    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
-        Hashing.join(parts, whole_file)
-    }
-
-    fn goes_on(&self, _: u64, head: &Digest) -> bool {
-        self.0.contains(head)
-    }
-}
-
 #[test]
 fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -670,7 +535,11 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let digest = |bytes: &[u8], whole| Digest::of(blake3::hash(bytes), whole);
     let head = |content: &[u8]| digest(&content[..4096], false);
     let settings = settings(folder.path());
-    let choosy = Choosy(contents.iter().step_by(2).map(|c| head(c)).collect());
+    let heads: Vec<_> = contents.iter().step_by(2).map(|c| head(c)).collect();
+    let choosy = Hashing {
+        reads_on: Arc::new(move |head| heads.contains(head)),
+        ..Hashing::default()
+    };
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     let mut batch = Batch {
@@ -685,17 +554,9 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
         let file = File::open(folder.path().join(&name)).expect("is there");
         let size = content.len() as u64;
         cold.push(cachestat::cached_pages(&file, 0, size) == Some(0));
-        batch.tasks.push(Task {
-            ticket: i as u64,
-            dir: crate::file::DirId(0),
-            name: batch.names.len() as u32,
-            expect: fingerprint(&folder.path().join(&name)),
-            spans: [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len }),
-            ask: Ask::Bytes,
-            may_end_early: i % 3 > 0,
-            space: None,
-        });
-        batch.add_name(name.as_bytes());
+        let expect = fingerprint(&folder.path().join(&name));
+        let spans = [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len });
+        add_task(&mut batch, i as u64, &name, expect, spans).may_end_early = i % 3 > 0;
     }
     to.send(batch).expect("we hold the other end");
     drop(to);

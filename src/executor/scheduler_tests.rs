@@ -6,13 +6,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::file::{DirId, Fingerprint};
+use crate::file::Fingerprint;
 use crate::hash::Digest;
 use crate::sys::{fadvise, fiemap};
 
-use super::reading_tests::{Hashing, bytes, fingerprint, in_time, settings};
 use super::scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
-use super::task::{Ask, Batch, Failure, Span, Task};
+use super::task::{Batch, Failure, Span};
+use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
 
 const LIMITS: Limits = Limits {
     random_threads: 2,
@@ -48,7 +48,7 @@ impl Desk {
         });
         Self {
             files: files.collect(),
-            scheduler: Scheduler::new(settings(folder), Hashing),
+            scheduler: Scheduler::new(settings(folder), Hashing::default()),
             described: Vec::new(),
             in_flight: HashMap::new(),
             most: HashMap::new(),
@@ -75,17 +75,8 @@ impl Desk {
                 *count += 1;
                 let highest = most.entry(request.bulk).or_insert(0);
                 *highest = (*highest).max(*count);
-                let name = batch.add_name(name.as_bytes());
-                batch.tasks.push(Task {
-                    ticket: 0,
-                    dir: DirId(0),
-                    name,
-                    expect: *expect,
-                    spans: [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len }),
-                    ask: Ask::Bytes,
-                    may_end_early: false,
-                    space: None,
-                });
+                let spans = [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len });
+                add_task(batch, 0, name, *expect, spans);
             });
     }
 

@@ -1,0 +1,148 @@
+//! What the tests of reading share.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crossbeam_channel::unbounded;
+
+use crate::file::{DirId, Fingerprint, SharedDirs};
+use crate::hash::{Digest, Running, Subtree};
+
+use super::behind::{Behind, PageUse};
+use super::budget::Budgets;
+use super::elevator::SweepOrder;
+use super::fold::Fold;
+use super::reader::Settings;
+use super::task::{Ask, Batch, SPANS, Span, Task};
+
+/// Hashes, and lets a test see and decide what it likes.
+#[derive(Clone)]
+pub struct Hashing {
+    /// Called with its offset whenever a part is begun.
+    pub part_begun: Arc<dyn Fn(u64) + Send + Sync>,
+    /// Whether a file with this head is read on.
+    pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self {
+            part_begun: Arc::new(|_| ()),
+            reads_on: Arc::new(|_| true),
+        }
+    }
+}
+
+impl Fold for Hashing {
+    type State = Running;
+    type Part = Subtree;
+    type Digest = Digest;
+
+    fn feed(&self, state: &mut Running, bytes: &[u8]) {
+        state.feed(bytes);
+    }
+
+    fn finish(&self, state: Running, whole_file: bool) -> Digest {
+        Digest::of(state.finish(), whole_file)
+    }
+
+    fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
+        Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn begin_part(&self, offset: u64) -> Running {
+        (self.part_begun)(offset);
+        Running::at(offset)
+    }
+
+    fn end_part(&self, state: Running) -> Subtree {
+        state.finish_part()
+    }
+
+    fn join(&self, parts: Vec<Subtree>, whole_file: bool) -> Digest {
+        Digest::of(Subtree::join(&parts), whole_file)
+    }
+
+    fn goes_on(&self, _: u64, head: &Digest) -> bool {
+        (self.reads_on)(head)
+    }
+}
+
+/// Runs a test that must not hang.
+pub fn in_time<R: Send + 'static>(test: impl FnOnce() -> R + Send + 'static) -> R {
+    let (done, result) = unbounded();
+    let thread = std::thread::spawn(move || done.send(test()));
+    match result.recv_timeout(Duration::from_secs(60)) {
+        Ok(result) => result,
+        Err(crossbeam_channel::RecvTimeoutError::Timeout) => panic!("it hangs"),
+        Err(_) => match thread.join() {
+            Err(panic) => std::panic::resume_unwind(panic),
+            Ok(_) => unreachable!("it sends before it ends"),
+        },
+    }
+}
+
+/// Bytes that differ from file to file and from place to place.
+pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
+    let mut out = vec![0; len];
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes());
+    hasher.finalize_xof().fill(&mut out);
+    out
+}
+
+pub fn fingerprint(path: &Path) -> Fingerprint {
+    let m = fs::symlink_metadata(path).expect("is there");
+    Fingerprint {
+        dev: m.dev(),
+        ino: m.ino(),
+        size: m.size(),
+        mtime_ns: m.mtime() * 1_000_000_000 + m.mtime_nsec(),
+        ctime_ns: m.ctime() * 1_000_000_000 + m.ctime_nsec(),
+    }
+}
+
+pub fn settings(folder: &Path) -> Settings {
+    let dirs = SharedDirs::default();
+    let m = fs::metadata(folder).expect("is there");
+    dirs.write()
+        .add_root(folder.as_os_str().as_bytes(), 0, m.dev(), m.ino());
+    Settings {
+        dirs: Arc::new(dirs),
+        follow: false,
+        open_folders: 2,
+        read_ahead: true,
+        part: None,
+        order: SweepOrder::Physical,
+        budgets: Arc::new(Budgets::new(None)),
+        behind: Behind::new(PageUse::GiveBack),
+        stop: Arc::new(AtomicBool::new(false)),
+    }
+}
+
+/// Adds a read of a file in the only folder to a batch.
+pub fn add_task<'b>(
+    batch: &'b mut Batch,
+    ticket: u64,
+    name: &str,
+    expect: Fingerprint,
+    spans: [Span; SPANS],
+) -> &'b mut Task {
+    let name = batch.add_name(name.as_bytes());
+    batch.tasks.push(Task {
+        ticket,
+        dir: DirId(0),
+        name,
+        expect,
+        spans,
+        ask: Ask::Bytes,
+        may_end_early: false,
+        space: None,
+    });
+    batch.tasks.last_mut().expect("just added")
+}
