@@ -5,7 +5,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{Catalog, DirTable, FileIndex};
+use crate::file::{Catalog, DirId, DirTable, FileIndex};
 use crate::hash::ContentDigest;
 use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
@@ -225,13 +225,38 @@ fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
     if files.len() < 2 {
         return;
     }
-    files.sort_by_cached_key(|&file| {
-        let mut path = Vec::new();
-        catalog.path(file, dirs, &mut path);
-        let depth = path.iter().filter(|&&b| b == b'/').count();
-        (dirs.root(catalog.dir(file)), depth, path)
+    let mut folders: Vec<DirId> = files.iter().map(|&file| catalog.dir(file)).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    // Of folders at one depth none is the beginning of another, so that their paths decide before names do.
+    let mut in_order: Vec<(u32, usize, DirId)> = folders
+        .iter()
+        .map(|&dir| (dirs.root(dir), dirs.depth(dir), dir))
+        .collect();
+    in_order.sort_unstable_by(|a, b| {
+        let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
+        by_depth.then_with(|| dirs.compare(a.2, b.2))
     });
+    let mut ranks = vec![0; folders.len()];
+    let place_of = |dir: DirId| folders.partition_point(|&folder| folder < dir);
+    for (rank, &(.., dir)) in (0_u32..).zip(&in_order) {
+        ranks[place_of(dir)] = rank;
+    }
+    let mut ranked: Vec<(u32, FileIndex)> = files
+        .iter()
+        .map(|&file| (ranks[place_of(catalog.dir(file))], file))
+        .collect();
+    ranked.sort_unstable_by(|&(x, a), &(y, b)| {
+        let by_name = || catalog.first_name(a).cmp(catalog.first_name(b));
+        x.cmp(&y).then_with(by_name).then(a.cmp(&b))
+    });
+    for (file, (_, next)) in files.iter_mut().zip(ranked) {
+        *file = next;
+    }
 }
+
+/// Bytes that most paths fit in.
+const USUAL_PATH: usize = 128;
 
 fn written_out(
     draft: &Draft,
@@ -239,13 +264,13 @@ fn written_out(
     dirs: &DirTable,
     volumes: &Volumes,
 ) -> DuplicateSet {
-    let mut path = Vec::new();
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
         for (dir, name) in catalog.names(file) {
+            let mut path = Vec::with_capacity(USUAL_PATH);
             dirs.path(dir, &mut path);
             path.extend_from_slice(name);
-            names.push(path.clone());
+            names.push(path);
         }
         names[1..].sort_unstable();
         let fingerprint = catalog.fingerprint(file);

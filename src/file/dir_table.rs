@@ -104,7 +104,8 @@ impl DirTable {
         (self.devs[dir.0 as usize], self.inos[dir.0 as usize])
     }
 
-    fn parent(&self, dir: DirId) -> Option<DirId> {
+    /// The folder that holds it; none of a root.
+    pub(super) fn parent(&self, dir: DirId) -> Option<DirId> {
         let parent = self.parents[dir.0 as usize];
         (parent != NO_PARENT).then_some(DirId(parent))
     }
@@ -118,24 +119,6 @@ impl DirTable {
             .get(i + 1)
             .map_or(self.names.len(), |&end| end as usize);
         &self.names[start..end]
-    }
-
-    /// Writes the folder's path and a trailing slash (nothing for the unnamed current folder)
-    /// into `path`, so that a file's name can be put right behind it.
-    pub fn path(&self, dir: DirId, path: &mut Vec<u8>) {
-        path.clear();
-        let mut chain = Vec::new();
-        let mut at = Some(dir);
-        while let Some(dir) = at {
-            chain.push(dir);
-            at = self.parent(dir);
-        }
-        for &dir in chain.iter().rev() {
-            path.extend_from_slice(self.name(dir));
-            if !path.is_empty() && path.last() != Some(&b'/') {
-                path.push(b'/');
-            }
-        }
     }
 
     /// Opens the folder as a starting point, in several steps where its path is too long for one.
@@ -217,24 +200,6 @@ impl SharedDirs {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_are_rebuilt_with_the_root_as_given() {
-        let mut dirs = DirTable::default();
-        let mut path = Vec::new();
-        for (given, expected) in [
-            (&b""[..], &b"sub/"[..]),
-            (b".", b"./sub/"),
-            (b"a", b"a/sub/"),
-            (b"a/", b"a/sub/"),
-            (b"/", b"/sub/"),
-        ] {
-            let root = dirs.add_root(given, 0, 1, 1);
-            let id = dirs.push(root.0, b"sub", 0, 1, 2);
-            dirs.path(id, &mut path);
-            assert_eq!(path, expected, "{given:?}");
-        }
-    }
 
     #[test]
     fn one_inode_is_one_folder() {

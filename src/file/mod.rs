@@ -2,6 +2,7 @@
 
 mod catalog;
 mod dir_handles;
+mod dir_paths;
 mod dir_table;
 mod fingerprint;
 mod names;

@@ -1,0 +1,147 @@
+//! Paths of folders: written out, measured, compared.
+
+use std::cmp::Ordering;
+
+use super::{DirId, DirTable};
+
+impl DirTable {
+    /// Writes the folder's path and a trailing slash (nothing for the unnamed current folder)
+    /// into `path`, so that a file's name can be put right behind it.
+    pub fn path(&self, dir: DirId, path: &mut Vec<u8>) {
+        let mut end = self.upwards(dir).map(|dir| self.written(dir)).sum();
+        path.clear();
+        path.resize(end, b'/');
+        for dir in self.upwards(dir) {
+            let name = self.name(dir);
+            let start = end - self.written(dir);
+            path[start..start + name.len()].copy_from_slice(name);
+            end = start;
+        }
+    }
+
+    /// Slashes in the folder's path as [`DirTable::path`] writes it.
+    pub fn depth(&self, dir: DirId) -> usize {
+        let slashes = |dir| match self.parent(dir) {
+            Some(_) => 1,
+            None => {
+                let name = self.name(dir);
+                let within = name.iter().filter(|&&b| b == b'/').count();
+                within + self.written(dir) - name.len()
+            }
+        };
+        self.upwards(dir).map(slashes).sum()
+    }
+
+    /// Compares two folders' paths as [`DirTable::path`] writes them, byte by byte; most need not be
+    /// written out for that.
+    pub fn compare(&self, a: DirId, b: DirId) -> Ordering {
+        let levels = [a, b].map(|dir| self.upwards(dir).count());
+        let above = |dir, of: usize, other: usize| self.upwards(dir).skip(of.saturating_sub(other));
+        let mut pairs = above(a, levels[0], levels[1]).zip(above(b, levels[1], levels[0]));
+        let mut differing = None;
+        let met = pairs.find(|&(x, y)| {
+            let is_one = x == y;
+            if !is_one {
+                differing = Some((x, y));
+            }
+            is_one
+        });
+        let by_name = match (met, differing) {
+            (Some(_), Some((x, y))) => with_slash(self.name(x), self.name(y)),
+            // One of them holds the other.
+            (Some(_), None) => return levels[0].cmp(&levels[1]),
+            (None, _) => Ordering::Equal,
+        };
+        by_name.then_with(|| {
+            let paths = [a, b].map(|dir| {
+                let mut path = Vec::new();
+                self.path(dir, &mut path);
+                path
+            });
+            paths[0].cmp(&paths[1])
+        })
+    }
+
+    /// The folder, the one that holds it, and so on up to a root.
+    fn upwards(&self, dir: DirId) -> impl Iterator<Item = DirId> {
+        std::iter::successors(Some(dir), |&dir| self.parent(dir))
+    }
+
+    /// Bytes that the folder adds to a path, with the slash behind its name. Only a root can have no name, or
+    /// one that ends with a slash.
+    fn written(&self, dir: DirId) -> usize {
+        let name = self.name(dir);
+        let slash = !name.is_empty() && name.last() != Some(&b'/');
+        name.len() + usize::from(slash)
+    }
+}
+
+/// Compares two names as if a slash stood behind each.
+fn with_slash(a: &[u8], b: &[u8]) -> Ordering {
+    let common = a.len().min(b.len());
+    let next = |name: &[u8]| name.get(common).copied().unwrap_or(b'/');
+    a[..common]
+        .cmp(&b[..common])
+        .then_with(|| next(a).cmp(&next(b)))
+        .then_with(|| a.len().cmp(&b.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path_of(dirs: &DirTable, dir: DirId) -> Vec<u8> {
+        let mut path = b"whatever was there".to_vec();
+        dirs.path(dir, &mut path);
+        path
+    }
+
+    #[test]
+    fn paths_are_rebuilt_with_the_root_as_given() {
+        let mut dirs = DirTable::default();
+        for (i, (given, expected)) in [
+            (&b""[..], &b"sub/"[..]),
+            (b".", b"./sub/"),
+            (b"a", b"a/sub/"),
+            (b"a/", b"a/sub/"),
+            (b"/", b"/sub/"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let root = dirs.add_root(given, 0, 1, 1);
+            let sub = dirs.add(root, b"sub", 2, i as u64).expect("new");
+            assert_eq!(path_of(&dirs, sub), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn folders_compare_as_their_paths_do() {
+        let mut dirs = DirTable::default();
+        let mut all = Vec::new();
+        for given in [&b""[..], b"a", b"a/", b"/", b"/a", b"/a/b", b"a.b"] {
+            let root = all.len();
+            all.push(dirs.add_root(given, 0, 1, root as u64));
+            // Names that are the beginning of others, and bytes on both sides of a slash.
+            for name in [&b"a"[..], b"a.b", b"a0", b"ab", b"b", b"\xff", b"-"] {
+                for at in root..all.len().min(root + 4) {
+                    let ino = all.len() as u64;
+                    all.push(dirs.add(all[at], name, 2, ino).expect("new"));
+                }
+            }
+            // A folder in the place of another.
+            let ino = all.len() as u64;
+            all.push(dirs.add(all[root], b"a", 2, ino).expect("new"));
+        }
+        for &a in &all {
+            let path = path_of(&dirs, a);
+            let slashes = path.iter().filter(|&&b| b == b'/').count();
+            assert_eq!(dirs.depth(a), slashes, "{}", path.escape_ascii());
+            for &b in &all {
+                let other = path_of(&dirs, b);
+                let (x, y) = (path.escape_ascii(), other.escape_ascii());
+                assert_eq!(dirs.compare(a, b), path.cmp(&other), "{x} {y}");
+            }
+        }
+    }
+}
