@@ -1,6 +1,6 @@
 //! Finding duplicates: the parts of a run put together.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -125,6 +125,7 @@ pub fn find(
         tally: Tally::default(),
         sample_only: HashSet::new(),
         names: Vec::new(),
+        to_deliver: VecDeque::new(),
         summary: Summary::default(),
         left_out: LeftOut::default(),
         started: Instant::now(),

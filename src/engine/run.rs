@@ -1,6 +1,6 @@
 //! A run: one thread owns the tables; walkers and readers send it what they find.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, bounded, never, select};
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
 use crate::file::{FileIndex, SharedDirs};
-use crate::pipeline::{Machine, Replication, Summary};
+use crate::pipeline::{ClassId, Machine, Replication, Summary};
 use crate::scan::{ScanMessage, Walk};
 
 use super::arrivals::scan;
@@ -26,6 +26,10 @@ use super::volumes::Volumes;
 
 /// How often progress is published.
 const PROGRESS: Duration = Duration::from_millis(100);
+
+/// Sizes that are handed over before the readers are looked after again: they have work for some
+/// hundred microseconds only.
+const PORTION: usize = 32;
 
 /// Everything that the one thread owns.
 pub struct Run<'a> {
@@ -43,6 +47,8 @@ pub struct Run<'a> {
     pub sample_only: HashSet<FileIndex>,
     /// Names of the volumes, by their place in the scheduler.
     pub names: Vec<String>,
+    /// Sizes that are final and have not been handed over yet.
+    pub to_deliver: VecDeque<ClassId>,
     pub summary: Summary,
     pub left_out: LeftOut,
     pub started: Instant,
@@ -99,6 +105,10 @@ impl Run<'_> {
         let mut scanned = scanned;
         let completions = self.scheduler.completions().clone();
         while !(self.scan_done && self.scheduler.is_idle()) {
+            let patience = match self.to_deliver.is_empty() {
+                true => PROGRESS,
+                false => Duration::ZERO,
+            };
             select! {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => self.found(&batch),
@@ -122,10 +132,10 @@ impl Run<'_> {
                     self.tally.tick(stages);
                     self.heed_changes();
                 }
-                default(PROGRESS) => {}
+                default(patience) => {}
             }
             self.request();
-            self.deliver_finished(deliverer)?;
+            self.deliver_finished(PORTION, deliverer)?;
             if self.control.is_cancelled() {
                 self.scheduler.forget_waiting();
             }
@@ -136,20 +146,25 @@ impl Run<'_> {
         self.deliver_rest(deliverer)
     }
 
-    fn deliver_finished(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
-        let finished = self.machine.finished();
-        if finished.is_empty() || self.knows_too_little() {
+    /// Hands over so many of the sizes that are final.
+    fn deliver_finished(&mut self, count: usize, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+        self.to_deliver.extend(self.machine.finished());
+        if self.knows_too_little() {
+            self.to_deliver.clear();
+        }
+        if self.to_deliver.is_empty() {
             return Ok(());
         }
         let dirs = self.dirs.read();
-        for size in finished {
+        let count = count.min(self.to_deliver.len());
+        for size in self.to_deliver.drain(..count) {
             deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
         }
         Ok(())
     }
 
     fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
-        self.deliver_finished(deliverer)?;
+        self.deliver_finished(usize::MAX, deliverer)?;
         self.summary.incomplete = self.control.is_cancelled();
         let unique = matches!(self.config.replication, Replication::Under(_));
         let dirs = self.dirs.read();
