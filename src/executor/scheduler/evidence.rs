@@ -73,6 +73,9 @@ const CROWD: usize = 16;
 /// slowest flash some thousand.
 const SLOWEST: Duration = Duration::from_micros(2_500);
 
+/// Longer than a read takes that the page cache answers: where most do, it is those that take the time.
+const CACHED: Duration = Duration::from_micros(100);
+
 /// Bytes a second that the slowest bus brings.
 const BUS: f64 = 30e6;
 
@@ -82,6 +85,8 @@ pub struct Pace {
     since: Option<Duration>,
     reads: u32,
     bytes: u64,
+    /// Reads meanwhile that the page cache answered.
+    cached: u32,
     /// How long the last ones took, without the time for their bytes.
     last: [Duration; PACES],
     /// How many there were in a row.
@@ -99,6 +104,11 @@ impl Pace {
         !self.is_judged && self.seen < PATIENCE && in_flight >= CROWD
     }
 
+    /// Takes note of a read that the page cache answered.
+    pub fn answered_from_memory(&mut self) {
+        self.cached = self.cached.saturating_add(1);
+    }
+
     /// Takes note of a read from the device that ended at this time, with so many others in flight;
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
@@ -112,7 +122,7 @@ impl Pace {
             return None;
         }
         let Some(since) = self.since else {
-            self.since = Some(now);
+            (self.since, self.cached) = (Some(now), 0);
             return None;
         };
         self.reads += 1;
@@ -121,9 +131,10 @@ impl Pace {
             return None;
         }
         let brought = Duration::from_secs_f64(self.bytes as f64 / BUS);
-        self.last[self.paces % PACES] = now.saturating_sub(since).saturating_sub(brought);
+        let waited = now.saturating_sub(since).saturating_sub(brought);
+        self.last[self.paces % PACES] = waited.saturating_sub(CACHED * self.cached);
         self.paces += 1;
-        (self.since, self.reads, self.bytes) = (Some(now), 0, 0);
+        (self.since, self.reads, self.bytes, self.cached) = (Some(now), 0, 0, 0);
         if self.paces < PACES {
             return None;
         }
@@ -254,6 +265,19 @@ mod tests {
         assert!(reads.count() < 100, "it never comes");
         pace.read(4096, Duration::from_secs(1), 3);
         assert!(!pace.is_awaited(64), "it is asked for once");
+    }
+
+    #[test]
+    fn nothing_is_concluded_from_a_few_reads_among_many_cached_ones() {
+        for (each_ms, cached, is_known) in [(15, 1000, false), (15, 150, false), (6, 10, true)] {
+            let mut pace = Pace::default();
+            let times = (1..1000).map(|i| Duration::from_millis(each_ms * i));
+            let known = times.filter_map(|now| {
+                (0..cached).for_each(|_| pace.answered_from_memory());
+                pace.read(4096, now, 64)
+            });
+            assert_eq!(known.count() > 0, is_known, "{each_ms} ms, {cached} cached");
+        }
     }
 
     #[test]

@@ -208,6 +208,7 @@ impl<F: Fold> Scheduler<F> {
     /// Says that the scan is over: disks may begin their sweeps.
     pub fn scan_done(&mut self) {
         self.holding = false;
+        self.volumes.iter_mut().for_each(Volume::put_in_order);
     }
 
     /// Says that nobody lists folders on the disk of this name any more: it may begin its sweeps.
@@ -285,10 +286,6 @@ impl<F: Fold> Scheduler<F> {
         self.in_flight -= 1;
         let volume = &mut self.volumes[v];
         volume.ended(request.bulk);
-        let read = match completion.outcome {
-            Outcome::Read { bytes, cached, .. } => (!cached).then_some(bytes),
-            _ => None,
-        };
         match (visit, completion.outcome) {
             (Visit::LookedUp, outcome) => {
                 volume.placed();
@@ -318,9 +315,17 @@ impl<F: Fold> Scheduler<F> {
                 }
             }
             (Visit::Pooled, _) => {
-                let bytes = read.filter(|_| !request.bulk && volume.may_have_a_head());
-                let now = || self.began.elapsed();
-                let evidence = bytes.and_then(|bytes| volume.paced(bytes, now()));
+                let is_watched = !request.bulk && volume.may_have_a_head();
+                let evidence = match completion.outcome {
+                    Outcome::Read { cached: true, .. } if is_watched => {
+                        volume.answered_from_memory();
+                        None
+                    }
+                    Outcome::Read { bytes, .. } if is_watched => {
+                        volume.paced(bytes, self.began.elapsed())
+                    }
+                    _ => None,
+                };
                 if let Some(evidence) = evidence {
                     self.change(&[v], evidence);
                 }

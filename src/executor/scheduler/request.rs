@@ -18,6 +18,13 @@ pub trait Asker {
     /// Adds a request's task (with any ticket) to a batch.
     fn describe(&mut self, request: Request, batch: &mut Batch);
 
+    /// Hears that a request is about to leave its queue, and says what is best read of the file now: the
+    /// same request, or one with another note.
+    fn choose(&mut self, volume: usize, request: Request) -> Request {
+        let _ = volume;
+        request
+    }
+
     /// Hears that a disk's head is about to come by, and says what is best read of the file now:
     /// the same request, or one with another note.
     fn revise(&mut self, volume: usize, request: Request) -> Request {

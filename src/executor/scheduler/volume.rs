@@ -222,6 +222,11 @@ impl Volume {
         self.pace.read(bytes, now, self.random.in_flight)
     }
 
+    /// Takes note of a short read by the pools that the page cache answered.
+    pub fn answered_from_memory(&mut self) {
+        self.pace.answered_from_memory();
+    }
+
     /// Takes a request.
     pub fn push(&mut self, request: Request) {
         let waiting = &mut self.queue(request.bulk).waiting;
@@ -256,6 +261,14 @@ impl Volume {
     /// Takes note that the place of a request is known, or no longer needed.
     pub fn placed(&mut self) {
         self.looked_for -= 1;
+    }
+
+    /// Puts what waits for the pools in the order in which the scan met it, so that a folder is opened for
+    /// all of its files, and inodes that lie side by side are wanted together.
+    pub fn put_in_order(&mut self) {
+        for queue in [&mut self.random, &mut self.bulk] {
+            queue.waiting.make_contiguous().sort_unstable();
+        }
     }
 
     /// Forgets all that waits.
@@ -330,7 +343,7 @@ impl Volume {
             false => Visit::Pooled,
         };
         for (id, note) in queue.waiting.drain(..count) {
-            let request = Request { id, note, bulk };
+            let request = asker.choose(v, Request { id, note, bulk });
             asker.describe(request, &mut batch);
             stamp(&mut batch, request, v, visit);
         }
