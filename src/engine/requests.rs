@@ -29,7 +29,7 @@ impl Run<'_> {
             self.request_comparison(&group);
         }
         self.scheduler.dispatch(&mut Desk {
-            machine: &self.machine,
+            machine: &mut self.machine,
             volumes: &self.volumes,
             tally: &mut self.tally,
             sample_only: &self.sample_only,
@@ -136,7 +136,7 @@ pub fn wanted_bytes(want: Want, size: u64) -> u64 {
 
 /// Answers the scheduler's questions about requests.
 struct Desk<'a> {
-    machine: &'a Machine,
+    machine: &'a mut Machine,
     volumes: &'a Volumes,
     tally: &'a mut Tally,
     sample_only: &'a HashSet<FileIndex>,
@@ -164,6 +164,15 @@ impl Asker for Desk<'_> {
         });
     }
 
+    /// A short file that will probably be wanted whole is read whole at once.
+    fn choose(&mut self, volume: usize, request: Request) -> Request {
+        let file = FileIndex(request.id);
+        if !want_of(request.note).is_first_sample() || !self.machine.is_read_whole(file) {
+            return request;
+        }
+        self.read_instead(volume, request, Want::Whole)
+    }
+
     /// A file that will probably be wanted whole is read whole while the head is there.
     fn revise(&mut self, volume: usize, request: Request) -> Request {
         let file = FileIndex(request.id);
@@ -182,11 +191,19 @@ impl Asker for Desk<'_> {
         if !will_be_known && !cost.is_read_on(size.saturating_sub(HEAD), odds) {
             return request;
         }
+        self.read_instead(volume, request, Want::HeadAndContent)
+    }
+}
+
+impl Desk<'_> {
+    /// The request with something else to be read instead of a sample.
+    fn read_instead(&mut self, volume: usize, request: Request, want: Want) -> Request {
+        let size = self.machine.catalog().size(FileIndex(request.id));
         let stage = |want| (stage_of(want), wanted_bytes(want, size));
-        let (head, whole) = (stage(Want::Head), stage(Want::HeadAndContent));
-        self.tally.moved(volume, head, whole);
+        self.tally
+            .moved(volume, stage(want_of(request.note)), stage(want));
         Request {
-            note: note_of(Want::HeadAndContent),
+            note: note_of(want),
             ..request
         }
     }

@@ -28,10 +28,11 @@ pub struct SizeClass {
     pub spans_roots: bool,
     /// Its files go on.
     pub open: bool,
-    /// Its files are read whole at once, all of them: samples are only compared with samples.
-    pub whole: bool,
-    /// The head of one of them at least is known.
-    pub sampled: bool,
+    /// Its files are read whole at once, all of them, or all are sampled: samples are only compared with
+    /// samples. `None` until the first of them is about to be read.
+    pub whole: Option<bool>,
+    /// Files of which the head is known.
+    pub heads: u32,
 }
 
 impl SizeClass {

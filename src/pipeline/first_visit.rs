@@ -12,8 +12,9 @@ use super::machine::HEAD;
 const VISIT: u64 = 16 << 10;
 
 /// Longer files are never read whole before they were sampled: samples find out whether they are
-/// cached and best compared with each other, and tails may tell them apart.
-const LONGEST: u64 = 32 << 10;
+/// cached and best compared with each other. Cached, 200,000 files in three snapshots took 1.00 of the time with
+/// 32 KiB, 0.97 with 64 and 0.93 with 128.
+const LONGEST: u64 = 128 << 10;
 
 /// The rule.
 #[derive(Clone, Copy, Debug)]

@@ -271,9 +271,22 @@ impl<'a> Drive<'a> {
         self.finished.extend(self.machine.finished());
     }
 
+    /// Takes note that something else is read than what was wanted.
+    fn read_instead(&mut self, number: usize, wanted: Want, want: Want) -> Want {
+        let all = &mut self.all_wanted;
+        if let Some(entry) = all.iter_mut().find(|w| **w == (number, wanted)) {
+            entry.1 = want;
+        }
+        want
+    }
+
     fn answer(&mut self, which: usize) {
         let Effect { file, want } = self.wanted.swap_remove(which);
         let number = self.numbers[&file];
+        let want = match want.is_first_sample() && self.machine.is_read_whole(file) {
+            true => self.read_instead(number, want, Want::Whole),
+            false => want,
+        };
         let inode = &self.world[number];
         let reads = self.all_wanted.iter().filter(|(n, _)| *n == number).count();
         let looks = matches!(want, Want::Blocks | Want::BlocksAgain);
@@ -294,10 +307,7 @@ impl<'a> Drive<'a> {
             match want {
                 // Whoever reads may choose so.
                 Want::Head if number.is_multiple_of(3) => {
-                    if let Some(entry) = self.all_wanted.iter_mut().find(|w| **w == (number, want))
-                    {
-                        entry.1 = Want::HeadAndContent;
-                    }
+                    self.read_instead(number, want, Want::HeadAndContent);
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));
                     self.machine.read_whole(file, head(), digest);
                 }

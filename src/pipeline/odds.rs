@@ -21,6 +21,9 @@ const DUPLICATED: f64 = 0.3;
 /// else in common. A guess.
 const CROWD_PRIOR: f64 = 0.5;
 
+/// What is said of files of which nothing is known.
+const EVEN: f64 = 0.5;
+
 /// Nothing is more certain than this: a file can always be the exception.
 const MOST: f64 = 0.98;
 
@@ -35,8 +38,8 @@ pub struct Odds {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    all: u32,
-    equal: u32,
+    all: f64,
+    equal: f64,
 }
 
 impl Default for Odds {
@@ -55,20 +58,29 @@ impl Odds {
         *count = count.saturating_add(1);
     }
 
-    /// Takes note that the head of a file of a size that so many share was compared with earlier
-    /// ones.
-    pub(super) fn compared(&mut self, size: u64, sharing: u32, equal: bool) {
+    /// Takes note that the head of a file of a size that so many share was compared with those of so many
+    /// of them. It counts for as much as the share of the others that these are: what is equal to the file may
+    /// be among those which are still to come, as in a backup that is read snapshot by snapshot.
+    pub(super) fn compared(&mut self, size: u64, sharing: u32, with: u32, equal: bool) {
         let count = &mut self.compared[exponent(size)][crowd(sharing)];
-        count.all = count.all.saturating_add(1);
-        count.equal = count.equal.saturating_add(u32::from(equal));
+        let others = sharing.saturating_sub(1).max(with).max(1);
+        count.all += f64::from(with) / f64::from(others);
+        count.equal += f64::from(u8::from(equal));
     }
 
     /// The chance that the head of a file of a size that so many share is that of another one.
     pub fn of(&self, size: u64, sharing: u32) -> f64 {
+        self.given(size, sharing, self.by_size_alone(size, sharing))
+    }
+
+    /// The same where nothing is to be concluded from the size.
+    pub fn of_any(&self, size: u64, sharing: u32) -> f64 {
+        self.given(size, sharing, EVEN)
+    }
+
+    fn given(&self, size: u64, sharing: u32, prior: f64) -> f64 {
         let count = self.compared[exponent(size)][crowd(sharing)];
-        let prior = self.by_size_alone(size, sharing);
-        let learnt =
-            (f64::from(count.equal) + PRIOR_WEIGHT * prior) / (f64::from(count.all) + PRIOR_WEIGHT);
+        let learnt = (count.equal + PRIOR_WEIGHT * prior) / (count.all + PRIOR_WEIGHT);
         learnt.min(MOST)
     }
 
@@ -133,7 +145,7 @@ mod tests {
         }
         assert!(odds.of(PHOTO, 3000) <= 0.5);
         for _ in 0..20 {
-            odds.compared(PHOTO, 3000, false);
+            odds.compared(PHOTO, 3000, 2999, false);
         }
         assert!(odds.of(PHOTO, 3000) < 0.1);
         assert!(odds.of(PHOTO, 2) > 0.9, "crowds say nothing about pairs");
@@ -144,7 +156,7 @@ mod tests {
         let mut odds = Odds::default();
         let before = odds.of(PHOTO, 2);
         for seen in 1..=50 {
-            odds.compared(PHOTO, 2, seen % 5 == 0);
+            odds.compared(PHOTO, 2, 1, seen % 5 == 0);
         }
         let after = odds.of(PHOTO, 2);
         assert!(
@@ -152,9 +164,21 @@ mod tests {
             "{before} {after}"
         );
         for _ in 0..10_000 {
-            odds.compared(PHOTO, 2, true);
+            odds.compared(PHOTO, 2, 1, true);
         }
         assert!((0.9..1.0).contains(&odds.of(PHOTO, 2)), "never certain");
+    }
+
+    #[test]
+    fn files_whose_twins_are_still_to_come_do_not_count_as_alone() {
+        let mut odds = Odds::default();
+        // Sizes that ten files share, five and five of them equal in pairs, the pairs far from each other.
+        for _ in 0..100 {
+            for before in 0..10 {
+                odds.compared(PHOTO, 10, before, before >= 5);
+            }
+            assert!(odds.of_any(PHOTO, 10) > 0.7, "{}", odds.of_any(PHOTO, 10));
+        }
     }
 
     #[test]

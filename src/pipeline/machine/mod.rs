@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::by_size::{BySize, SameSize};
+use super::by_size::{BySize, SameSize, SizeClass};
 use super::chain::Chain;
 use super::crowds::Crowds;
 use super::first_visit::FirstVisit;
@@ -235,9 +235,6 @@ impl Machine {
         let (files, names) = (of.files.into(), of.names.into());
         if !of.open && self.counting.size_matters(files, names, of.spans_roots) {
             let held = self.by_size.open(class, &self.chain);
-            let size = held.first().map_or(0, |&file| self.catalog.size(file));
-            let odds = self.odds.of(size, held.len() as u32);
-            self.by_size.class_mut(class).whole = self.first_visit.reads_whole(size, odds);
             for file in held {
                 self.start(class, file);
             }
@@ -249,13 +246,29 @@ impl Machine {
         let size = self.catalog.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
-        } else if self.by_size.class(class).whole {
+        } else if size <= HEAD {
+            self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
         } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
             self.want(class, file, Want::HeadAndTail);
         } else {
             self.want(class, file, Want::Head);
         }
+    }
+
+    /// True if a file of which a first sample is wanted is best read whole at once, as all files of its size are then. To be
+    /// asked just before it is read: by then more is known than when it was found.
+    pub fn is_read_whole(&mut self, file: FileIndex) -> bool {
+        let class = self.size_class(file);
+        let SizeClass { whole, files, .. } = *self.by_size.class(class);
+        whole.unwrap_or_else(|| {
+            let size = self.catalog.size(file);
+            let whole = self
+                .first_visit
+                .reads_whole(size, self.odds.of_any(size, files));
+            self.by_size.class_mut(class).whole = Some(whole);
+            whole
+        })
     }
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {

@@ -68,16 +68,16 @@ impl Machine {
 
     /// True if heads of other files of this one's size are known.
     pub fn knows_heads(&self, file: FileIndex) -> bool {
-        self.by_size.class(self.size_class(file)).sampled
+        self.by_size.class(self.size_class(file)).heads > 0
     }
 
-    /// Takes note of what a file's head says about heads of files like it. The first of a size
-    /// has nothing to be compared with.
+    /// Takes note of what a file's head says about heads of files like it.
     pub(super) fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
-        if std::mem::replace(&mut self.by_size.class_mut(size).sampled, true) {
-            let sharing = self.by_size.class(size).files;
-            self.odds.compared(self.catalog.size(file), sharing, equal);
-        }
+        let class = self.by_size.class_mut(size);
+        let (with, sharing) = (class.heads, class.files);
+        class.heads += 1;
+        self.odds
+            .compared(self.catalog.size(file), sharing, with, equal);
     }
 
     pub(super) fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {

@@ -18,7 +18,8 @@ pub struct Effect {
     pub want: Want,
 }
 
-/// What to read of a file.
+/// What to read of a file. Its first samples may be replaced by everything
+/// ([`super::Machine::is_read_whole`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// The first [`HEAD`] bytes.
@@ -45,6 +46,11 @@ pub enum Want {
 }
 
 impl Want {
+    /// True if nothing of the file was read before, and not all of it is read now.
+    pub fn is_first_sample(self) -> bool {
+        matches!(self, Self::Head | Self::HeadAndTail)
+    }
+
     /// True if the first thing that it brings is a file's head.
     pub fn reads_head(self) -> bool {
         matches!(self, Self::Head | Self::HeadAndTail | Self::HeadAndContent)

@@ -155,7 +155,7 @@ impl Machine {
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);
         let nth = self.by_content.files(class);
-        if self.by_size.class(size).whole {
+        if self.by_size.class(size).whole == Some(true) {
             self.learn(size, nth > 1, file);
         }
         if nth == 1
