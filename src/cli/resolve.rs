@@ -74,6 +74,7 @@ fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use jiff::tz::TimeZone;
 
     use super::*;
     use crate::cli::args::Cli;
@@ -91,7 +92,8 @@ mod tests {
             command: vec!["seekless".into(), line.into()],
             folder: "/home/me".into(),
             profiles: None,
-            now: "2024-05-10T12:00:00Z[UTC]".parse().expect("a time"),
+            now: "2024-05-10T12:00:00Z".parse().expect("a time"),
+            zone: || TimeZone::UTC,
             can_ask: true,
             stdout: terminal,
             stderr: terminal,

@@ -85,7 +85,7 @@ fn filter_spec(args: &SearchArgs, around: &Surroundings<'_>) -> Result<FilterSpe
     }
     let moment = |option, text: &Option<OsString>| {
         let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.now))
+        text.map(|text| Moment::parse(text, &around.local_time()))
             .transpose()
             .map_err(|cause| WrongUse::Moment { option, cause })
     };

@@ -6,7 +6,8 @@ use std::io::{self, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use jiff::Zoned;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 use seekless::device::Profiles;
 use seekless::engine::{Config, Replication};
 use seekless::report::{Header, Options};
@@ -24,8 +25,10 @@ pub struct Surroundings<'a> {
     pub folder: PathBuf,
     /// What was measured on the user's disks.
     pub profiles: Option<Profiles>,
-    /// The present, in the user's time zone.
-    pub now: Zoned,
+    /// The present.
+    pub now: Timestamp,
+    /// Finds the user's time zone: only if it is needed, since all zones of the system are listed for it.
+    pub zone: fn() -> TimeZone,
     /// Stdin and stderr lead to a terminal, on which questions can be asked.
     pub can_ask: bool,
     /// What stdout leads to.
@@ -43,7 +46,8 @@ impl<'a> Surroundings<'a> {
             // Without a current folder (it was removed) relative paths lead nowhere, and say so.
             folder: env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             profiles: config_folder::profiles(),
-            now: Zoned::now(),
+            now: Timestamp::now(),
+            zone: TimeZone::system,
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
             stdout: Terminal::of(io::stdout().is_terminal()),
             stderr: Terminal::of(io::stderr().is_terminal()),
@@ -52,7 +56,12 @@ impl<'a> Surroundings<'a> {
 
     /// The present, nanoseconds since 1970.
     pub fn started_ns(&self) -> i64 {
-        i64::try_from(self.now.timestamp().as_nanosecond()).unwrap_or(i64::MAX)
+        i64::try_from(self.now.as_nanosecond()).unwrap_or(i64::MAX)
+    }
+
+    /// The present, in the user's time zone.
+    pub fn local_time(&self) -> Zoned {
+        self.now.to_zoned((self.zone)())
     }
 
     /// States what the report will say about the run.
