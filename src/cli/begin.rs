@@ -2,6 +2,8 @@
 
 use std::io;
 
+use seekless::engine::make_room;
+
 use super::exit::Exit;
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
@@ -14,6 +16,8 @@ pub fn begin<T>(
     resolve: impl FnOnce(&mut Surroundings<'_>) -> Result<T, WrongUse>,
     talk: impl FnOnce(&T) -> Talk,
 ) -> Result<(T, Voice), Exit> {
+    // As long as nothing else runs.
+    make_room();
     let run = match resolve(&mut Surroundings::look(&mut io::stdin().lock())) {
         Ok(run) => run,
         Err(error) => {

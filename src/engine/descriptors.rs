@@ -5,6 +5,15 @@ use crate::sys::rlimit;
 /// Descriptors that are not for reading: standard streams, report, rings, runtime.
 const OTHER_DESCRIPTORS: usize = 28;
 
+/// Descriptors that a run has open at a time, hardly ever more: a pool's files, and folders.
+const USUAL: u64 = 4096;
+
+/// Makes room for the descriptors of a run. Without it a run stops several times for some 10 ms, while room is
+/// made; it is of use only as long as the process has one thread.
+pub fn make_room() {
+    rlimit::make_room(rlimit::raise_open_files().min(USUAL));
+}
+
 /// How descriptors are shared out.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {

@@ -24,6 +24,7 @@ pub use crate::pipeline::Replication;
 pub use config::{Config, Root};
 pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;
+pub use descriptors::make_room;
 pub use explain::explain;
 pub use find::{Error, find};
 pub use ideas::Idea;
