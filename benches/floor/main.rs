@@ -24,6 +24,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, StatxFlags, opena
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/order.rs"]
+mod order;
 #[path = "../peers/turns.rs"]
 mod turns;
 

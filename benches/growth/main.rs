@@ -18,6 +18,8 @@ use clap::Parser;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/order.rs"]
+mod order;
 #[path = "../peers/turns.rs"]
 mod turns;
 

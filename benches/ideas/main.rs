@@ -11,6 +11,8 @@ use seekless::engine::Idea;
 
 #[path = "../peers/measure.rs"]
 mod measure;
+#[path = "../peers/order.rs"]
+mod order;
 #[path = "../peers/turns.rs"]
 mod turns;
 

@@ -20,6 +20,7 @@ mod install;
 mod machine;
 mod measure;
 mod memory;
+mod order;
 mod page;
 mod rounds;
 mod table;

@@ -1,4 +1,4 @@
-//! Runs the tools in turns on one corpus: A B C A B C, so that a slow minute of the machine hits them all.
+//! Runs the tools in turns on one corpus: A B C C B A, so that a slow minute of the machine hits them all.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::cache::Cache;
 use super::install::Installed;
 use super::measure::{Ending, Measured, measure};
+use super::order::order;
 use super::tools::{Answer, Origin, Task};
 use super::truth::{Agreement, Truth};
 
@@ -55,13 +56,13 @@ impl Rounds<'_> {
             .map(|installed| self.contender(installed, dir))
             .collect();
         for round in 1..=self.runs {
-            for Contender {
-                installed,
-                task,
-                command,
-                series,
-            } in &mut contenders
-            {
+            for turn in order(contenders.len(), round) {
+                let Contender {
+                    installed,
+                    task,
+                    command,
+                    series,
+                } = &mut contenders[turn];
                 if matches!(series.outcome, Outcome::TimedOut | Outcome::Failed(_)) {
                     continue;
                 }

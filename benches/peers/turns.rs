@@ -7,6 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use super::measure::{self, Ending, Measured};
+use super::order::order;
 
 /// Longer than any run that is worth waiting for.
 const LIMIT: Duration = Duration::from_secs(3600);
@@ -21,7 +22,8 @@ pub fn in_turns(
     let out = folder.path().join("out");
     let mut all: Vec<Vec<Measured>> = vec![Vec::new(); commands.len()];
     for round in 0..=runs {
-        for (command, measured) in commands.iter().zip(&mut all) {
+        for turn in order(commands.len(), round) {
+            let (command, measured) = (&commands[turn], &mut all[turn]);
             if cold {
                 rustix::fs::sync();
                 fs::write("/proc/sys/vm/drop_caches", "3")?;
