@@ -1,0 +1,210 @@
+//! Single cases.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
+use crate::pipeline::first_visit::FirstVisit;
+use crate::pipeline::machine::{Machine, Want};
+use crate::pipeline::rules::{Counting, Replication, TailRule};
+
+use super::drive::Drive;
+use super::oracle::{check, oracle};
+use super::world::*;
+
+/// "More than none" below one root only.
+#[test]
+fn over_none_counts_a_single_root() {
+    let inode = Inode {
+        size: 100,
+        marks: [0; 3],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+        blocks: 0,
+        moves: false,
+    };
+    let counting = Counting {
+        replication: Replication::Over(0),
+        hard_links: false,
+        isolate: true,
+    };
+    check(&[inode.clone(), inode], counting, 0, 1, 2);
+}
+
+/// What is wanted of files with one content, on one volume, in these blocks; from 10 on they are
+/// elsewhere at the second look.
+fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
+    let inode = |&blocks: &u8| Inode {
+        size: FROM,
+        // Not cached, so that none is compared.
+        marks: [1, 0, 0],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+        blocks: blocks % 10,
+        moves: blocks >= 10,
+    };
+    let world: Vec<Inode> = blocks.iter().map(inode).collect();
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut drive = Drive::new(&world, counting, 0, digests);
+    drive.blocks_are_shared();
+    drive.run(&mut Dice(1), 0);
+    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
+    let wants = drive.all_wanted.iter().map(|&(_, want)| want);
+    wants.filter(|&want| want != Want::HeadAndTail).collect()
+}
+
+#[test]
+fn of_files_in_the_same_blocks_none_is_read_or_one_for_its_digest() {
+    let read = |blocks: &[u8], digests| {
+        let wants = wanted_of(blocks, digests);
+        wants.iter().filter(|want| **want == Want::Content).count()
+    };
+    assert_eq!(read(&[1, 1, 1, 1], false), 0);
+    assert_eq!(read(&[1, 1, 1, 1], true), 1);
+    assert_eq!(read(&[1, 1, 2, 2, 2], false), 2, "two may be different");
+    assert_eq!(read(&[1, 1, 2, 2, 2], true), 2);
+    assert_eq!(read(&[1, 1, 0, 0], true), 3, "in blocks of their own");
+    assert_eq!(read(&[1, 1, 0, 0], false), 3);
+    assert!(read(&[1, 1, 11], false) >= 2, "one was not there again");
+    assert_eq!(read(&[1, 11], true), 2);
+    let looks = |want: &&Want| **want == Want::BlocksAgain;
+    assert_eq!(wanted_of(&[1, 1, 2], false).iter().filter(looks).count(), 2);
+}
+
+fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {
+    FoundFile {
+        ino,
+        size,
+        mtime_ns: 1,
+        ctime_ns: 1,
+        blocks: 8,
+        links: 3,
+        name_len: 1,
+        via_link,
+    }
+}
+
+fn machine() -> Machine {
+    let dirs = SharedDirs::default();
+    dirs.write().add_root(b"r", 0, 1, 1);
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut machine = Machine::new(
+        Arc::new(dirs),
+        counting,
+        TailRule::default(),
+        FirstVisit::default(),
+    );
+    machine.volume_number(1);
+    machine
+}
+
+/// A file with several names grows while the scan comes across them: it must never become its own
+/// duplicate.
+#[test]
+fn names_of_a_growing_inode_are_not_duplicates() {
+    let mut machine = machine();
+    let mut found = |ino, size, name: &[u8]| {
+        machine.found(&file(ino, size, false), name, DirId(0), 0, 0);
+    };
+    found(1, 10, b"a");
+    found(2, 10, b"x");
+    found(3, 20, b"y");
+    found(1, 20, b"b");
+    found(1, 20, b"c");
+    found(1, 10, b"d");
+    let of_one: Vec<_> = (0..machine.catalog().len() as u32)
+        .map(FileIndex)
+        .filter(|&f| machine.catalog().ino(f) == 1)
+        .map(|f| {
+            (
+                machine.catalog().size(f),
+                machine.catalog().names(f).count(),
+            )
+        })
+        .collect();
+    assert_eq!(of_one, [(10, 2), (20, 2)]);
+}
+
+/// As many names as ext4 allows for one file, and more on other file systems.
+#[test]
+fn a_hundred_thousand_names_of_one_inode_take_no_time() {
+    let mut machine = machine();
+    let started = std::time::Instant::now();
+    for i in 0..100_000 {
+        let name = format!("{i}");
+        let new = machine.found(&file(1, 10, false), name.as_bytes(), DirId(0), 0, 0);
+        assert_eq!(new, i == 0);
+    }
+    assert_eq!(machine.catalog().names(FileIndex(0)).count(), 100_000);
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
+
+/// The scan brings links last; a file that has names of its own keeps to them.
+#[test]
+fn a_link_is_no_further_name() {
+    let mut machine = machine();
+    for (name, via_link) in [(b"f", false), (b"m", true), (b"g", false), (b"n", true)] {
+        machine.found(&file(1, 10, via_link), name, DirId(0), 0, 0);
+    }
+    let names: Vec<_> = machine.catalog().names(FileIndex(0)).collect();
+    assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
+}
+
+/// What is wanted, after their ends, of files that differ in their middle as these numbers say.
+fn wants_of_crowd(middles: &[u8]) -> Vec<(usize, Want)> {
+    let inode = |&middle: &u8| Inode {
+        size: FROM_WITH_SEEKS,
+        marks: [1, middle, 0],
+        volume: 0,
+        dirs: vec![0],
+        fails: None,
+        blocks: 0,
+        moves: false,
+    };
+    let world: Vec<Inode> = middles.iter().map(inode).collect();
+    let counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+    let mut drive = Drive::new(&world, counting, 0, false);
+    drive.run(&mut Dice(1), 0);
+    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
+    let wants = drive.all_wanted.into_iter();
+    wants
+        .filter(|(_, want)| *want != Want::HeadAndTail)
+        .collect()
+}
+
+#[test]
+fn of_a_crowd_only_what_stretches_leave_equal_is_read_whole() {
+    let wants = wants_of_crowd(&[1, 2, 3, 4, 5, 6, 7, 7]);
+    let whole = wants.iter().filter(|w| w.1 == Want::Content);
+    let whole: BTreeSet<usize> = whole.map(|w| w.0).collect();
+    assert_eq!(whole, BTreeSet::from([6, 7]));
+}
+
+#[test]
+fn copies_are_looked_at_once_before_they_are_read() {
+    let wants = wants_of_crowd(&[9; 6]);
+    let looks = wants.iter().filter(|w| matches!(w.1, Want::Stretches(_)));
+    assert_eq!((looks.count(), wants.len()), (6, 12));
+}
+
+#[test]
+fn fewer_than_a_crowd_are_read_at_once() {
+    assert_eq!(
+        wants_of_crowd(&[1, 2]),
+        [(0, Want::Content), (1, Want::Content)]
+    );
+}

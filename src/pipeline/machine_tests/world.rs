@@ -1,0 +1,150 @@
+//! Made-up files, and what a search counts.
+
+use proptest::prelude::*;
+
+use crate::hash::ContentDigest;
+use crate::pipeline::crowds::CrowdRule;
+use crate::pipeline::machine::{HEAD, TAIL};
+use crate::pipeline::rules::{Counting, Replication};
+
+/// Tails are read from these sizes on, without and with seeks.
+pub const FROM: u64 = 3 * HEAD;
+pub const FROM_WITH_SEEKS: u64 = 5 * HEAD;
+
+/// What a second visit costs: nothing, so that longer files are always sampled, or about as much as
+/// reading most of them.
+pub const VISITS: [u64; 2] = [0, FROM];
+
+pub const SIZES: [u64; 12] = [
+    0,
+    1,
+    100,
+    HEAD - 1,
+    HEAD,
+    HEAD + 1,
+    HEAD + TAIL - 1,
+    FROM - 1,
+    FROM,
+    FROM + 1,
+    FROM_WITH_SEEKS - 1,
+    FROM_WITH_SEEKS,
+];
+
+/// Larger groups are not compared.
+pub const MOST: usize = 3;
+
+/// So many files are a crowd, and their stretches meet in the middle of the longest after a few looks.
+pub const CROWD: CrowdRule = CrowdRule {
+    files: 3,
+    from: FROM,
+    first: HEAD / 4,
+};
+
+pub const ROOTS: usize = 3;
+/// Two folders below each root.
+pub const DIRS: usize = 2 * ROOTS;
+/// The last one costs seeks.
+pub const VOLUMES: u16 = 3;
+/// Files on it share no blocks.
+pub const ALL_APART: u16 = 1;
+
+/// A file of the made-up world.
+#[derive(Clone, Debug)]
+pub struct Inode {
+    pub size: u64,
+    /// First byte, middle byte, last byte; the others are zero.
+    pub marks: [u8; 3],
+    pub volume: u16,
+    /// Folders of its names (the name is the number of its place here, so each is another name).
+    pub dirs: Vec<usize>,
+    /// Which of its reads fails, if it comes to it.
+    pub fails: Option<u8>,
+    /// Which blocks it lies in: none that could be shared, or those of all files with its content and
+    /// this number on its volume.
+    pub blocks: u8,
+    /// Its blocks are elsewhere when they are looked at again.
+    pub moves: bool,
+}
+
+impl Inode {
+    pub fn content(&self) -> Vec<u8> {
+        let mut content = vec![0; self.size as usize];
+        if let Some(last) = content.len().checked_sub(1) {
+            content[self.size as usize / 2] = self.marks[1];
+            content[last] = self.marks[2];
+            content[0] = self.marks[0];
+        }
+        content
+    }
+
+    pub fn place(&self, again: bool) -> Option<ContentDigest> {
+        let mut place = self.content();
+        place.extend([self.blocks, self.volume as u8, (self.moves && again).into()]);
+        (self.blocks > 0).then(|| blake3::hash(&place).into())
+    }
+
+    pub fn head(&self) -> Vec<u8> {
+        self.content()[..HEAD.min(self.size) as usize].to_vec()
+    }
+
+    pub fn tail(&self) -> Vec<u8> {
+        self.content()[self.size.saturating_sub(TAIL) as usize..].to_vec()
+    }
+}
+
+pub fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
+    let mark = || prop_oneof![4 => Just(0_u8), 1 => Just(1_u8)];
+    let names = prop_oneof![4 => Just(1_usize), 1 => 2_usize..4];
+    (
+        0..kinds,
+        [mark(), mark(), mark()],
+        prop_oneof![3 => Just(0), 1 => 0..VOLUMES],
+        names.prop_flat_map(|n| prop::collection::vec(0..DIRS, n)),
+        prop_oneof![8 => Just(None), 1 => (0_u8..4).prop_map(Some)],
+        (0_u8..3, prop::bool::weighted(0.1)),
+    )
+        .prop_map(
+            move |(kind, marks, volume, dirs, fails, (blocks, moves))| Inode {
+                // Few kinds of size make large classes, all of them make small ones.
+                size: SIZES[kind * SIZES.len() / kinds],
+                marks,
+                volume,
+                dirs,
+                fails,
+                blocks,
+                moves,
+            },
+        )
+}
+
+pub fn world() -> impl Strategy<Value = Vec<Inode>> {
+    (1..=SIZES.len()).prop_flat_map(|kinds| prop::collection::vec(inode(kinds), 0..30))
+}
+
+pub fn counting() -> impl Strategy<Value = Counting> {
+    let replication = prop_oneof![
+        4 => Just(Replication::Over(1)),
+        2 => (0_u64..4).prop_map(Replication::Over),
+        2 => Just(Replication::Under(2)),
+        1 => (0_u64..5).prop_map(Replication::Under),
+    ];
+    (replication, any::<bool>(), any::<bool>()).prop_map(|(replication, hard_links, isolate)| {
+        Counting {
+            replication,
+            hard_links,
+            isolate,
+        }
+    })
+}
+
+/// A small generator for the order of events (xorshift).
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n as u64) as usize
+    }
+}
