@@ -67,7 +67,7 @@ const SCENES: [Scene; 4] = [
 struct Thread(u32, &'static str);
 
 const ENGINE: Thread = Thread(2, "pipeline/keyed_join.rs");
-const SCAN: Thread = Thread(3, "scan/walk.rs");
+const SCAN: Thread = Thread(3, "scan/walk/");
 const READER: Thread = Thread(4, "executor/reader.rs");
 
 /// A path through the program: what one thread does in one scene.

@@ -1,114 +1,29 @@
-//! Walks folders in parallel, relative to their own descriptors.
-//!
-//! `getdents64` into a large buffer, then `statx` for regular files only, sorted by inode number
-//! first: the inode tables then are read in the order of the disk. A bare prototype of this took
-//! 2.8 µs of CPU a file, hot, and walkers that make a path for each 4-5 µs.
-//!
-//! There are as many walkers at work as cores, until one finds that it had to wait for the disk
-//! while listing a folder; each such folder lets one more join in, up to the policy's number.
+//! One walker: enters a folder, lists it, and passes on what takes part.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
+use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FoundFile, SharedDirs};
-use crate::sys::stat::Stat;
+use crate::event::{LeftOut, Problem, ProblemKind};
+use crate::file::{DirHandles, DirId};
+use crate::scan::filter::Verdict;
+use crate::scan::found::{Outbox, ScanMessage};
+use crate::scan::ignore_file::{self, IgnoreRules};
+use crate::scan::listing::Listing;
+use crate::scan::queue::Queue;
 use crate::sys::{dirent, open, rusage, stat, statfs};
 
-use super::filter::{Filter, Verdict};
-use super::found::{Outbox, ScanMessage};
-use super::ignore_file::IgnoreRules;
-use super::listing::Listing;
-use super::queue::Queue;
+use super::{Folder, Walk, count, found_file, path_of};
 
-/// What and how to walk.
-pub struct Walk<'a> {
-    /// Where folders are entered.
-    pub dirs: &'a SharedDirs,
-    /// Which entries take part.
-    pub filter: &'a Filter,
-    /// Deepest level that is listed.
-    pub max_depth: Option<u32>,
-    /// Stay on each root's file system.
-    pub one_file_system: bool,
-    /// Names of ignore files to obey.
-    pub ignore_files: &'a [String],
-    /// Who walks what; the last crew takes what is no other's.
-    pub crews: &'a [Crew],
-    /// Folders that each walker may keep open.
-    pub open_folders: usize,
-    /// Who hears of problems.
-    pub observer: &'a dyn Observer,
-    /// Set when the walk is to end.
-    pub stop: &'a AtomicBool,
-    /// Counts files as they are found.
-    pub files: &'a AtomicU64,
-}
-
-/// Walkers that keep to some devices.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Crew {
-    /// Device numbers of the roots that they begin at.
-    pub devices: Vec<u64>,
-    /// How many there are at first.
-    pub first: usize,
-    /// How many there may be.
-    pub most: usize,
-}
-
-/// A folder to be listed.
-pub struct Folder {
-    /// Itself if it is a root, else the folder above it.
-    pub dir: DirId,
-    /// Its name in the folder above; none if it is a root.
-    pub name: Option<CString>,
-    /// Its level below its root.
-    pub depth: u32,
-    /// Device number of its root.
-    pub root_dev: u64,
-    /// Ignore rules that hold in the folder above.
-    pub rules: Option<Arc<IgnoreRules>>,
-}
-
-impl Walk<'_> {
-    /// Walks all folders and returns how many there were, and what was left out.
-    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> (u64, LeftOut) {
-        let queue = Queue::new(self.crews.iter().map(|crew| (crew.first, crew.most)));
-        for root in roots {
-            let own = |crew: &Crew| crew.devices.contains(&root.root_dev);
-            let last = self.crews.len().saturating_sub(1);
-            queue.push(self.crews.iter().position(own).unwrap_or(last), root);
-        }
-        let most: usize = self.crews.iter().map(|crew| crew.most.max(1)).sum();
-        let totals = Mutex::new((0, LeftOut::default()));
-        let walk = || {
-            let mut walker = Walker::new(self, &queue, to);
-            walker.work();
-            let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-            totals.0 += walker.folders;
-            totals.1.add(&walker.left_out);
-        };
-        thread::scope(|scope| {
-            for _ in 1..most {
-                let named = thread::Builder::new().name("walk".to_owned());
-                // With fewer threads than wished for, those that run do the work.
-                let _ignored = named.spawn_scoped(scope, walk);
-            }
-            walk();
-        });
-        totals.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-struct Walker<'a> {
+/// A thread that lists folders.
+pub struct Walker<'a> {
     walk: &'a Walk<'a>,
     queue: &'a Queue<Folder>,
     outbox: Outbox<'a>,
@@ -117,12 +32,15 @@ struct Walker<'a> {
     listing: Listing,
     below: Vec<Folder>,
     path: Vec<u8>,
-    folders: u64,
-    left_out: LeftOut,
+    /// Folders listed.
+    pub folders: u64,
+    /// What it left out.
+    pub left_out: LeftOut,
 }
 
 impl<'a> Walker<'a> {
-    fn new(walk: &'a Walk<'a>, queue: &'a Queue<Folder>, to: &'a Sender<ScanMessage>) -> Self {
+    /// Nothing listed yet.
+    pub fn new(walk: &'a Walk<'a>, queue: &'a Queue<Folder>, to: &'a Sender<ScanMessage>) -> Self {
         Self {
             walk,
             queue,
@@ -137,7 +55,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn work(&mut self) {
+    /// Lists folders until there are none.
+    pub fn work(&mut self) {
         let mut waits = rusage::thread_waits();
         while let Some((crew, folder)) = self.queue.take(|| self.outbox.flush()) {
             if self.walk.stop.load(Ordering::Relaxed) {
@@ -212,7 +131,7 @@ impl<'a> Walker<'a> {
     fn open_patiently(&mut self, above: DirId, name: &CStr) -> rustix::io::Result<OwnedFd> {
         for attempt in 0..1000 {
             self.handles.close_all();
-            thread::sleep(std::time::Duration::from_millis(attempt.min(10)));
+            thread::sleep(Duration::from_millis(attempt.min(10)));
             let handle = self.handles.get(above, self.walk.dirs);
             match handle.and_then(|above| open::folder(above, name)) {
                 Err(Errno::MFILE | Errno::NFILE) => {}
@@ -355,7 +274,7 @@ impl<'a> Walker<'a> {
             let Ok(name) = CString::new(file.as_str()) else {
                 continue;
             };
-            match super::ignore_file::read(fd.as_fd(), &name) {
+            match ignore_file::read(fd.as_fd(), &name) {
                 Ok(contents) => {
                     let mut path = Vec::new();
                     self.walk.dirs.read().path(dir, &mut path);
@@ -393,42 +312,4 @@ impl<'a> Walker<'a> {
             cause: Some(cause),
         });
     }
-}
-
-/// A file's path for a message.
-pub fn path_of(dirs: &SharedDirs, dir: DirId, name: Option<&CStr>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    let mut path = Vec::new();
-    dirs.read().path(dir, &mut path);
-    match name {
-        Some(name) => path.extend_from_slice(name.to_bytes()),
-        None if path.len() > 1 => drop(path.pop()),
-        None => {}
-    }
-    std::ffi::OsString::from_vec(path).into()
-}
-
-/// What the catalog needs of a file's metadata.
-pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
-    FoundFile {
-        ino: stat.ino,
-        size: stat.size,
-        mtime_ns: stat.mtime_ns,
-        ctime_ns: stat.ctime_ns,
-        blocks: stat.blocks,
-        links: stat.links,
-        name_len: u16::try_from(name.len()).expect("a name is shorter than a path"),
-        via_link: false,
-    }
-}
-
-/// Counts what a filter rules out; true if it rules nothing out.
-pub fn count(left_out: &mut LeftOut, verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Keep => return true,
-        Verdict::Hidden => left_out.hidden += 1,
-        Verdict::Filtered => left_out.filtered += 1,
-        Verdict::Empty => left_out.empty += 1,
-    }
-    false
 }
