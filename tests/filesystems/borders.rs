@@ -1,0 +1,152 @@
+//! Where one file system ends and another begins.
+
+use super::*;
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn d11_equal_inode_numbers_on_two_file_systems_are_two_files() {
+    let (x, y) = (Volume::tmpfs(""), Volume::tmpfs(""));
+    for volume in [&x, &y] {
+        fs::write(volume.path().join("same"), "same content").expect("written");
+    }
+    fs::write(x.path().join("differs"), "one content").expect("written");
+    fs::write(y.path().join("differs"), "two content").expect("written");
+    for name in ["same", "differs"] {
+        let inode = |volume: &Volume| fs::metadata(volume.path().join(name)).expect("there").ino();
+        assert_eq!(inode(&x), inode(&y), "the stage is set");
+    }
+    for options in ["", "-H", "-I"] {
+        let run = seekless(Path::new("/"), &format!("find -f nul {options}"))
+            .arg(x.path())
+            .arg(y.path())
+            .run()
+            .exits(0);
+        let sets = run.sets();
+        let sizes: Vec<usize> = sets.iter().map(BTreeSet::len).collect();
+        assert_eq!(sizes, [2], "{run}");
+        assert!(
+            sets.iter().flatten().all(|name| name.ends_with(b"same")),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs root: mounts loop devices"]
+fn equal_inode_numbers_in_two_subvolumes_are_two_files() {
+    let volume = Volume::on_loop("btrfs", 200, "");
+    for name in ["x", "y"] {
+        let path = volume.path().join(name);
+        sh(&format!("btrfs -q subvolume create {}", path.display()));
+        fs::write(path.join("same"), "same content").expect("written");
+    }
+    find(&volume.path(), "x y")
+        .exits(0)
+        .finds(["x/same y/same"]);
+    find(&volume.path(), "-x .").exits(0).finds([]);
+}
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn other_file_systems_are_entered_unless_told_to_stay() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/2"], "same")
+        .folder("x/mounted");
+    let mounted = Mounted::new("-t tmpfs tmpfs", tree.path("x/mounted"));
+    tree.write("x/mounted/3", "same");
+    find(tree.root(), "x")
+        .exits(0)
+        .finds(["x/1 x/2 x/mounted/3"]);
+    find(tree.root(), "-x x").exits(0).finds(["x/1 x/2"]);
+    find(tree.root(), "-x x x/mounted")
+        .exits(0)
+        .finds(["x/1 x/2 x/mounted/3"]);
+    let run = seekless(tree.root(), "find -f json -x x").run().exits(0);
+    assert_eq!(
+        run.json()["summary"]["left_out"]["other_file_system"],
+        1,
+        "{run}"
+    );
+    drop(mounted);
+}
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn pseudo_file_systems_on_the_way_are_left_out_and_counted() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/2"], "same")
+        .folder("x/proc")
+        .folder("x/sys");
+    let proc = Mounted::new("-t proc proc", tree.path("x/proc"));
+    let sys = Mounted::new("-t sysfs sysfs", tree.path("x/sys"));
+    find(tree.root(), "x").exits(0).finds(["x/1 x/2"]);
+    let run = seekless(tree.root(), "find -f json x").run().exits(0);
+    assert_eq!(
+        run.json()["summary"]["left_out"]["pseudo_file_system"],
+        2,
+        "{run}"
+    );
+    drop((proc, sys));
+}
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn a_folder_bound_to_a_second_place_holds_no_duplicates() {
+    let tree = Tree::new()
+        .file("x/1", "once")
+        .file("x/deep/2", "once more")
+        .folder("y");
+    let bound = Mounted::new(
+        &format!("--bind {}", tree.path("x").display()),
+        tree.path("y"),
+    );
+    for options in ["", "-H", "-I", "-I -H", "-L"] {
+        find(tree.root(), &format!("{options} x y"))
+            .exits(0)
+            .finds([]);
+    }
+    drop(bound);
+}
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn a_full_disk_under_a_report_is_named_and_nothing_is_left_behind() {
+    let tree = (0..2000).fold(Tree::new(), |tree, i| {
+        tree.copies(
+            [&format!("x/{i}"), &format!("y/{i}")],
+            format!("content {i}"),
+        )
+    });
+    let full = Volume::tmpfs(",size=64k");
+    let report = full.path().join("report");
+    fs::write(&report, "earlier").expect("written");
+    let run = seekless(tree.root(), "find -f json x y -o")
+        .arg(&report)
+        .run();
+    assert_ne!(run.code(), 0, "{run}");
+    let run = run.says("report").says("No space left");
+    assert_eq!(fs::read(&report).expect("still there"), b"earlier", "{run}");
+    assert_eq!(
+        fs::read_dir(full.path()).expect("listable").count(),
+        1,
+        "{run}"
+    );
+}
+
+#[test]
+#[ignore = "needs root: mounts file systems"]
+fn seventy_thousand_links_are_counted() {
+    let volume = Volume::tmpfs("");
+    let tree = Tree::inside(&volume.path()).copies(["x/0", "y"], "same");
+    for i in 1..70_000 {
+        fs::hard_link(tree.path("x/0"), tree.path(format!("x/{i}"))).expect("a link");
+    }
+    let run = seekless(tree.root(), "find -f json x y").run().exits(0);
+    let links: BTreeSet<u64> = run.json()["sets"][0]["members"]
+        .as_array()
+        .expect("members")
+        .iter()
+        .map(|member| member["links"].as_u64().expect("a number"))
+        .collect();
+    assert_eq!(links, [1, 70_000].into());
+}

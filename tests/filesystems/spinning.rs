@@ -1,0 +1,118 @@
+//! Disks that spin, or say so.
+
+use super::*;
+
+/// A file system in the page cache of a disk that is said to spin, with files of equal content in
+/// folders that lie far apart.
+#[test]
+#[ignore = "needs root: mounts loop devices"]
+fn a_flag_that_lies_is_found_out() {
+    let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
+    for folder in 0..24 {
+        let folder = volume.path().join(folder.to_string());
+        fs::create_dir(&folder).expect("made");
+        for file in 0..8 {
+            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
+        }
+    }
+    let expected = find(&volume.path(), ".").exits(0).sets();
+    let told = "read like solid state from now on";
+    let run = |options: &str| {
+        volume.unmount();
+        volume.mount();
+        let disk = SpinningDisk::under(&volume.path());
+        let run = seekless(&volume.path(), &format!("find -f nul -v {options} ."));
+        let run = run.before(disk.show()).run().exits(0);
+        assert_eq!(run.sets(), expected, "{run}");
+        run
+    };
+    // Where the machine is busy with other things, even memory may take its time.
+    let found_out = (0..20).any(|_| run("").stderr_text().contains(told));
+    assert!(found_out, "never taken for what it is");
+    run("--threads hdd").never_says(told);
+}
+
+/// Solid state that is kept busy for a second answers like a disk with a head, and is taken for one until a
+/// lone read shows better.
+#[test]
+#[ignore = "needs root: mounts loop devices, limits reads"]
+fn what_is_slow_for_a_moment_only_is_not_taken_for_a_disk_with_a_head() {
+    let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
+    for folder in 0..24 {
+        let folder = volume.path().join(folder.to_string());
+        fs::create_dir(&folder).expect("made");
+        for file in 0..30 {
+            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
+        }
+    }
+    let expected = find(&volume.path(), ".").exits(0).sets();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (head, none) = ("read like a spinning disk", "read like solid state");
+    // Where the machine is busy with other things, even memory may take its time.
+    let found_out = (0..20).any(|_| {
+        volume.unmount();
+        volume.mount();
+        let group = ControlGroup::with_reads(120, &volume.path());
+        let answer = folder.path().join("answer");
+        let mut child = seekless(&volume.path(), "find -f nul -v .")
+            .before(group.enter())
+            .stdout(fs::File::create(&answer).expect("a file"))
+            .spawn();
+        let mut told = Vec::new();
+        for line in BufReader::new(child.stderr.take().expect("a pipe")).lines() {
+            told.push(line.expect("text"));
+            if told.last().is_some_and(|line| line.contains(head)) {
+                group.allow_reads(None, &volume.path());
+            }
+        }
+        let says = |what: &str| told.iter().any(|line| line.contains(what));
+        assert!(child.wait().expect("a child").success());
+        let answer = fs::read(&answer).expect("an answer");
+        assert_eq!(common::run::parse_bare(&answer, 0), expected);
+        assert!(says(head), "never taken for a disk with a head: {told:?}");
+        says(none)
+    });
+    assert!(found_out, "taken for a disk with a head to the end");
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn it_is_told_what_it_costs_that_files_lie_in_pieces() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let tree = Tree::inside(&volume.path());
+    let piece = noise(1, 256 << 10);
+    let [a, b] = ["a", "b"].map(|name| File::create(tree.path(name)).expect("a file"));
+    for i in 0..8 {
+        for file in [&a, &b] {
+            file.write_all_at(&piece, i << 18).expect("written");
+            file.sync_all().expect("written out");
+        }
+    }
+    drop((a, b));
+    let contents = piece.repeat(8);
+    let tree = tree.copies(["c", "d"], &contents[1..]);
+    volume.unmount();
+    volume.mount();
+    let ran = seekless(tree.root(), "find -v --threads hdd .").run();
+    let said = ran.exits(0).stderr_text();
+    let told = said.lines().find(|line| line.contains("lay in"));
+    let told = told.unwrap_or_else(|| panic!("{said}"));
+    let pieces = filefrag(&tree, "a") + filefrag(&tree, "b");
+    let lay = format!("2 of 4 files read as a whole lay in {pieces} pieces");
+    assert!(told.contains(&lay), "{told}");
+    let seeks = pieces - 2;
+    let cost = format!("{seeks} more seeks of 8.0 ms, {:.2} s", seeks as f64 * 8e-3);
+    assert!(seeks > 0 && told.ends_with(&cost), "{told}");
+}
+
+/// Extents of a file as e2fsprogs counts them.
+fn filefrag(tree: &Tree, name: &str) -> usize {
+    let output = Command::new("filefrag").arg(tree.path(name)).output();
+    let said = output.expect("filefrag is there").stdout;
+    let said = String::from_utf8_lossy(&said);
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let [.., number, _, "found"] = words[..] else {
+        panic!("{said}");
+    };
+    number.parse().expect("a number")
+}
