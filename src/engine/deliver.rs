@@ -255,9 +255,6 @@ fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
     }
 }
 
-/// Bytes that most paths fit in.
-const USUAL_PATH: usize = 128;
-
 fn written_out(
     draft: &Draft,
     catalog: &Catalog,
@@ -267,9 +264,8 @@ fn written_out(
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
         for (dir, name) in catalog.names(file) {
-            let mut path = Vec::with_capacity(USUAL_PATH);
-            dirs.path(dir, &mut path);
-            path.extend_from_slice(name);
+            let mut path = Vec::new();
+            dirs.path_of(dir, name, &mut path);
             names.push(path);
         }
         names[1..].sort_unstable();

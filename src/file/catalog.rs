@@ -236,8 +236,7 @@ impl Catalog {
 
     /// Writes the path of one of the file's names into `path`.
     pub fn path(&self, file: FileIndex, dirs: &DirTable, path: &mut Vec<u8>) {
-        dirs.path(self.dir(file), path);
-        path.extend_from_slice(self.first_name(file));
+        dirs.path_of(self.dir(file), self.first_name(file), path);
     }
 }
 

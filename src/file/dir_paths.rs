@@ -8,9 +8,17 @@ impl DirTable {
     /// Writes the folder's path and a trailing slash (nothing for the unnamed current folder)
     /// into `path`, so that a file's name can be put right behind it.
     pub fn path(&self, dir: DirId, path: &mut Vec<u8>) {
-        let mut end = self.upwards(dir).map(|dir| self.written(dir)).sum();
+        self.path_of(dir, b"", path);
+    }
+
+    /// The same with the name of something in the folder behind it. What is empty gets as much room as is
+    /// needed, no more.
+    pub fn path_of(&self, dir: DirId, name: &[u8], path: &mut Vec<u8>) {
+        let mut end: usize = self.upwards(dir).map(|dir| self.written(dir)).sum();
         path.clear();
+        path.reserve_exact(end + name.len());
         path.resize(end, b'/');
+        path.extend_from_slice(name);
         for dir in self.upwards(dir) {
             let name = self.name(dir);
             let start = end - self.written(dir);
