@@ -110,11 +110,14 @@ impl Walk<'_> {
 pub fn path_of(dirs: &SharedDirs, dir: DirId, name: Option<&CStr>) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut path = Vec::new();
-    dirs.read().path(dir, &mut path);
+    let dirs = dirs.read();
     match name {
-        Some(name) => path.extend_from_slice(name.to_bytes()),
-        None if path.len() > 1 => drop(path.pop()),
-        None => {}
+        Some(name) => dirs.path_of(dir, name.to_bytes(), &mut path),
+        None => {
+            dirs.path(dir, &mut path);
+            // The slash behind it, unless it is all there is.
+            path.truncate(path.len().saturating_sub(1).max(1));
+        }
     }
     std::ffi::OsString::from_vec(path).into()
 }
