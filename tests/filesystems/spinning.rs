@@ -2,20 +2,25 @@
 
 use super::*;
 
-/// A file system in the page cache of a disk that is said to spin, with files of equal content in
-/// folders that lie far apart.
-#[test]
-#[ignore = "needs root: mounts loop devices"]
-fn a_flag_that_lies_is_found_out() {
+/// Folders that lie far apart, each with so many files, the same in all of them; and their sets.
+fn far_apart(files: u64) -> (Volume, common::Sets) {
     let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
     for folder in 0..24 {
         let folder = volume.path().join(folder.to_string());
         fs::create_dir(&folder).expect("made");
-        for file in 0..8 {
+        for file in 0..files {
             fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
         }
     }
     let expected = find(&volume.path(), ".").exits(0).sets();
+    (volume, expected)
+}
+
+/// A file system in the page cache of a disk that is said to spin.
+#[test]
+#[ignore = "needs root: mounts loop devices"]
+fn a_flag_that_lies_is_found_out() {
+    let (volume, expected) = far_apart(8);
     let told = "read like solid state from now on";
     let run = |options: &str| {
         volume.unmount();
@@ -37,15 +42,7 @@ fn a_flag_that_lies_is_found_out() {
 #[test]
 #[ignore = "needs root: mounts loop devices, limits reads"]
 fn what_is_slow_for_a_moment_only_is_not_taken_for_a_disk_with_a_head() {
-    let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
-    for folder in 0..24 {
-        let folder = volume.path().join(folder.to_string());
-        fs::create_dir(&folder).expect("made");
-        for file in 0..30 {
-            fs::write(folder.join(file.to_string()), noise(file, 40_000)).expect("written");
-        }
-    }
-    let expected = find(&volume.path(), ".").exits(0).sets();
+    let (volume, expected) = far_apart(30);
     let folder = tempfile::tempdir().expect("a folder");
     let (head, none) = ("read like a spinning disk", "read like solid state");
     // Where the machine is busy with other things, even memory may take its time.

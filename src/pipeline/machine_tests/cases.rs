@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
+use crate::hash::SampleDigest;
 use crate::pipeline::first_visit::FirstVisit;
 use crate::pipeline::machine::{Machine, Want};
 use crate::pipeline::rules::{Counting, Replication, TailRule};
@@ -32,6 +33,27 @@ fn over_none_counts_a_single_root() {
     check(&[inode.clone(), inode], counting, 0, 1, 2);
 }
 
+/// What everybody asks for.
+const DUPLICATES: Counting = Counting {
+    replication: Replication::Over(1),
+    hard_links: false,
+    isolate: false,
+};
+
+/// Runs to the end, and returns what was wanted of which file after its ends were read.
+fn wanted_after_ends(mut drive: Drive<'_>, blocks_are_shared: bool) -> Vec<(usize, Want)> {
+    if blocks_are_shared {
+        drive.blocks_are_shared();
+    }
+    drive.run(&mut Dice(1), 0);
+    let expected = oracle(DUPLICATES, drive.world, &drive.failed);
+    assert_eq!(drive.sets(), expected);
+    let wants = drive.all_wanted.into_iter();
+    wants
+        .filter(|(_, want)| *want != Want::HeadAndTail)
+        .collect()
+}
+
 /// What is wanted of files with one content, on one volume, in these blocks; from 10 on they are
 /// elsewhere at the second look.
 fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
@@ -46,17 +68,9 @@ fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
         moves: blocks >= 10,
     };
     let world: Vec<Inode> = blocks.iter().map(inode).collect();
-    let counting = Counting {
-        replication: Replication::Over(1),
-        hard_links: false,
-        isolate: false,
-    };
-    let mut drive = Drive::new(&world, counting, 0, digests);
-    drive.blocks_are_shared();
-    drive.run(&mut Dice(1), 0);
-    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
-    let wants = drive.all_wanted.iter().map(|&(_, want)| want);
-    wants.filter(|&want| want != Want::HeadAndTail).collect()
+    let drive = Drive::new(&world, DUPLICATES, 0, digests);
+    let wants = wanted_after_ends(drive, true).into_iter();
+    wants.map(|(_, want)| want).collect()
 }
 
 #[test]
@@ -93,14 +107,9 @@ fn file(ino: u64, size: u64, via_link: bool) -> FoundFile {
 fn machine() -> Machine {
     let dirs = SharedDirs::default();
     dirs.write().add_root(b"r", 0, 1, 1);
-    let counting = Counting {
-        replication: Replication::Over(1),
-        hard_links: false,
-        isolate: false,
-    };
     let mut machine = Machine::new(
         Arc::new(dirs),
-        counting,
+        DUPLICATES,
         TailRule::default(),
         FirstVisit::default(),
     );
@@ -133,6 +142,30 @@ fn names_of_a_growing_inode_are_not_duplicates() {
         })
         .collect();
     assert_eq!(of_one, [(10, 2), (20, 2)]);
+}
+
+/// All sizes are known before anything is read, as in a scan that is faster than the disk.
+#[test]
+fn whether_a_size_is_read_whole_is_decided_by_what_was_read_before() {
+    let mut machine = machine();
+    for ino in 0..400 {
+        // Too long to be read in vain one time in two.
+        machine.found(&file(ino, 30_000 + ino / 2, false), b"f", DirId(0), 0, 0);
+    }
+    let wanted: Vec<_> = machine.effects().map(|effect| effect.file).collect();
+    assert_eq!(wanted.len(), 400);
+    assert!(!machine.is_read_whole(wanted[0]), "nothing is known yet");
+    let (sampled, rest) = wanted.split_at(200);
+    for &file in sampled {
+        let whole = machine.is_read_whole(file);
+        let content = machine.catalog().size(file).to_le_bytes();
+        match whole {
+            true => machine.content_read(file, blake3::hash(&content).into()),
+            false => machine.sampled(file, SampleDigest::of(&content), None),
+        }
+    }
+    assert!(!machine.is_read_whole(wanted[1]), "all of one size alike");
+    assert!(rest.iter().all(|&file| machine.is_read_whole(file)));
 }
 
 /// As many names as ext4 allows for one file, and more on other file systems.
@@ -172,18 +205,7 @@ fn wants_of_crowd(middles: &[u8]) -> Vec<(usize, Want)> {
         moves: false,
     };
     let world: Vec<Inode> = middles.iter().map(inode).collect();
-    let counting = Counting {
-        replication: Replication::Over(1),
-        hard_links: false,
-        isolate: false,
-    };
-    let mut drive = Drive::new(&world, counting, 0, false);
-    drive.run(&mut Dice(1), 0);
-    assert_eq!(drive.sets(), oracle(counting, &world, &drive.failed));
-    let wants = drive.all_wanted.into_iter();
-    wants
-        .filter(|(_, want)| *want != Want::HeadAndTail)
-        .collect()
+    wanted_after_ends(Drive::new(&world, DUPLICATES, 0, false), false)
 }
 
 #[test]
