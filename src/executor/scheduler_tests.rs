@@ -122,6 +122,24 @@ impl Desk {
     }
 }
 
+/// Files of a folder have neighbouring numbers.
+#[test]
+fn what_waits_when_the_scan_is_over_is_asked_for_in_its_order() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(folder.path(), &[10; 100]);
+        let volume = desk
+            .scheduler
+            .add_volume(&"sda".into(), Lane::Pools, LIMITS);
+        (0..100).for_each(|i| desk.ask(volume, i * 37 % 100, false));
+        desk.scheduler.scan_done();
+        let finished = desk.all();
+        desk.check(&finished, volume);
+        let ids: Vec<u32> = desk.described.iter().map(|request| request.id).collect();
+        assert_eq!(ids, (0..100).collect::<Vec<_>>());
+    });
+}
+
 #[test]
 fn windows_are_kept_and_everything_is_answered() {
     in_time(|| {

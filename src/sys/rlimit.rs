@@ -28,3 +28,22 @@ pub fn make_room(descriptors: u64) {
     // It is as good without room, only slower.
     let _closed = rustix::io::fcntl_dupfd_cloexec(io::stdin(), last);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places in the kernel's table of descriptors.
+    fn places() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
+        line.expect("a size").trim().parse().expect("a number")
+    }
+
+    #[test]
+    fn room_is_there_before_it_is_needed() {
+        let wanted = (places() * 2).min(raise_open_files());
+        make_room(wanted);
+        assert!(places() >= wanted);
+    }
+}
