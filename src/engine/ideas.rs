@@ -19,7 +19,7 @@ pub enum Idea {
     SharedBlocks,
     /// Long files read in parts by all threads that are free.
     Parts,
-    /// What comes next announced to the kernel.
+    /// What comes next read ahead: announced to the kernel, or left to its readahead.
     ReadAhead,
     /// Files read while folders are still being listed.
     Overlap,
@@ -63,7 +63,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
         "parts",
         "sharing long files: each is hashed by one thread",
     ),
-    (Idea::ReadAhead, "read-ahead", "announcing what comes next"),
+    (
+        Idea::ReadAhead,
+        "read-ahead",
+        "reading ahead: nothing is announced, and the kernel is asked not to",
+    ),
     (
         Idea::Overlap,
         "overlap",

@@ -64,7 +64,8 @@ enum Way {
     },
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 9] = [
+    Way::Stream { bytes: 0, files: 1 },
     Way::Stream { bytes: 1, files: 1 },
     Way::Stream {
         bytes: 1 << 20,
@@ -214,6 +215,7 @@ fn every_way_reads_the_same_bytes() {
             [(size / 2, size - size / 2), (0, size)],
             [(0, 0), (0, size)],
             [(0, head), (0, size)],
+            [(0, size.min(100_000)), (0, size)],
         ] {
             all.push(wanted(folder.path(), &name, spans));
             expected.push(spans.map(|(offset, len)| {

@@ -1,9 +1,9 @@
 //! A thread that reads files, one after the other, and keeps the disk busy ahead of itself.
 //!
-//! What comes next, of this file and of the following ones, is announced to the kernel
-//! (`POSIX_FADV_WILLNEED`) up to a window of bytes ahead; then it is read, mostly from the page
-//! cache. So the disk has many requests in the order of the files, and the pieces need no
-//! buffers of their own.
+//! Where the thread has more than one file under way, what comes next, of this file and of the following
+//! ones, is announced to the kernel (`POSIX_FADV_WILLNEED`) up to a window of bytes ahead; then it is read,
+//! mostly from the page cache. So the disk has many requests in the order of the files, and the pieces
+//! need no buffers of their own. Where it has one, the kernel's readahead is all there is.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,6 +27,15 @@ const STEP: u64 = PIECE as u64;
 /// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
 /// little once it is there.
 pub const UNDECIDED: u64 = 64 << 10;
+
+/// Bytes read at a time while fewer than `SETTLED` of the file have been: the kernel's readahead
+/// begins with single pages, four times as many as the first read wants, and only then takes larger
+/// and larger pieces of memory, which many a disk fills faster. 2.7 GB of photos, cold, on a network
+/// SSD, took 2.1 s when they were read by 256 KiB from the start, and 1.6 s so; 8 and 32 KiB were no better.
+const FIRST: u64 = 16 << 10;
+
+/// See `FIRST`. 256 KiB made no difference.
+const SETTLED: u64 = 64 << 10;
 
 /// Bytes of a long file after which their pages are given back.
 const GIVEN_BACK: u64 = 32 << 20;
@@ -73,6 +82,8 @@ struct File<F: Fold> {
     /// Whether it is read to its end is yet to be seen.
     undecided: bool,
     drop_behind: bool,
+    /// Nobody announces it.
+    is_left_to_readahead: bool,
 }
 
 /// Some of a file's bytes that follow one another.
@@ -99,6 +110,7 @@ impl<F: Fold> File<F> {
             part: None,
             undecided: along && task.may_end_early && whole.len > UNDECIDED,
             drop_behind: false,
+            is_left_to_readahead: false,
         }
     }
 
@@ -113,6 +125,18 @@ impl<F: Fold> File<F> {
             true => UNDECIDED,
             false => self.len(),
         }
+    }
+
+    /// Bytes to be read next.
+    fn next_len(&self) -> u64 {
+        let begins = self.is_left_to_readahead && self.read < SETTLED;
+        let most = match (begins, self.first) {
+            (false, _) => PIECE as u64,
+            (true, 0) => FIRST,
+            // What is the beginning comes along with the first piece.
+            (true, _) => FIRST.max(self.task.spans[0].len),
+        };
+        most.min(self.decided() - self.read)
     }
 
     /// The piece that begins after so many bytes, of so many at most.
@@ -309,15 +333,24 @@ impl<F: Fold> Stream<F> {
 
     fn push(&mut self, reader: &Reader<F>, mut file: File<F>) {
         let len = file.len();
+        file.is_left_to_readahead = self.window.bytes == 0;
         if len >= PIECE as u64 {
             let missing = reader.uncached_bytes(&file.task, file.fd.as_fd());
             let in_one = len == file.task.spans[file.first].len;
             file.drop_behind = in_one && reader.drops_behind(&file.task, missing);
             if missing == Some(0) {
                 file.undecided = false;
+                file.is_left_to_readahead = false;
                 file.announced = len;
                 self.ahead += len;
             }
+        }
+        if file.is_left_to_readahead {
+            let advice = match reader.settings.read_ahead {
+                true => Advice::Sequential,
+                false => Advice::Random,
+            };
+            fadvise::advise(&file.fd, 0, 0, advice);
         }
         self.files.push_back(file);
     }
@@ -325,8 +358,7 @@ impl<F: Fold> Stream<F> {
     /// Reads the next piece of the first file into the reader's buffer.
     fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
         let file = self.files.front_mut()?;
-        let most = (PIECE as u64).min(file.decided() - file.read);
-        let piece = file.piece_at(file.read, most);
+        let piece = file.piece_at(file.read, file.next_len());
         let buffer = reader.piece(piece.len as usize);
         let failure = match pread::full(file.fd.as_fd(), buffer, piece.offset) {
             // Shorter than the scan said: cut off meanwhile.

@@ -78,8 +78,6 @@ impl Gain {
 pub struct Situation<'a> {
     /// How the volume is read now.
     pub policy: Policy,
-    /// How it would be read if it were called solid state.
-    pub if_solid: Policy,
     /// What stands before the colon in `--threads` for this volume: `dev:sda`, `fuse`.
     pub selector: &'a str,
     /// Processors.
@@ -120,11 +118,11 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     if let Some(queue) = queue {
         reasons.push(queue_reason(queue, in_flight, rotational));
     }
-    let in_force = now.policy.sequential_threads * now.policy.sequential_depth;
+    let in_force = now.policy.streams();
     let streams = match plain.and_then(|line| settle(line, in_force, GOOD_ENOUGH)) {
         Some(streams) => streams as usize,
         None if rotational => 1,
-        None => now.policy.sequential_threads * now.policy.sequential_depth,
+        None => in_force,
     };
     if let Some(plain) = plain {
         reasons.push(streams_reason(plain, streams));
@@ -259,7 +257,7 @@ fn gain_scattered(outcomes: &[Outcome], now: &Situation<'_>, advice: &Advice) ->
 }
 
 fn gain_streams(line: &Series, now: &Situation<'_>, advice: &Advice) -> Option<Gain> {
-    let streams = (now.policy.sequential_threads * now.policy.sequential_depth) as f64;
+    let streams = now.policy.streams() as f64;
     let (before, after) = (line.near(streams)?, line.near(advice.streams as f64)?);
     (before > 0.0).then_some(Gain {
         what: "whole files",
@@ -282,16 +280,13 @@ fn flags(now: &Situation<'_>, advice: &Advice) -> Vec<String> {
             false => threads(format!("{selector}:hdd")),
         }
     } else {
-        let policy = match taken_for_spinning {
-            true => {
-                threads(format!("{selector}:ssd"));
-                now.if_solid
-            }
-            false => now.policy,
-        };
-        // Each thread for whole files has as many under way as the policy says.
-        let sequential = advice.streams.div_ceil(policy.sequential_depth.max(1));
-        threads(format!("{selector}:{},{sequential}", advice.random_threads));
+        if taken_for_spinning {
+            threads(format!("{selector}:ssd"));
+        }
+        threads(format!(
+            "{selector}:{},{}",
+            advice.random_threads, advice.streams
+        ));
     }
     flags.extend(["--depth-random".to_owned(), advice.depth.to_string()]);
     flags

@@ -12,8 +12,8 @@ const POOLS: Policy = Policy {
     order: Order::Arrival,
     random_threads: 4,
     depth: 64,
-    sequential_threads: 4,
-    sequential_depth: 2,
+    sequential_threads: 8,
+    sequential_depth: 1,
     metadata_threads: 16,
 };
 
@@ -30,7 +30,6 @@ const ELEVATOR: Policy = Policy {
 fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
     let now = Situation {
         policy,
-        if_solid: POOLS,
         selector: "dev:sdx",
         cores: 4,
     };
@@ -154,10 +153,9 @@ fn solid_state_gets_many_reads_and_streams() {
         8,
     );
     assert_eq!(advice.streams, 8);
-    // Each of the four threads has two files under way.
     assert_eq!(
         advice.flags,
-        ["--threads", "dev:sdx:4,4", "--depth-random", "64"]
+        ["--threads", "dev:sdx:4,8", "--depth-random", "64"]
     );
     assert_eq!(advice.metadata_threads, Some(8));
 }
@@ -213,7 +211,6 @@ fn without_measurements_there_is_no_advice() {
     };
     let now = Situation {
         policy: POOLS,
-        if_solid: POOLS,
         selector: "ssd",
         cores: 4,
     };

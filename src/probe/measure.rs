@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::device::{Atlas, Class, Kind, Leaf, Override, Overrides, Selector, Told, Volume};
+use crate::device::{Atlas, Class, Kind, Leaf, Overrides, Volume};
 use crate::sys::sysinfo;
 
 use super::advice::{Situation, advise};
@@ -67,19 +67,8 @@ pub fn measure(
     };
     let (source, outcomes) = run.experiments(&path, &metadata);
     let notes = run.notes;
-    let called_solid = Override {
-        selector: Selector::Default,
-        told: Told::As(Class::SolidState),
-    };
-    let called_solid = Overrides {
-        rows: vec![called_solid],
-        ..Overrides::default()
-    };
-    let mut other = Atlas::new(spec.system.clone(), called_solid, cores);
-    let other_id = other.volume(metadata.dev(), &path);
     let situation = Situation {
         policy: volume.policy,
-        if_solid: other.get(other_id).policy,
         selector: &selector(&volume),
         cores,
     };

@@ -15,8 +15,8 @@ use super::request::{Asker, Request, Visit, stamp};
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
 pub(super) const RANDOM_SLOT: usize = 32 << 10;
 
-/// Bytes announced ahead for each whole file that a thread is to have under way. Cold, on a network
-/// SSD, 2.7 GB of photos took 1.6 s with 2 MiB ahead a thread and 1.4 s with 16 MiB.
+/// Bytes announced for each whole file that a thread is to have under way beside the one it reads.
+/// A guess.
 const ANNOUNCED: u64 = 4 << 20;
 
 /// Bytes announced ahead on a disk with a head. On a simulated disk of 7,200 turns a minute, 353
@@ -24,7 +24,7 @@ const ANNOUNCED: u64 = 4 << 20;
 /// goes back and forth between the end of one file and the next.
 const SWEPT: u64 = 256 << 10;
 
-/// Files open ahead for each whole file that a thread is to have under way, where they are short.
+/// Files open ahead for each of those, where they are short.
 const OPENED: usize = 8;
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
@@ -128,11 +128,13 @@ impl Limits {
         }
     }
 
-    /// How far a thread for sequential reads looks ahead.
+    /// How far a thread for sequential reads looks ahead: with one file under way it does not, and
+    /// the kernel reads ahead in that.
     pub(super) fn window(self) -> Window {
+        let others = self.sequential_depth.saturating_sub(1);
         Window {
-            bytes: self.sequential_depth as u64 * ANNOUNCED,
-            files: self.sequential_depth * OPENED,
+            bytes: others as u64 * ANNOUNCED,
+            files: 1 + others * OPENED,
         }
     }
 
