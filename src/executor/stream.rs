@@ -333,7 +333,9 @@ impl<F: Fold> Stream<F> {
 
     fn push(&mut self, reader: &Reader<F>, mut file: File<F>) {
         let len = file.len();
-        file.is_left_to_readahead = self.window.bytes == 0;
+        // Of stretches it would read more than is wanted.
+        file.is_left_to_readahead =
+            self.window.bytes == 0 && (file.part.is_some() || len == file.task.expect.size);
         if len >= PIECE as u64 {
             let missing = reader.uncached_bytes(&file.task, file.fd.as_fd());
             let in_one = len == file.task.spans[file.first].len;
