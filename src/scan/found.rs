@@ -52,6 +52,9 @@ pub enum ScanMessage {
 /// microseconds that a file takes, few enough that reading starts early.
 const FILES: usize = 512;
 
+/// Bytes of a name for which room is made at once.
+const USUAL_NAME: usize = 24;
+
 /// Fills batches and sends them.
 pub struct Outbox<'a> {
     batch: FoundBatch,
@@ -68,6 +71,11 @@ impl<'a> Outbox<'a> {
 
     /// Adds a file.
     pub fn push(&mut self, dir: DirId, root: u32, dev: u64, name: &[u8], file: FoundFile) {
+        if self.batch.files.capacity() == 0 {
+            // Grown bit by bit it would leave holes behind in the walker's heap.
+            self.batch.files.reserve_exact(FILES);
+            self.batch.names.reserve(FILES * USUAL_NAME);
+        }
         match self.batch.runs.last_mut() {
             Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
             _ => self.batch.runs.push(Run {
