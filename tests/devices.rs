@@ -389,7 +389,7 @@ fn a_saved_profile_counts_more_than_the_rules_and_less_than_the_flags() {
     assert!(complaints.is_empty(), "{complaints:?}");
     let policy = volume.policy;
     assert_eq!((policy.random_threads, policy.depth), (3, 5));
-    assert!(policy.sequential_threads * policy.sequential_depth >= 9);
+    assert_eq!((policy.sequential_threads, policy.sequential_depth), (9, 1));
     assert_eq!(policy.metadata_threads, 7);
     assert!(volume.is_settled());
     assert!(

@@ -217,7 +217,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
-    /// Have no more than this in flight: read ahead and not yet dealt with [default: 1/32 of the memory]
+    /// Have no more than this in flight: found or read and not yet dealt with [default: 1/32 of the memory]
     ///
     /// Where it is less than a disk would like, fewer reads are under way at a time. What is known of
     /// the files comes on top: about 50 bytes and the name of each.

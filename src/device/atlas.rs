@@ -297,7 +297,7 @@ impl Atlas {
             Ok(Some(profile))
                 if volume.told.is_empty() && self.row_for(volume, is_number).is_none() =>
             {
-                volume.policy = volume.policy.with_pools(&profile.pools);
+                volume.policy = volume.policy.with_pools(&profile.pools, self.cores);
                 volume.profile = Some(profile);
             }
             Ok(_) => {}

@@ -20,8 +20,7 @@ pub struct Policy {
     pub depth: usize,
     /// Threads that read whole files from front to back.
     pub sequential_threads: usize,
-    /// Files that each of those threads has under way at a time: the one it reads, and others that
-    /// it announces to the kernel.
+    /// Files that each of those threads has under way at a time: more than one only in physical order.
     pub sequential_depth: usize,
     /// Threads that list folders and ask for metadata.
     pub metadata_threads: usize,
@@ -65,6 +64,9 @@ const SPINNING_DEPTH_MOST: usize = 64;
 /// in large pieces where announcements (`POSIX_FADV_WILLNEED`) take it page by page.
 const STREAMS: usize = 16;
 
+/// Whole files read at a time in any order, however many a profile says: each takes a thread. A guess.
+const MOST_STREAMS: usize = 64;
+
 /// Folders listed at a time where latency rules. Cold, 16 threads were nearly as good as 64.
 const METADATA_THREADS: usize = 16;
 
@@ -74,10 +76,6 @@ const REMOTE_RANDOM_THREADS: usize = 8;
 
 /// Streams from another machine or a program: two keep a link full while one waits. A guess.
 const REMOTE_STREAMS: usize = 2;
-
-/// Whole files that each of those has under way: the kernel's readahead alone may be too short for
-/// the way there and back. A guess.
-const REMOTE_FILES: usize = 2;
 
 impl Policy {
     /// The policy for a volume of this class with these facts.
@@ -125,7 +123,7 @@ impl Policy {
                 random_threads: REMOTE_RANDOM_THREADS,
                 depth: 1,
                 sequential_threads: REMOTE_STREAMS,
-                sequential_depth: REMOTE_FILES,
+                sequential_depth: 1,
                 metadata_threads: METADATA_THREADS,
             },
         }
@@ -151,29 +149,30 @@ impl Policy {
 
     /// The policy with what was measured. One thread for scattered reads in physical order is
     /// the one thread of the disk, which also reads the whole files.
-    pub(super) fn with_pools(mut self, pools: &Pools) -> Self {
+    pub(super) fn with_pools(mut self, pools: &Pools, cores: usize) -> Self {
         self.random_threads = pools.random_threads;
         self.depth = pools.depth;
         self.order = pools.order;
-        let has_head = pools.order == Order::Physical && pools.random_threads == 1;
-        (
-            self.executor,
-            self.sequential_threads,
-            self.sequential_depth,
-        ) = match has_head {
-            true => (ExecutorKind::OneThreadPerDisk, 1, pools.sequential_streams),
-            false => (ExecutorKind::Pools, pools.sequential_streams, 1),
+        self.executor = ExecutorKind::Pools;
+        self.sequential_threads = match pools.order {
+            Order::Arrival => pools.sequential_streams.min(MOST_STREAMS),
+            Order::Physical => pools.sequential_streams.min(cores.max(1)),
         };
+        self.sequential_depth = 1;
+        if pools.order == Order::Physical {
+            if pools.random_threads == 1 {
+                self.executor = ExecutorKind::OneThreadPerDisk;
+                self.sequential_threads = 1;
+            }
+            self.sequential_depth = pools.sequential_streams.div_ceil(self.sequential_threads);
+        }
         self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
     }
 
     /// Whole files that are read at the same time.
     pub fn streams(&self) -> usize {
-        match self.executor {
-            ExecutorKind::OneThreadPerDisk => self.sequential_threads * self.sequential_depth,
-            ExecutorKind::Pools | ExecutorKind::Immediate => self.sequential_threads,
-        }
+        self.sequential_threads * self.sequential_depth
     }
 
     /// The policy with so many scattered reads in flight a thread.

@@ -66,7 +66,7 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
     (
         Idea::ReadAhead,
         "read-ahead",
-        "reading ahead: nothing is announced, and the kernel is asked not to",
+        "reading ahead: nothing is announced, and pools ask the kernel not to",
     ),
     (
         Idea::Overlap,

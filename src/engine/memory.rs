@@ -10,7 +10,7 @@ use crate::units::Bytes;
 pub const LEAST: Bytes = Bytes(8_000_000);
 
 /// Share of the machine's memory that a run takes at most unless told otherwise. The policies of
-/// devices stay far below it on all but the smallest machines: 32 MB for two streams of a solid-state disk.
+/// devices stay far below it on all but the smallest machines: 9 MB for two cores and a solid-state disk.
 const SHARE: u64 = 32;
 
 /// Bytes of a batch of found files on its way to the tables, with names of 30 bytes.

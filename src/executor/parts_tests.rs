@@ -56,10 +56,8 @@ fn read(
         let shape = Shape {
             slots: 1,
             slot_size: 0,
-            window: Window {
-                bytes: 3 * EACH as u64,
-                files: 8,
-            },
+            // As in the pool, the only place where files are read in parts.
+            window: Window::NONE,
         };
         let team = Team::new(EACH as u64);
         thread::scope(|scope| {

@@ -8,7 +8,6 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::fold::Fold;
 use super::parts::Team;
 use super::reader::{Reader, Settings};
-use super::stream::Window;
 use super::task::{Batch, Completion};
 use super::worker::{self, Shape};
 
@@ -77,13 +76,6 @@ impl<F: Fold> Pool<F> {
                 self.start();
             }
         }
-    }
-
-    /// Makes sure that threads started from now on look so far ahead at least.
-    pub fn look_ahead(&mut self, window: Window) {
-        let own = &mut self.shape.window;
-        own.bytes = own.bytes.max(window.bytes);
-        own.files = own.files.max(window.files);
     }
 
     /// Hands over tasks.

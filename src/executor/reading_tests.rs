@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -13,23 +13,17 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::file::Fingerprint;
 use crate::hash::Digest;
 use crate::sys::ring::Ring;
-use crate::sys::{cachestat, fadvise, open, stat};
+use crate::sys::{cachestat, open, stat};
 
+use super::budget::Budgets;
 use super::many::Many;
 use super::one;
 use super::reader::{Reader, Settings};
 use super::source::Source;
 use super::stream::Window;
 use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
-use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
+use super::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, in_time, settings};
 use super::worker::{self, Shape};
-
-/// Takes the file's pages out of the page cache (where the file system has one).
-fn forget_pages(path: &Path) {
-    let file = File::open(path).expect("is there");
-    file.sync_all().expect("can be written out");
-    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
-}
 
 /// Something to read in the only folder.
 #[derive(Clone)]
@@ -178,6 +172,37 @@ fn failure(outcome: &Outcome<Digest>) -> Failure {
     match outcome {
         Outcome::Failed(failure) => *failure,
         other => panic!("expected a failure, got {other:?}"),
+    }
+}
+
+#[test]
+fn what_is_not_cached_is_paid_for_however_it_is_read() {
+    const RATE: u64 = 3_000_000;
+    const SIZE: usize = 300_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let names = ["f0", "f1", "f2"];
+    let all = names.map(|name| {
+        fs::write(folder.path().join(name), bytes(1, SIZE)).expect("written");
+        wanted(folder.path(), name, [(0, SIZE as u64), (0, 0)])
+    });
+    for way in WAYS {
+        if !names
+            .map(|name| forget_pages(&folder.path().join(name)))
+            .iter()
+            .all(|&gone| gone)
+        {
+            return;
+        }
+        let budgets = Budgets::new(Some(RATE));
+        budgets.add_volume(&"sda".into());
+        let settings = Settings {
+            budgets: Arc::new(budgets),
+            ..settings(folder.path())
+        };
+        let began = Instant::now();
+        read(way, &settings, &all);
+        // A tenth of a second's worth is free.
+        assert!(began.elapsed() >= Duration::from_millis(199), "{way:?}");
     }
 }
 

@@ -12,6 +12,7 @@ use crossbeam_channel::unbounded;
 
 use crate::file::{DirId, Fingerprint, SharedDirs};
 use crate::hash::{Digest, Running, Subtree};
+use crate::sys::{cachestat, fadvise};
 
 use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
@@ -105,6 +106,15 @@ pub fn fingerprint(path: &Path) -> Fingerprint {
         mtime_ns: m.mtime() * 1_000_000_000 + m.mtime_nsec(),
         ctime_ns: m.ctime() * 1_000_000_000 + m.ctime_nsec(),
     }
+}
+
+/// Takes the file's pages out of the page cache; false where they stay (tmpfs is nothing else).
+pub fn forget_pages(path: &Path) -> bool {
+    let file = fs::File::open(path).expect("is there");
+    file.sync_all().expect("can be written out");
+    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+    let size = file.metadata().expect("is open").len();
+    cachestat::cached_pages(&file, 0, size) == Some(0)
 }
 
 pub fn settings(folder: &Path) -> Settings {

@@ -11,10 +11,10 @@ pub const PLAIN: &str = "plain";
 /// With `POSIX_FADV_SEQUENTIAL`, which doubles what the kernel reads ahead.
 pub const HINTED: &str = "sequential hint";
 
-/// Streams at a time. An NVMe gained nothing beyond eight.
+/// Streams at a time.
 const STREAMS: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// Bytes of each read: what `find` reads at a time.
+/// Bytes of each read: what `find` reads at a time, but for the beginnings of files.
 pub const PIECE: usize = 256 << 10;
 
 /// Reads several parts of the disk from front to back at a time.

@@ -53,7 +53,7 @@ pub enum ScanMessage {
 const FILES: usize = 512;
 
 /// Bytes of a name for which room is made at once.
-const USUAL_NAME: usize = 24;
+const USUAL_NAME: usize = 30;
 
 /// Fills batches and sends them.
 pub struct Outbox<'a> {

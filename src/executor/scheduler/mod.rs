@@ -75,7 +75,7 @@ impl<F: Fold> Scheduler<F> {
             let shape = Shape {
                 slots,
                 slot_size: RANDOM_SLOT,
-                window: Window { bytes: 0, files: 0 },
+                window: Window::NONE,
             };
             Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
         };
@@ -127,7 +127,6 @@ impl<F: Fold> Scheduler<F> {
             Lane::Pools => {
                 self.random.widen(limits.random_threads, limits.depth);
                 self.sequential.widen(limits.sequential_threads, 0);
-                self.sequential.look_ahead(limits.window());
                 None
             }
             Lane::Disk(name) => {

@@ -15,17 +15,10 @@ use super::request::{Asker, Request, Visit, stamp};
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
 pub(super) const RANDOM_SLOT: usize = 32 << 10;
 
-/// Bytes announced for each whole file that a thread is to have under way beside the one it reads.
-/// A guess.
-const ANNOUNCED: u64 = 4 << 20;
-
 /// Bytes announced ahead on a disk with a head. On a simulated disk of 7,200 turns a minute, 353
 /// photos took 9.4 s with 128 or 256 KiB, 9.6 s with 512 and 11.4 s with 1 or 2 MiB: the drive then
 /// goes back and forth between the end of one file and the next.
 const SWEPT: u64 = 256 << 10;
-
-/// Files open ahead for each of those, where they are short.
-const OPENED: usize = 8;
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
@@ -51,7 +44,7 @@ pub struct Limits {
     pub depth: usize,
     /// Threads for sequential reads.
     pub sequential_threads: usize,
-    /// Files under way for each.
+    /// Files under way for each, on a disk with a head.
     pub sequential_depth: usize,
 }
 
@@ -75,17 +68,18 @@ impl Limits {
         }
     }
 
-    /// Bytes that pools of this shape take at most: buffers, and what is announced and not read.
+    /// Bytes that pools of this shape take at most: their buffers. What the kernel reads ahead of whole files
+    /// is page cache, which it takes back when memory is wanted.
     pub fn bytes_in_flight(self) -> u64 {
-        self.scattered_bytes() + self.announced_bytes()
+        self.scattered_bytes() + self.sequential_bytes()
     }
 
     fn scattered_bytes(self) -> u64 {
         self.random_threads as u64 * (PIECE + self.depth * RANDOM_SLOT) as u64
     }
 
-    fn announced_bytes(self) -> u64 {
-        self.sequential_threads as u64 * (PIECE as u64 + self.window().bytes)
+    fn sequential_bytes(self) -> u64 {
+        self.sequential_threads as u64 * PIECE as u64
     }
 
     /// About half as much of what takes most; none if it is the least already.
@@ -105,14 +99,7 @@ impl Limits {
             }),
             _ => None,
         };
-        let announced = |limits: Self| match limits {
-            Self {
-                sequential_depth: 2..,
-                ..
-            } => Some(Self {
-                sequential_depth: halved(limits.sequential_depth),
-                ..limits
-            }),
+        let sequential = |limits: Self| match limits {
             Self {
                 sequential_threads: 2..,
                 ..
@@ -122,19 +109,9 @@ impl Limits {
             }),
             _ => None,
         };
-        match self.announced_bytes() > self.scattered_bytes() {
-            true => announced(self).or_else(|| scattered(self)),
-            false => scattered(self).or_else(|| announced(self)),
-        }
-    }
-
-    /// How far a thread for sequential reads looks ahead: with one file under way it does not, and
-    /// the kernel reads ahead in that.
-    pub(super) fn window(self) -> Window {
-        let others = self.sequential_depth.saturating_sub(1);
-        Window {
-            bytes: others as u64 * ANNOUNCED,
-            files: 1 + others * OPENED,
+        match self.sequential_bytes() > self.scattered_bytes() {
+            true => sequential(self).or_else(|| scattered(self)),
+            false => scattered(self).or_else(|| sequential(self)),
         }
     }
 
@@ -320,10 +297,7 @@ impl Volume {
                 let most = (window / limits.random_threads.max(1) / 2).clamp(1, BATCH);
                 (window, most)
             }
-            (false, true) => {
-                let files = limits.sequential_threads * limits.window().files;
-                (files * AHEAD, 1)
-            }
+            (false, true) => (limits.sequential_threads * AHEAD, 1),
         };
         let queue = self.queue(bulk);
         // A few tasks wait for more to come as long as the readers have work.
@@ -359,8 +333,7 @@ impl Volume {
 
     /// The next group to be compared, if there is room for it.
     pub fn next_group(&mut self, v: usize, asker: &mut dyn Asker) -> Option<Batch> {
-        let most = self.limits.sequential_threads * self.limits.window().files * AHEAD;
-        if self.bulk.in_flight >= most {
+        if self.bulk.in_flight >= self.limits.sequential_threads * AHEAD {
             return None;
         }
         let group = self.groups.pop_front()?;

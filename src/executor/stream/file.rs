@@ -1,0 +1,218 @@
+//! A file under way: how far it was announced and read, and what its bytes come to.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use crate::executor::behind::{Behind, Range};
+use crate::executor::fold::Fold;
+use crate::executor::parts::Parts;
+use crate::executor::reader::{PIECE, Reader, finished, is_whole};
+use crate::executor::task::{Failure, Outcome, SPANS, Task};
+use crate::sys::fadvise::{self, Advice};
+
+/// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
+/// little once it is there.
+pub const UNDECIDED: u64 = 64 << 10;
+
+/// Bytes read at a time while fewer than `SETTLED` of the file have been: the kernel's readahead
+/// begins with single pages, up to four times as many as the first read wants, and only then takes larger
+/// and larger pieces of memory (Linux, `mm/readahead.c`, on file systems with large folios), which many a disk
+/// fills faster. 2.7 GB of photos, cold, on a network SSD with a readahead of 8 MiB, took 2.1 s when they were
+/// read by 256 KiB from the start, and 1.6 s so; 8 and 32 KiB were no better.
+pub(super) const FIRST: u64 = 16 << 10;
+
+/// See `FIRST`. 256 KiB made no difference.
+pub(super) const SETTLED: u64 = 64 << 10;
+
+/// A file under way.
+pub(super) struct File<F: Fold> {
+    pub task: Task,
+    pub fd: Arc<OwnedFd>,
+    /// The first span to be read: one that is the beginning of the next comes along with that.
+    first: usize,
+    /// Bytes of the spans that were announced, and that were read.
+    pub announced: u64,
+    pub read: u64,
+    /// Of these, bytes whose pages are given back or about to be.
+    pub given_back: u64,
+    state: F::State,
+    digests: [Option<F::Digest>; SPANS],
+    /// It is a part of a file only, the one with this number.
+    part: Option<(Arc<Parts<F>>, usize)>,
+    /// Whether it is read to its end is yet to be seen.
+    pub undecided: bool,
+    drop_behind: bool,
+    /// The kernel reads it ahead.
+    is_left_to_readahead: bool,
+}
+
+/// Some of a file's bytes that follow one another.
+#[derive(Clone, Copy)]
+pub(super) struct Piece {
+    span: usize,
+    pub offset: u64,
+    pub len: u64,
+}
+
+impl<F: Fold> File<F> {
+    pub fn new(task: Task, fd: Arc<OwnedFd>) -> Self {
+        let [head, whole] = task.spans;
+        let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
+        Self {
+            first: usize::from(along),
+            task,
+            fd,
+            announced: 0,
+            read: 0,
+            given_back: 0,
+            state: F::State::default(),
+            digests: [None; SPANS],
+            part: None,
+            undecided: along
+                && task.may_end_early
+                && head.len <= UNDECIDED
+                && whole.len > UNDECIDED,
+            drop_behind: false,
+            is_left_to_readahead: false,
+        }
+    }
+
+    /// The part with this number.
+    pub fn part(parts: &Arc<Parts<F>>, number: usize, task: Task, fold: &F) -> Self {
+        Self {
+            state: fold.begin_part(task.spans[0].offset),
+            part: Some((Arc::clone(parts), number)),
+            ..Self::new(task, Arc::clone(parts.file()))
+        }
+    }
+
+    /// Finds out whether it is cached, and sees to its being read ahead unless it is announced step by step.
+    pub fn prepare(&mut self, reader: &Reader<F>, is_announced: bool) {
+        let len = self.len();
+        if len >= PIECE as u64 || !is_announced {
+            let missing = reader.uncached_bytes(&self.task, self.fd.as_fd());
+            let in_one = len == self.task.spans[self.first].len;
+            self.drop_behind = in_one && reader.drops_behind(&self.task, missing);
+            if missing == Some(0) {
+                self.undecided = false;
+                self.announced = len;
+                return;
+            }
+        }
+        if is_announced {
+            return;
+        }
+        let all = self.part.is_some() || len == self.task.expect.size;
+        self.is_left_to_readahead = all;
+        match (reader.settings.read_ahead, all) {
+            (true, true) => fadvise::advise(&self.fd, 0, 0, Advice::Sequential),
+            (false, true) => fadvise::advise(&self.fd, 0, 0, Advice::Random),
+            // Of stretches the kernel would read more than is wanted.
+            (true, false) => {
+                for span in self.task.spans.iter().filter(|span| span.len > 0) {
+                    fadvise::advise(&self.fd, span.offset, span.len, Advice::WillNeed);
+                }
+            }
+            (false, false) => {}
+        }
+    }
+
+    /// Bytes to be read.
+    pub fn len(&self) -> u64 {
+        self.task.spans[self.first..].iter().map(|s| s.len).sum()
+    }
+
+    /// Bytes to be read as far as that is decided.
+    pub fn decided(&self) -> u64 {
+        match self.undecided {
+            true => UNDECIDED,
+            false => self.len(),
+        }
+    }
+
+    /// Bytes to be read next.
+    pub fn next_len(&self) -> u64 {
+        let begins = self.is_left_to_readahead && self.read < SETTLED;
+        let most = match (begins, self.first) {
+            (false, _) => PIECE as u64,
+            (true, 0) => FIRST,
+            // What is the beginning comes along with the first piece.
+            (true, _) => FIRST.max(self.task.spans[0].len),
+        };
+        most.min(self.decided() - self.read)
+    }
+
+    /// The piece that begins after so many bytes, of so many at most.
+    pub fn piece_at(&self, mut after: u64, most: u64) -> Piece {
+        let mut span = self.first;
+        while after >= self.task.spans[span].len && span + 1 < SPANS {
+            after -= self.task.spans[span].len;
+            span += 1;
+        }
+        Piece {
+            span,
+            offset: self.task.spans[span].offset + after,
+            len: most.min(self.task.spans[span].len - after),
+        }
+    }
+
+    /// Folds the piece that was read last, which is in the reader's buffer.
+    pub fn fold(&mut self, reader: &Reader<F>, piece: Piece) {
+        let len = piece.len as usize;
+        if len == 0 {
+            return;
+        }
+        let head = self.task.spans[0];
+        if self.first == 1 && head.len > 0 && piece.offset == head.offset {
+            let digest = reader.digest_of_piece(head.len as usize, is_whole(&self.task, head));
+            self.digests[0] = Some(digest);
+        }
+        if self.part.is_some() {
+            reader.feed_piece(&mut self.state, len);
+            return;
+        }
+        let span = self.task.spans[piece.span];
+        let whole = is_whole(&self.task, span);
+        if piece.len == span.len {
+            self.digests[piece.span] = Some(reader.digest_of_piece(len, whole));
+            return;
+        }
+        reader.feed_piece(&mut self.state, len);
+        if piece.offset + piece.len == span.offset + span.len {
+            let state = std::mem::take(&mut self.state);
+            self.digests[piece.span] = Some(reader.fold.finish(state, whole));
+        }
+    }
+
+    /// True if what was read so far calls for more.
+    pub fn is_read_on(&mut self, reader: &Reader<F>) -> bool {
+        let was_undecided = std::mem::replace(&mut self.undecided, false);
+        let goes_on = |head| reader.fold.goes_on(self.task.expect.size, head);
+        was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
+    }
+
+    /// What came of it once it was read, or could not be; `None` if that is for others to say.
+    pub fn outcome(&mut self, failure: Option<Failure>, fold: &F) -> Option<Outcome<F::Digest>> {
+        if let Some((parts, number)) = self.part.take() {
+            let state = std::mem::take(&mut self.state);
+            let part = failure.map_or_else(|| Ok(fold.end_part(state)), Err);
+            return parts.end(number, part, fold);
+        }
+        Some(match failure {
+            Some(failure) => Outcome::Failed(failure),
+            None => finished(&self.task, self.fd.as_fd(), self.digests, self.read),
+        })
+    }
+
+    /// Has the pages read so far given back.
+    pub fn give_back(&mut self, behind: &Behind) {
+        if self.drop_behind {
+            behind.push(Range {
+                file: Arc::clone(&self.fd),
+                offset: self.task.spans[self.first].offset + self.given_back,
+                len: self.read - self.given_back,
+            });
+            self.given_back = self.read;
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! A thread that reads files, one after the other, and keeps the disk busy ahead of itself.
+//!
+//! Where it is the only thread that reads the disk, it announces what comes next to the kernel, of this file and of
+//! the following ones (`POSIX_FADV_WILLNEED`), up to a window of bytes ahead; then it reads, mostly from
+//! the page cache. So the disk has many requests in the order of the files, and the pieces need no
+//! buffers of their own. Where there are many such threads, the kernel reads ahead for each.
+
+mod file;
+#[cfg(test)]
+mod file_tests;
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use crate::sys::fadvise::{self, Advice};
+use crate::sys::pread;
+
+use super::fold::Fold;
+use super::parts::{Parts, Team};
+use super::reader::{PIECE, Reader, is_expected, refused};
+use super::source::Source;
+use super::task::{Failure, Outcome, Task};
+
+pub use file::UNDECIDED;
+use file::{File, Piece};
+
+/// Bytes announced with one call: with the usual readahead settings the kernel would cut off more.
+const STEP: u64 = PIECE as u64;
+
+/// Bytes of a long file after which their pages are given back.
+const GIVEN_BACK: u64 = 32 << 20;
+
+/// How far a thread looks ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes that are announced and not yet read, when the next are announced.
+    pub bytes: u64,
+    /// Files open at most.
+    pub files: usize,
+}
+
+impl Window {
+    /// One file at a time, of which nothing is announced.
+    pub const NONE: Self = Self { bytes: 0, files: 1 };
+}
+
+/// Reads whole files. Lives as long as its thread.
+pub struct Stream<F: Fold> {
+    window: Window,
+    /// In the order in which they are read; the last is the one being announced.
+    files: VecDeque<File<F>>,
+    /// Bytes of `files` that were announced and not read.
+    ahead: u64,
+    /// Who helps with long files, if anybody does.
+    team: Option<Team<F>>,
+    /// The file of which parts are taken.
+    parts: Option<Arc<Parts<F>>>,
+    /// It is another thread's: tasks come first.
+    helps: bool,
+}
+
+impl<F: Fold> Stream<F> {
+    /// A stream with nothing under way.
+    pub fn new(window: Window, team: Option<Team<F>>) -> Self {
+        Self {
+            window,
+            files: VecDeque::new(),
+            ahead: 0,
+            team,
+            parts: None,
+            helps: false,
+        }
+    }
+
+    /// Takes parts of a file that another thread has begun with, as long as there are no tasks.
+    pub fn help(
+        &mut self,
+        parts: Arc<Parts<F>>,
+        reader: &mut Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
+        (self.parts, self.helps) = (Some(parts), true);
+        self.run(reader, source);
+    }
+
+    /// Does tasks as long as there are any.
+    pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+        loop {
+            self.announce(reader, source);
+            let Some((piece, failure)) = self.read_on(reader) else {
+                self.parts = None;
+                return;
+            };
+            // The disk is to be busy while the processor is.
+            self.announce(reader, source);
+            self.take(piece, failure, reader, source);
+        }
+    }
+
+    /// Announces as much as the window allows.
+    fn announce(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
+        while (self.files.is_empty()
+            || reader.settings.read_ahead && self.ahead < self.window.bytes)
+            && self.look_ahead(reader, source)
+        {}
+    }
+
+    /// Announces one step more; false if there is nothing to announce.
+    fn look_ahead(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
+        let mut files = self.files.iter_mut();
+        if let Some(file) = files.find(|file| file.announced < file.decided()) {
+            let most = STEP.min(file.decided() - file.announced);
+            let Piece { offset, len, .. } = file.piece_at(file.announced, most);
+            reader.spend(&file.task, len);
+            fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
+            file.announced += len;
+            self.ahead += len;
+            return true;
+        }
+        // The head is to stay with a file until it is known whether that is read on.
+        let last = self.files.back();
+        if self.files.len() >= self.window.files.max(1) || last.is_some_and(|file| file.undecided) {
+            return false;
+        }
+        if !self.helps && self.take_part(reader) {
+            return true;
+        }
+        let Some((task, name)) = source.peek() else {
+            return self.helps && !source.met_another() && self.take_part(reader);
+        };
+        let opened = match reader.stopped() {
+            true => Err(Failure::Refused(Errno::CANCELED)),
+            false => match reader.try_open(&task, name) {
+                Some(opened) => opened,
+                // Descriptors are short: ours come free when what we have is read.
+                None if !self.files.is_empty() => return false,
+                None => reader.open(&task, name),
+            },
+        };
+        source.advance();
+        if let Err(failure) = opened.and_then(|fd| self.begin(reader, task, fd)) {
+            source.complete(&task, Outcome::Failed(failure));
+        }
+        true
+    }
+
+    fn begin(&mut self, reader: &Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
+        is_expected(&task, fd.as_fd())?;
+        reader.announce(&task, fd.as_fd());
+        let fd = Arc::new(fd);
+        let parts = self.team.as_ref().and_then(|team| team.cut(&task, &fd));
+        if parts.is_some() {
+            (self.parts, self.helps) = (parts, false);
+            self.take_part(reader);
+        } else {
+            self.push(reader, File::new(task, fd));
+        }
+        Ok(())
+    }
+
+    /// Takes the next part of the file of which parts are taken; false if there is none.
+    fn take_part(&mut self, reader: &Reader<F>) -> bool {
+        let taken = |parts: Arc<Parts<F>>| parts.take().map(|(number, task)| (parts, number, task));
+        let Some((parts, number, task)) = self.parts.take().and_then(taken) else {
+            return false;
+        };
+        self.push(reader, File::part(&parts, number, task, &reader.fold));
+        self.parts = Some(parts);
+        true
+    }
+
+    fn push(&mut self, reader: &Reader<F>, mut file: File<F>) {
+        file.prepare(reader, self.window.bytes > 0);
+        self.ahead += file.announced;
+        self.files.push_back(file);
+    }
+
+    /// Reads the next piece of the first file into the reader's buffer.
+    fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
+        let file = self.files.front_mut()?;
+        let piece = file.piece_at(file.read, file.next_len());
+        // What was announced was paid for then, and what is cached costs nothing.
+        let unpaid = (file.read + piece.len).saturating_sub(file.announced.max(file.read));
+        if unpaid > 0 {
+            reader.spend(&file.task, unpaid);
+        }
+        let buffer = reader.piece(piece.len as usize);
+        let failure = match pread::full(file.fd.as_fd(), buffer, piece.offset) {
+            // Shorter than the scan said: cut off meanwhile.
+            Ok(n) if n as u64 != piece.len => Some(Failure::Changed),
+            Ok(_) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
+            Ok(_) => None,
+            Err(e) => Some(refused(&file.task, file.fd.as_fd(), e)),
+        };
+        let before = file.read.min(file.announced);
+        file.read += piece.len;
+        self.ahead -= file.read.min(file.announced) - before;
+        Some((piece, failure))
+    }
+
+    /// Takes the piece that was read, and ends the file when it was the last one.
+    fn take(
+        &mut self,
+        piece: Piece,
+        failure: Option<Failure>,
+        reader: &mut Reader<F>,
+        source: &mut Source<'_, F>,
+    ) {
+        let Some(file) = self.files.front_mut() else {
+            return;
+        };
+        if failure.is_none() {
+            file.fold(reader, piece);
+        }
+        let is_done = file.read == file.decided() && !file.is_read_on(reader);
+        if failure.is_none() && !is_done {
+            if file.read - file.given_back >= GIVEN_BACK {
+                file.give_back(&reader.settings.behind);
+            }
+            return;
+        }
+        let Some(mut file) = self.files.pop_front() else {
+            return;
+        };
+        // A failure leaves some of the file announced and not read.
+        self.ahead -= file.announced - file.read.min(file.announced);
+        if let Some(outcome) = file.outcome(failure, &reader.fold) {
+            source.complete(&file.task, outcome);
+        }
+        // What was long to read may be what others wait for.
+        source.flush();
+        file.give_back(&reader.settings.behind);
+    }
+}
