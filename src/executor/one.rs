@@ -29,5 +29,6 @@ fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome
         return outcome;
     }
     reader.announce(task, fd.as_fd());
-    reader.read_in_time(task, fd.as_fd())
+    let cached = reader.read_cached(task, fd.as_fd());
+    cached.unwrap_or_else(|| reader.read_in_time(task, fd.as_fd()))
 }

@@ -176,6 +176,24 @@ fn failure(outcome: &Outcome<Digest>) -> Failure {
 }
 
 #[test]
+fn what_is_cached_is_known_to_be_with_and_without_a_ring() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("f"), bytes(1, 10_000)).expect("written");
+    let all = [wanted(folder.path(), "f", [(0, 4096), (5904, 4096)])];
+    let settings = settings(folder.path());
+    let cached = |way| match read(way, &settings, &all)[..] {
+        [Outcome::Read { cached, .. }] => cached,
+        ref other => panic!("{way:?}: {other:?}"),
+    };
+    let with_a_ring = Way::Many {
+        slots: 2,
+        slot_size: 4096,
+    };
+    // Nobody can tell on some file systems.
+    assert_eq!(cached(Way::One), cached(with_a_ring));
+}
+
+#[test]
 fn what_is_not_cached_is_paid_for_however_it_is_read() {
     const RATE: u64 = 3_000_000;
     const SIZE: usize = 300_000;
