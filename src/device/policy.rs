@@ -153,19 +153,16 @@ impl Policy {
         self.random_threads = pools.random_threads;
         self.depth = pools.depth;
         self.order = pools.order;
-        self.executor = ExecutorKind::Pools;
-        self.sequential_threads = match pools.order {
-            Order::Arrival => pools.sequential_streams.min(MOST_STREAMS),
-            Order::Physical => pools.sequential_streams.min(cores.max(1)),
+        let streams = pools.sequential_streams;
+        (self.executor, self.sequential_threads) = match (pools.order, pools.random_threads) {
+            (Order::Arrival, _) => (ExecutorKind::Pools, streams.min(MOST_STREAMS)),
+            (Order::Physical, 1) => (ExecutorKind::OneThreadPerDisk, 1),
+            (Order::Physical, _) => (ExecutorKind::Pools, streams.min(cores.max(1))),
         };
-        self.sequential_depth = 1;
-        if pools.order == Order::Physical {
-            if pools.random_threads == 1 {
-                self.executor = ExecutorKind::OneThreadPerDisk;
-                self.sequential_threads = 1;
-            }
-            self.sequential_depth = pools.sequential_streams.div_ceil(self.sequential_threads);
-        }
+        self.sequential_depth = match pools.order {
+            Order::Arrival => 1,
+            Order::Physical => streams.div_ceil(self.sequential_threads),
+        };
         self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
     }
