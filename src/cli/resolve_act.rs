@@ -10,7 +10,7 @@ use seekless::action::keep::Rules;
 use seekless::action::plan::{self, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
-use seekless::engine::{Config, Replication};
+use seekless::engine::{Config, PageUse, Replication};
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve_search::search;
@@ -184,7 +184,12 @@ fn searched(
     }
     let given = std::mem::take(&mut search_args.roots);
     search_args.roots = args.stay.reference.iter().cloned().chain(given).collect();
-    search(&search_args, Replication::Over(1), around)
+    let mut config = search(&search_args, Replication::Over(1), around)?;
+    // What is found is read again, to compare it.
+    if config.page_use == PageUse::KeepShort && !args.way.trust_hash {
+        config.page_use = PageUse::KeepWhileFree;
+    }
+    Ok(config)
 }
 
 fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse> {

@@ -56,7 +56,9 @@ pub fn search(
         page_use: match (args.keep_cache, args.drop_cache) {
             (true, _) => PageUse::Keep,
             (false, true) => PageUse::GiveBack,
-            (false, false) => PageUse::KeepWhileFree,
+            // They are read again right away.
+            (false, false) if args.verify => PageUse::KeepWhileFree,
+            (false, false) => PageUse::KeepShort,
         },
         overrides,
         sysfs: SystemRoot::default().sysfs,

@@ -239,7 +239,8 @@ pub struct SearchArgs {
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go
     /// from then on, so that a scan of a whole disk does not push out what the machine was working
-    /// with.
+    /// with. Files of 64 MiB and more are read past the page cache from disks that have no head, unless what
+    /// is found is compared afterwards (by --verify or an action).
     #[arg(long, help_heading = "How disks are read")]
     pub keep_cache: bool,
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
-use crate::executor::{Behind, Budgets, PART, Scheduler, Settings};
+use crate::executor::{Behind, Budgets, LargePages, PART, Scheduler, Settings};
 use crate::file::SharedDirs;
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::{ioprio, mallopt, ring, sysinfo};
@@ -65,6 +65,7 @@ pub fn find(
         open_folders: share.folders,
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
+        past_cache: config.uses(Idea::PastCache).then(LargePages::default),
         order: config.order,
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),

@@ -21,6 +21,8 @@ pub enum Idea {
     Parts,
     /// What comes next read ahead: announced to the kernel, or left to its readahead.
     ReadAhead,
+    /// What is hardly wanted a second time read past the page cache.
+    PastCache,
     /// Files read while folders are still being listed.
     Overlap,
 }
@@ -69,6 +71,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
         "reading ahead: nothing is announced, and pools ask the kernel not to",
     ),
     (
+        Idea::PastCache,
+        "past-cache",
+        "reading stretches and huge files past the page cache",
+    ),
+    (
         Idea::Overlap,
         "overlap",
         "overlap: nothing is read before the walk is over",
@@ -77,7 +84,7 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
 
 impl Idea {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Ring,
         Self::OpenFolders,
         Self::Tails,
@@ -87,6 +94,7 @@ impl Idea {
         Self::SharedBlocks,
         Self::Parts,
         Self::ReadAhead,
+        Self::PastCache,
         Self::Overlap,
     ];
 

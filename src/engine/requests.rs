@@ -41,7 +41,8 @@ impl Run<'_> {
     pub fn ask(&mut self, file: FileIndex, want: Want) {
         let catalog = self.machine.catalog();
         let size = catalog.size(file);
-        let lane = self.volumes.lane(catalog.volume(file));
+        let volume = catalog.volume(file);
+        let lane = self.volumes.lane(volume);
         if want != Want::BlocksAgain {
             self.tally
                 .wanted(lane, stage_of(want), wanted_bytes(want, size));
@@ -49,8 +50,13 @@ impl Run<'_> {
         let request = Request {
             id: file.0,
             note: note_of(want),
-            bulk: matches!(want, Want::Content | Want::Stretches(_))
-                && wanted_bytes(want, size) > SMALL,
+            bulk: match want {
+                Want::Content => size > SMALL,
+                Want::Stretches(_) => {
+                    wanted_bytes(want, size) > SMALL || self.volumes.go_past_cache(volume)
+                }
+                _ => false,
+            },
         };
         self.scheduler.push(lane, request);
     }
@@ -160,6 +166,7 @@ impl Asker for Desk<'_> {
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
+            may_go_past_cache: self.volumes.go_past_cache(catalog.volume(file)),
             space: self.volumes.space(catalog.volume(file)),
         });
     }

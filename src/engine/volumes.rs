@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Atlas, Cost, Order, Policy, Volume, VolumeId};
+use crate::device::{Atlas, Class, Cost, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
@@ -128,6 +128,16 @@ impl Volumes {
     /// files may share them: one for all subvolumes of a file system.
     pub fn space(&self, number: u16) -> Option<u16> {
         self.spaces.get(usize::from(number)).copied().flatten()
+    }
+
+    /// True if long reads from the catalog's volume of this number may go past the page cache: a local disk
+    /// without a head, since one with a head is kept busy by what the kernel reads ahead.
+    pub fn go_past_cache(&self, number: u16) -> bool {
+        let is_local = match self.volume(number).class {
+            Class::SolidState | Class::Rotational | Class::Unknown => true,
+            Class::Memory | Class::Network | Class::Fuse => false,
+        };
+        is_local && self.cost(self.lane(number)).is_none()
     }
 
     /// True if seeks cost anything anywhere.

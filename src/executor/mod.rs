@@ -5,6 +5,7 @@
 
 mod behind;
 mod budget;
+mod buffer;
 mod compare;
 mod elevator;
 mod fold;
@@ -29,6 +30,7 @@ mod worker;
 
 pub use behind::{Behind, PageUse};
 pub use budget::Budgets;
+pub use buffer::LargePages;
 pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use parts::PART;

@@ -29,6 +29,8 @@ const MOST: u64 = 4096;
 pub struct Parts<F: Fold> {
     task: Task,
     fd: Arc<OwnedFd>,
+    /// Its reads go past the page cache.
+    is_direct: bool,
     /// Bytes of each but the last.
     each: u64,
     progress: Mutex<Progress<F::Part>>,
@@ -49,11 +51,12 @@ impl<P> Progress<P> {
 }
 
 impl<F: Fold> Parts<F> {
-    fn new(task: Task, fd: Arc<OwnedFd>, each: u64) -> Self {
+    fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool, each: u64) -> Self {
         let count = task.expect.size.div_ceil(each) as usize;
         Self {
             task,
             fd,
+            is_direct,
             each,
             progress: Mutex::new(Progress {
                 next: 0,
@@ -82,6 +85,11 @@ impl<F: Fold> Parts<F> {
         let mut spans = [Span { offset: 0, len: 0 }; SPANS];
         spans[0] = Span { offset, len };
         Some((number, Task { spans, ..self.task }))
+    }
+
+    /// True if its reads go past the page cache.
+    pub fn is_direct(&self) -> bool {
+        self.is_direct
     }
 
     /// The file.
@@ -141,7 +149,7 @@ impl<F: Fold> Team<F> {
     }
 
     /// Cuts a file into parts if it is long enough, and lets the others know.
-    pub fn cut(&self, task: &Task, fd: &Arc<OwnedFd>) -> Option<Arc<Parts<F>>> {
+    pub fn cut(&self, task: &Task, fd: &Arc<OwnedFd>, is_direct: bool) -> Option<Arc<Parts<F>>> {
         let [whole, other] = task.spans;
         let len = task.expect.size;
         let is_long = len >= self.each.saturating_mul(LONG);
@@ -149,7 +157,7 @@ impl<F: Fold> Team<F> {
             return None;
         }
         let each = self.each.max((len / MOST).next_power_of_two());
-        let parts = Arc::new(Parts::new(*task, Arc::clone(fd), each));
+        let parts = Arc::new(Parts::new(*task, Arc::clone(fd), is_direct, each));
         self.offer(&parts);
         Some(parts)
     }

@@ -13,11 +13,12 @@ use rustix::io::Errno;
 
 use crate::hash::Digest;
 
+use super::buffer::LargePages;
 use super::parts::Team;
 use super::reader::{Reader, Settings};
 use super::stream::Window;
 use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
-use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
+use super::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, in_time, settings};
 use super::worker::{self, Shape};
 
 /// Bytes of a part.
@@ -41,7 +42,7 @@ fn read(
         let expect = fingerprint(&folder.join(name));
         let (offset, len) = (0, expect.size);
         let spans = [Span { offset, len }, Span { offset, len: 0 }];
-        add_task(&mut batch, i as u64, name, expect, spans);
+        add_task(&mut batch, i as u64, name, expect, spans).may_go_past_cache = true;
         to.send(batch).expect("we hold the other end");
     }
     let (settings, fold) = (
@@ -99,14 +100,22 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
         fs::write(folder.path().join(name(i)), content).expect("written");
     }
     let files: Vec<_> = (0..contents.len()).map(name).collect();
-    for threads in [1, 2, 5] {
-        let all = read(
-            folder.path(),
-            &files,
-            threads,
-            &settings(folder.path()),
-            |_| (),
-        );
+    let past_cache = Settings {
+        past_cache: Some(LargePages::default()),
+        ..settings(folder.path())
+    };
+    let cached = settings(folder.path());
+    for (threads, settings) in [
+        (1, &cached),
+        (2, &cached),
+        (5, &cached),
+        (1, &past_cache),
+        (5, &past_cache),
+    ] {
+        for name in &files {
+            forget_pages(&folder.path().join(name));
+        }
+        let all = read(folder.path(), &files, threads, settings, |_| ());
         assert_eq!(all.len(), files.len(), "each is answered once");
         for (completion, content) in all.iter().zip(&contents) {
             let Outcome::Read { digests, bytes, .. } = completion.outcome else {

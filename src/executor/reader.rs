@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
+use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
-use crate::sys::{cachestat, fadvise, fiemap, open, pread, stat};
+use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
 use super::budget::Budgets;
+use super::buffer::{Buffer, LargePages};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::scheduler::read_stamp;
@@ -43,6 +45,8 @@ pub struct Settings {
     pub read_ahead: bool,
     /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
     pub part: Option<u64>,
+    /// What is read past the page cache is read into these; none if nothing is.
+    pub past_cache: Option<LargePages>,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
     /// How much may be read from each device.
@@ -58,7 +62,7 @@ pub struct Reader<F> {
     pub(super) settings: Settings,
     pub(super) fold: F,
     handles: DirHandles,
-    piece: Vec<u8>,
+    buffer: Buffer,
 }
 
 impl<F: Fold> Reader<F> {
@@ -67,7 +71,7 @@ impl<F: Fold> Reader<F> {
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
-            piece: Vec::new(),
+            buffer: Buffer::default(),
         }
     }
 
@@ -280,22 +284,45 @@ impl<F: Fold> Reader<F> {
             && self.settings.behind.is_wanted()
     }
 
+    /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
+    pub fn goes_past_cache(&mut self, task: &Task, fd: BorrowedFd<'_>) -> bool {
+        let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
+        let is_whole = is_whole(task, task.spans[0]);
+        if self.settings.past_cache.is_none()
+            || !task.may_go_past_cache
+            || !task.spans.iter().all(aligned)
+            || !self.settings.behind.keeps_out(task.expect.size, is_whole)
+        {
+            return false;
+        }
+        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
+        // What is there would be read from the disk as well.
+        let is_cold = |missing| missing >= wanted - wanted / 8;
+        self.uncached_bytes(task, fd).is_some_and(is_cold)
+            && self.has_large_buffer()
+            && direct::begin(fd)
+    }
+
+    /// Makes sure that this thread's buffer is one that reads past the page cache take; false where
+    /// there is none to be had.
+    pub fn has_large_buffer(&mut self) -> bool {
+        let pages = self.settings.past_cache.as_ref();
+        pages.is_some_and(|pages| self.buffer.is_large(pages))
+    }
+
     /// This thread's buffer, at least so long, to be read into.
     pub fn piece(&mut self, len: usize) -> &mut [u8] {
-        if self.piece.len() < len {
-            self.piece.resize(len, 0);
-        }
-        &mut self.piece[..len]
+        self.buffer.first_mut(len)
     }
 
     /// Folds the first bytes of this thread's buffer.
     pub fn feed_piece(&self, state: &mut F::State, len: usize) {
-        self.fold.feed(state, &self.piece[..len]);
+        self.fold.feed(state, self.buffer.first(len));
     }
 
     /// The digest of the first bytes of this thread's buffer alone.
     pub fn digest_of_piece(&self, len: usize, whole_file: bool) -> F::Digest {
-        self.fold.at_once(&self.piece[..len], whole_file)
+        self.fold.at_once(self.buffer.first(len), whole_file)
     }
 }
 

@@ -13,9 +13,11 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::file::Fingerprint;
 use crate::hash::Digest;
 use crate::sys::ring::Ring;
-use crate::sys::{cachestat, open, stat};
+use crate::sys::{cachestat, direct, open, stat};
 
+use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
+use super::buffer::LargePages;
 use super::many::Many;
 use super::one;
 use super::reader::{Reader, Settings};
@@ -56,9 +58,12 @@ enum Way {
         bytes: u64,
         files: usize,
     },
+    /// One file after the other, past the page cache as far as that can be.
+    PastCache,
 }
 
-const WAYS: [Way; 9] = [
+const WAYS: [Way; 10] = [
+    Way::PastCache,
     Way::Stream { bytes: 0, files: 1 },
     Way::Stream { bytes: 1, files: 1 },
     Way::Stream {
@@ -87,7 +92,8 @@ const WAYS: [Way; 9] = [
 
 /// Reads all and returns the outcomes in the order in which they were wanted.
 fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
-    let (settings, all) = (settings.clone(), all.to_vec());
+    let (mut settings, all) = (settings.clone(), all.to_vec());
+    settings.past_cache = matches!(way, Way::PastCache).then(LargePages::default);
     in_time(move || {
         let (to, tasks) = unbounded();
         let (done, completions) = unbounded();
@@ -96,6 +102,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
             for (i, want) in part.iter().enumerate() {
                 let kind = match way {
                     Way::Stream { .. } if i % 3 > 0 => Kind::Bulk,
+                    Way::PastCache => Kind::Bulk,
                     _ => Kind::Scattered,
                 };
                 if batch.kind != kind {
@@ -111,7 +118,8 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                     &want.name,
                     want.expect,
                     want.spans,
-                );
+                )
+                .may_go_past_cache = true;
             }
             to.send(batch).expect("we hold the other end");
         }
@@ -130,6 +138,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
             Way::Stream { bytes, files } => {
                 worker::run(reader, shape(4, 4096, bytes, files), None, &tasks, &done);
             }
+            Way::PastCache => worker::run(reader, shape(0, 0, 0, 1), None, &tasks, &done),
             Way::Broken => read_broken(reader, shape(8, 4096, 0, 0), &tasks, &done),
         }
         drop(done);
@@ -634,5 +643,66 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
                 assert_eq!(bytes, content.len() as u64);
             }
         }
+    }
+}
+
+/// Of a file that is not cached; what was read then, and the bytes that are cached afterwards.
+fn past_cache(
+    size: usize,
+    spans: [(u64, u64); 2],
+    page_use: PageUse,
+) -> Option<(Outcome<Digest>, u64)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("f");
+    fs::write(&path, bytes(7, size)).expect("written");
+    let file = File::open(&path).expect("is there");
+    if !direct::begin(&file) || !forget_pages(&path) {
+        return None;
+    }
+    let settings = Settings {
+        behind: Behind::new(page_use),
+        ..settings(folder.path())
+    };
+    let all = [wanted(folder.path(), "f", spans)];
+    let outcome = read(Way::PastCache, &settings, &all).remove(0);
+    settings.behind.join();
+    let pages = cachestat::cached_pages(&file, 0, size as u64)?;
+    Some((outcome, pages * cachestat::page_size()))
+}
+
+#[test]
+fn what_is_hardly_wanted_again_does_not_get_into_the_page_cache() {
+    const LONG: u64 = 64 << 20;
+    const SHORT: u64 = (1 << 20) + 17;
+    for (size, spans, page_use, stays) in [
+        (LONG + 5, [(0, LONG + 5), (0, 0)], PageUse::KeepShort, false),
+        (
+            SHORT,
+            [(4096, 32768), (524_288, SHORT - 524_288)],
+            PageUse::KeepShort,
+            false,
+        ),
+        (SHORT, [(0, SHORT), (0, 0)], PageUse::GiveBack, false),
+        (SHORT, [(0, SHORT), (0, 0)], PageUse::Keep, true),
+        (
+            SHORT,
+            [(4096, 32768), (524_288, 65536)],
+            PageUse::Keep,
+            true,
+        ),
+        // Neither can such a read begin anywhere.
+        (
+            SHORT,
+            [(4096, 32768), (524_289, 65536)],
+            PageUse::KeepShort,
+            true,
+        ),
+    ] {
+        let Some((outcome, cached)) = past_cache(size as usize, spans, page_use) else {
+            // The file system is in memory, or has no such reads.
+            return;
+        };
+        assert!(matches!(outcome, Outcome::Read { .. }), "{outcome:?}");
+        assert_eq!(cached > 0, stays, "{size} {spans:?} {page_use:?}: {cached}");
     }
 }

@@ -35,6 +35,8 @@ pub struct Task {
     /// The second span, of which the first is the beginning, is read only if the fold wants it once
     /// it knows the first.
     pub may_end_early: bool,
+    /// Its device is one of which long reads may go past the page cache.
+    pub may_go_past_cache: bool,
     /// The space in which the file's blocks have their numbers, if files there may share blocks.
     pub space: Option<u16>,
 }

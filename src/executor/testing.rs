@@ -128,6 +128,7 @@ pub fn settings(folder: &Path) -> Settings {
         open_folders: 2,
         read_ahead: true,
         part: None,
+        past_cache: None,
         order: SweepOrder::Physical,
         budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),
@@ -152,6 +153,7 @@ pub fn add_task<'b>(
         spans,
         ask: Ask::Bytes,
         may_end_early: false,
+        may_go_past_cache: false,
         space: None,
     });
     batch.tasks.last_mut().expect("just added")

@@ -3,12 +3,16 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use rustix::io::Result;
+
 use crate::executor::behind::{Behind, Range};
 use crate::executor::fold::Fold;
 use crate::executor::parts::Parts;
 use crate::executor::reader::{PIECE, Reader, finished, is_whole};
 use crate::executor::task::{Failure, Outcome, SPANS, Task};
+use crate::sys::aligned::ALIGNMENT;
 use crate::sys::fadvise::{self, Advice};
+use crate::sys::{direct, pread};
 
 /// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
 /// little once it is there.
@@ -42,6 +46,8 @@ pub(super) struct File<F: Fold> {
     /// Whether it is read to its end is yet to be seen.
     pub undecided: bool,
     drop_behind: bool,
+    /// Its reads go past the page cache.
+    is_direct: bool,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
 }
@@ -55,7 +61,7 @@ pub(super) struct Piece {
 }
 
 impl<F: Fold> File<F> {
-    pub fn new(task: Task, fd: Arc<OwnedFd>) -> Self {
+    pub fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
@@ -73,6 +79,7 @@ impl<F: Fold> File<F> {
                 && head.len <= UNDECIDED
                 && whole.len > UNDECIDED,
             drop_behind: false,
+            is_direct,
             is_left_to_readahead: false,
         }
     }
@@ -82,12 +89,18 @@ impl<F: Fold> File<F> {
         Self {
             state: fold.begin_part(task.spans[0].offset),
             part: Some((Arc::clone(parts), number)),
-            ..Self::new(task, Arc::clone(parts.file()))
+            ..Self::new(task, Arc::clone(parts.file()), parts.is_direct())
         }
     }
 
     /// Finds out whether it is cached, and sees to its being read ahead unless it is announced step by step.
-    pub fn prepare(&mut self, reader: &Reader<F>, is_announced: bool) {
+    pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
+        if self.is_direct {
+            // Where memory is short the kernel refuses such reads of this thread's, and they go through
+            // the page cache.
+            reader.has_large_buffer();
+            return;
+        }
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
             let missing = reader.uncached_bytes(&self.task, self.fd.as_fd());
@@ -154,6 +167,16 @@ impl<F: Fold> File<F> {
             offset: self.task.spans[span].offset + after,
             len: most.min(self.task.spans[span].len - after),
         }
+    }
+
+    /// Reads a piece, or a bit more, into the reader's buffer; returns how many bytes were read.
+    pub fn read_piece(&self, reader: &mut Reader<F>, piece: Piece) -> Result<usize> {
+        let len = piece.len as usize;
+        if !self.is_direct {
+            return pread::full(self.fd.as_fd(), reader.piece(len), piece.offset);
+        }
+        let buffer = reader.piece(len.next_multiple_of(ALIGNMENT));
+        direct::read(self.fd.as_fd(), buffer, len, piece.offset)
     }
 
     /// Folds the piece that was read last, which is in the reader's buffer.

@@ -22,7 +22,7 @@ fn file(folder: &Path, spans: [(u64, u64); 2], may_end_early: bool) -> File<Hash
     let task = add_task(&mut batch, 0, "file", fingerprint(&path), spans);
     task.may_end_early = may_end_early;
     let fd = std::fs::File::open(&path).expect("is there");
-    File::new(*task, Arc::new(fd.into()))
+    File::new(*task, Arc::new(fd.into()), false)
 }
 
 /// Bytes of the first read, and of one after so many.
@@ -35,11 +35,11 @@ fn reads(mut file: File<Hashing>, after: u64) -> (u64, u64) {
 #[test]
 fn readahead_is_begun_with_small_reads() {
     let folder = tempfile::tempdir().expect("a folder");
-    let reader = Reader::new(settings(folder.path()), Hashing::default());
-    let prepared = |spans| {
+    let mut reader = Reader::new(settings(folder.path()), Hashing::default());
+    let mut prepared = |spans| {
         let mut file = file(folder.path(), spans, false);
         let is_cold = forget_pages(&folder.path().join("file"));
-        file.prepare(&reader, false);
+        file.prepare(&mut reader, false);
         is_cold.then_some(file)
     };
     let whole = [(0, SIZE), (0, 0)];
@@ -64,13 +64,13 @@ fn readahead_is_begun_with_small_reads() {
 #[test]
 fn what_is_cached_or_announced_is_read_in_large_pieces() {
     let folder = tempfile::tempdir().expect("a folder");
-    let reader = Reader::new(settings(folder.path()), Hashing::default());
+    let mut reader = Reader::new(settings(folder.path()), Hashing::default());
     for is_announced in [false, true] {
         let mut file = file(folder.path(), [(0, SIZE), (0, 0)], false);
         if is_announced {
             forget_pages(&folder.path().join("file"));
         }
-        file.prepare(&reader, is_announced);
+        file.prepare(&mut reader, is_announced);
         assert_eq!(reads(file, SETTLED), (PIECE as u64, PIECE as u64));
     }
 }

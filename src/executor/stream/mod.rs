@@ -16,7 +16,6 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::sys::fadvise::{self, Advice};
-use crate::sys::pread;
 
 use super::fold::Fold;
 use super::parts::{Parts, Team};
@@ -147,22 +146,24 @@ impl<F: Fold> Stream<F> {
         true
     }
 
-    fn begin(&mut self, reader: &Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
+    fn begin(&mut self, reader: &mut Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
         is_expected(&task, fd.as_fd())?;
         reader.announce(&task, fd.as_fd());
+        let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
         let fd = Arc::new(fd);
-        let parts = self.team.as_ref().and_then(|team| team.cut(&task, &fd));
+        let team = self.team.as_ref();
+        let parts = team.and_then(|team| team.cut(&task, &fd, is_direct));
         if parts.is_some() {
             (self.parts, self.helps) = (parts, false);
             self.take_part(reader);
         } else {
-            self.push(reader, File::new(task, fd));
+            self.push(reader, File::new(task, fd, is_direct));
         }
         Ok(())
     }
 
     /// Takes the next part of the file of which parts are taken; false if there is none.
-    fn take_part(&mut self, reader: &Reader<F>) -> bool {
+    fn take_part(&mut self, reader: &mut Reader<F>) -> bool {
         let taken = |parts: Arc<Parts<F>>| parts.take().map(|(number, task)| (parts, number, task));
         let Some((parts, number, task)) = self.parts.take().and_then(taken) else {
             return false;
@@ -172,7 +173,7 @@ impl<F: Fold> Stream<F> {
         true
     }
 
-    fn push(&mut self, reader: &Reader<F>, mut file: File<F>) {
+    fn push(&mut self, reader: &mut Reader<F>, mut file: File<F>) {
         file.prepare(reader, self.window.bytes > 0);
         self.ahead += file.announced;
         self.files.push_back(file);
@@ -187,10 +188,9 @@ impl<F: Fold> Stream<F> {
         if unpaid > 0 {
             reader.spend(&file.task, unpaid);
         }
-        let buffer = reader.piece(piece.len as usize);
-        let failure = match pread::full(file.fd.as_fd(), buffer, piece.offset) {
+        let failure = match file.read_piece(reader, piece) {
             // Shorter than the scan said: cut off meanwhile.
-            Ok(n) if n as u64 != piece.len => Some(Failure::Changed),
+            Ok(n) if n < piece.len as usize => Some(Failure::Changed),
             Ok(_) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
             Ok(_) => None,
             Err(e) => Some(refused(&file.task, file.fd.as_fd(), e)),

@@ -1,0 +1,99 @@
+//! `O_DIRECT`: reads of an open file that go past the page cache.
+//!
+//! Offsets, lengths and memory of such reads must be multiples of [`ALIGNMENT`](super::aligned::ALIGNMENT).
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::{Errno, Result};
+
+/// Has all reads by this descriptor go past the page cache; false where the file system has no such reads.
+pub fn begin(fd: impl AsFd) -> bool {
+    set(fd, true).is_ok()
+}
+
+/// Has them go through it again.
+pub fn end(fd: impl AsFd) {
+    // What could be set can be cleared.
+    let _ignored = set(fd, false);
+}
+
+fn set(fd: impl AsFd, direct: bool) -> Result<()> {
+    let mut flags = fcntl_getfl(&fd)?;
+    flags.set(OFlags::DIRECT, direct);
+    fcntl_setfl(&fd, flags)
+}
+
+/// Reads from `offset` until the first `least` bytes of `buffer` are there or the file ends; returns how
+/// much was read, which may be more.
+///
+/// Some file systems take the flag and refuse the reads: then they go through the page cache from now on.
+pub fn read(fd: impl AsFd, buffer: &mut [u8], least: usize, offset: u64) -> Result<usize> {
+    super::fault::point()?;
+    let mut filled = 0;
+    while filled < least {
+        match rustix::io::pread(&fd, &mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(n) => filled += n,
+            Err(Errno::INTR) => {}
+            Err(Errno::INVAL) if filled == 0 && fcntl_getfl(&fd)?.contains(OFlags::DIRECT) => {
+                end(&fd)
+            }
+            // Only the end of the file leaves a read on no multiple.
+            Err(Errno::INVAL) if filled > 0 => break,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use crate::sys::aligned::Aligned;
+
+    use super::*;
+
+    const LEN: usize = 10_000;
+
+    fn file() -> (tempfile::NamedTempFile, Vec<u8>) {
+        let mut file = tempfile::NamedTempFile::new_in(".").expect("a file");
+        let bytes: Vec<u8> = (0..LEN).map(|i| (i / 7) as u8).collect();
+        file.write_all(&bytes).expect("written");
+        (file, bytes)
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_reached_and_nothing_beyond_it() {
+        let (file, bytes) = file();
+        let mut buffer = Aligned::new(16 << 10);
+        for direct in [false, true] {
+            if direct && !begin(file.as_file()) {
+                return;
+            }
+            for (offset, least, there) in [
+                (0, 100, LEN),
+                (8192, LEN - 8192, LEN - 8192),
+                (0, 16384, LEN),
+            ] {
+                let n = read(file.as_file(), &mut buffer, least, offset).expect("read");
+                assert!(n >= least.min(there) && n <= there, "{n} of {there}");
+                assert_eq!(buffer[..n], bytes[offset as usize..][..n]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_read_through_the_page_cache() {
+        let (file, bytes) = file();
+        if !begin(file.as_file()) {
+            return;
+        }
+        // Neither the memory nor the offset is what direct reads want.
+        let mut buffer = Aligned::new(LEN);
+        let n = read(file.as_file(), &mut buffer[1..101], 100, 3).expect("read");
+        assert_eq!(buffer[1..][..n], bytes[3..][..n]);
+        assert_eq!(n, 100);
+    }
+}
