@@ -1,7 +1,6 @@
 //! Tells files apart by one block.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -30,23 +29,50 @@ pub struct Block<'b> {
     pub stop: &'b AtomicBool,
 }
 
+/// What files with equal blocks have in common that are unlike the first one's.
+type Key = [u8; 32];
+
 /// What was seen of some files.
 #[derive(Default)]
 struct Seen<'a> {
     like_first: Vec<File<'a>>,
-    /// With the BLAKE3 of their blocks: comparing each with each would be quadratic.
-    others: Vec<([u8; 32], File<'a>)>,
+    /// With their keys: comparing each with each would be quadratic.
+    others: Vec<(Key, File<'a>)>,
     failed: Vec<(&'a Task, Failure)>,
 }
 
 impl Block<'_> {
     /// Adds the files with equal blocks to `split`, class by class. Returns those that could not
     /// be read.
+    ///
+    /// Most that are unlike the first one are unlike each other too, which shows where they begin to
+    /// differ from it. The few that are not are looked at once more, by the BLAKE3 of their blocks.
     pub fn split<'a>(
-        self,
+        mut self,
         class: Vec<File<'a>>,
         split: &mut Vec<Vec<File<'a>>>,
     ) -> Vec<(&'a Task, Failure)> {
+        let mut failed = Vec::new();
+        for likely in self.classes(class, difference, &mut failed) {
+            match likely {
+                Likely::Equal(class) => split.push(class),
+                Likely::Alike(files) if files.len() < 2 => split.push(files),
+                Likely::Alike(files) => {
+                    let classes = self.classes(files, digest, &mut failed);
+                    split.extend(classes.into_iter().map(Likely::into_files));
+                }
+            }
+        }
+        failed
+    }
+
+    /// The files by what they have in common with the first that can be read, and with each other.
+    fn classes<'a>(
+        &mut self,
+        class: Vec<File<'a>>,
+        key: fn(&[u8], &[u8]) -> Key,
+        failed: &mut Vec<(&'a Task, Failure)>,
+    ) -> Vec<Likely<'a>> {
         let mut files = class.into_iter();
         let mut seen = Seen::default();
         let mut next_of_kin = None;
@@ -69,7 +95,7 @@ impl Block<'_> {
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let merged = Mutex::new(&mut seen);
         let work = |piece: &mut [u8]| {
-            let own = look(next, first, offset, piece, stop);
+            let own = look(next, first, offset, piece, stop, key);
             let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
             merged.add(own);
         };
@@ -86,7 +112,24 @@ impl Block<'_> {
             seen.others
                 .sort_unstable_by_key(|(_, file)| file.task.ticket);
         }
-        seen.classes(split)
+        failed.append(&mut seen.failed);
+        seen.classes()
+    }
+}
+
+/// Files that belong together.
+enum Likely<'a> {
+    /// Their blocks are equal.
+    Equal(Vec<File<'a>>),
+    /// Their blocks have one key.
+    Alike(Vec<File<'a>>),
+}
+
+impl<'a> Likely<'a> {
+    fn into_files(self) -> Vec<File<'a>> {
+        match self {
+            Self::Equal(files) | Self::Alike(files) => files,
+        }
     }
 }
 
@@ -97,20 +140,20 @@ impl<'a> Seen<'a> {
         self.failed.append(&mut other.failed);
     }
 
-    /// Adds the classes to `split`; returns the failures.
-    fn classes(self, split: &mut Vec<Vec<File<'a>>>) -> Vec<(&'a Task, Failure)> {
-        split.extend((!self.like_first.is_empty()).then_some(self.like_first));
-        let mut places: HashMap<[u8; 32], usize> = HashMap::new();
-        for (hash, file) in self.others {
-            match places.entry(hash) {
-                Entry::Occupied(at) => split[*at.get()].push(file),
-                Entry::Vacant(at) => {
-                    at.insert(split.len());
-                    split.push(vec![file]);
-                }
+    fn classes(self) -> Vec<Likely<'a>> {
+        let mut classes = Vec::new();
+        classes.extend((!self.like_first.is_empty()).then_some(Likely::Equal(self.like_first)));
+        let mut alike: Vec<Vec<File<'a>>> = Vec::new();
+        let mut places: HashMap<Key, usize> = HashMap::new();
+        for (key, file) in self.others {
+            let place = *places.entry(key).or_insert(alike.len());
+            if place == alike.len() {
+                alike.push(Vec::new());
             }
+            alike[place].push(file);
         }
-        self.failed
+        classes.extend(alike.into_iter().map(Likely::Alike));
+        classes
     }
 }
 
@@ -121,13 +164,14 @@ fn look<'a>(
     offset: u64,
     piece: &mut [u8],
     stop: &AtomicBool,
+    key: fn(&[u8], &[u8]) -> Key,
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     let mut next_of_kin = None;
     while let Some(file) = next_of_kin.take().or_else(&next) {
         match read(&file, offset, piece, stop) {
             Ok(()) if piece == first => seen.like_first.push(file),
-            Ok(()) => seen.others.push((*blake3::hash(piece).as_bytes(), file)),
+            Ok(()) => seen.others.push((key(piece, first), file)),
             Err(failure) => {
                 seen.failed.push((file.task, failure));
                 next_of_kin = file.next_of_kin();
@@ -135,6 +179,27 @@ fn look<'a>(
         }
     }
     seen
+}
+
+/// Where a block begins to differ from the first one, and what is there.
+fn difference(piece: &[u8], first: &[u8]) -> Key {
+    /// Bytes compared at a time until the place is near.
+    const STEP: usize = 1024;
+    let steps = piece.chunks(STEP).zip(first.chunks(STEP));
+    let near = steps.take_while(|(own, other)| own == other).count() * STEP;
+    let bytes = piece[near..].iter().zip(&first[near..]);
+    let at = near + bytes.take_while(|(own, other)| own == other).count();
+    let mut key = Key::default();
+    let (place, there) = key.split_at_mut(size_of::<u64>());
+    place.copy_from_slice(&(at as u64).to_le_bytes());
+    let len = there.len().min(piece.len() - at);
+    there[..len].copy_from_slice(&piece[at..at + len]);
+    key
+}
+
+/// Stands for a whole block.
+fn digest(piece: &[u8], _first: &[u8]) -> Key {
+    *blake3::hash(piece).as_bytes()
 }
 
 fn read(file: &File<'_>, offset: u64, piece: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
