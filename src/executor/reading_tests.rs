@@ -475,20 +475,42 @@ fn a_descriptor_has_the_fingerprint_of_its_path() {
 /// Files whose contents have these marks, compared; returns each one's outcome.
 fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
     let folder = tempfile::tempdir().expect("a folder");
+    let content = |i: usize| {
+        let (place, mark) = marks[i];
+        let mut content = bytes(1, size);
+        content[place] ^= mark;
+        content
+    };
+    compare_spoilt(folder.path(), marks.len(), content, spoil)
+}
+
+/// So many files with these contents, compared; returns each one's outcome.
+fn compare_contents(
+    folder: &Path,
+    files: usize,
+    content: impl Fn(usize) -> Vec<u8>,
+) -> Vec<Outcome<Digest>> {
+    compare_spoilt(folder, files, content, |_| ())
+}
+
+fn compare_spoilt(
+    folder: &Path,
+    files: usize,
+    content: impl Fn(usize) -> Vec<u8>,
+    spoil: impl Fn(&Path),
+) -> Vec<Outcome<Digest>> {
     let mut batch = Batch {
         kind: Kind::Compare,
         ..Batch::default()
     };
-    for (i, &(place, mark)) in marks.iter().enumerate() {
-        let mut content = bytes(1, size);
-        content[place] ^= mark;
-        let name = format!("f{i}");
-        fs::write(folder.path().join(&name), content).expect("written");
-        let want = wanted(folder.path(), &name, [(0, size as u64), (0, 0)]);
+    for i in 0..files {
+        let (name, content) = (format!("f{i}"), content(i));
+        fs::write(folder.join(&name), &content).expect("written");
+        let want = wanted(folder, &name, [(0, content.len() as u64), (0, 0)]);
         add_task(&mut batch, i as u64, &name, want.expect, want.spans);
     }
-    let settings = settings(folder.path());
-    spoil(folder.path());
+    let settings = settings(folder);
+    spoil(folder);
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     to.send(batch).expect("we hold the other end");
@@ -508,7 +530,7 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
     drop(done);
     let mut all: Vec<_> = completions.into_iter().flatten().collect();
     all.sort_by_key(|completion| completion.ticket);
-    assert_eq!(all.len(), marks.len(), "one answer for each");
+    assert_eq!(all.len(), files, "one answer for each");
     all.into_iter()
         .map(|completion| completion.outcome)
         .collect()
@@ -557,6 +579,54 @@ fn a_crowd_is_told_apart_like_a_pair() {
             _ => None,
         };
         assert_eq!(with, first, "file {i}: {outcome:?}");
+    }
+}
+
+/// Files that begin to differ from the first one at one place, in the same way, and are not equal: where a
+/// difference is tells them apart only as far as they are unlike.
+#[test]
+fn what_differs_from_the_first_in_the_same_way_is_looked_at_once_more() {
+    const SIZE: usize = 200_000;
+    let folder = tempfile::tempdir().expect("a folder");
+    let content = |i: usize| {
+        let mut content = bytes(1, SIZE);
+        if i > 0 {
+            content[10] ^= 1;
+            content[5_000 + i % 4] ^= 1;
+        }
+        content
+    };
+    let outcomes = compare_contents(folder.path(), 40, content);
+    for (i, outcome) in outcomes.iter().enumerate() {
+        let first = (0..40).find(|&other| content(other) == content(i));
+        let with = match outcome {
+            Outcome::Compared { with, .. } => Some(*with as usize),
+            _ => None,
+        };
+        assert_eq!(with, first, "file {i}: {outcome:?}");
+    }
+}
+
+/// Many pairs within one crowd: each goes its own way once it is known.
+#[test]
+fn pairs_within_a_crowd_are_compared_to_their_ends() {
+    const SIZE: usize = 700_001;
+    let folder = tempfile::tempdir().expect("a folder");
+    let content = |i: usize| {
+        let mut content = bytes(1, SIZE);
+        content[300_000] ^= (i / 3) as u8;
+        // One of three differs from the others later.
+        content[SIZE - 9] ^= u8::from(i % 3 == 2);
+        content
+    };
+    let outcomes = compare_contents(folder.path(), 60, content);
+    for (i, outcome) in outcomes.iter().enumerate() {
+        let first = if i % 3 == 2 { i } else { i / 3 * 3 };
+        let Outcome::Compared { with, bytes } = *outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(with as usize, first, "file {i}");
+        assert!(i % 3 == 2 || bytes == SIZE as u64, "file {i}: {bytes}");
     }
 }
 

@@ -11,6 +11,7 @@ pub const BLOCK: usize = 64 << 10;
 const CROWD: usize = 16;
 
 /// The blocks of files of one length, each once.
+#[derive(Clone)]
 pub struct Blocks {
     /// What is left of each part.
     parts: [Range<u64>; 2],

@@ -9,7 +9,9 @@ mod split;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
@@ -17,9 +19,10 @@ use rustix::io::Errno;
 use crate::executor::fold::Fold;
 use crate::executor::reader::{Reader, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
+use crate::sys::sysinfo;
 
 use blocks::{BLOCK, Blocks};
-use split::Block;
+use split::{Block, is_shared_out};
 
 /// An open file and what it is.
 struct File<'a> {
@@ -128,40 +131,106 @@ fn compare<F: Fold>(
     answers: &mut Vec<Completion<F::Digest>>,
 ) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
-    let mut blocks = Blocks::new(files.len(), len);
-    let mut classes = vec![files];
-    let (mut read, mut told_apart) = (0, false);
-    let mut first = vec![0; BLOCK];
     let stop = Arc::clone(&reader.settings.stop);
-    while !classes.is_empty()
-        && let Some((offset, want)) = blocks.next(told_apart)
-    {
-        let mut split = Vec::new();
-        let before = classes.iter().filter(|class| class.len() > 1).count();
-        for class in classes {
-            if class.len() == 1 {
-                settle(&class, read, answers);
-                continue;
+    let all = Comparison {
+        blocks: Blocks::new(files.len(), len),
+        read: 0,
+        told_apart: false,
+        is_whole: true,
+        classes: vec![files],
+    };
+    let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
+    all.run(&mut buffers, &stop, answers);
+}
+
+/// Files that were equal to each other as far as they were read.
+struct Comparison<'a> {
+    blocks: Blocks,
+    /// Bytes read of each.
+    read: u64,
+    /// The last block told some of them apart.
+    told_apart: bool,
+    /// They are all that there are, and every thread may work for them.
+    is_whole: bool,
+    classes: Vec<Vec<File<'a>>>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares them to their end and answers for each.
+    fn run<D: Send>(
+        mut self,
+        buffers: &mut [Vec<u8>; 2],
+        stop: &AtomicBool,
+        answers: &mut Vec<Completion<D>>,
+    ) {
+        while !self.classes.is_empty()
+            && let Some((offset, want)) = self.blocks.next(self.told_apart)
+        {
+            let before = self.classes.len();
+            let mut split = Vec::new();
+            for class in std::mem::take(&mut self.classes) {
+                let [first, piece] = &mut *buffers;
+                let block = Block {
+                    offset,
+                    piece: &mut piece[..want],
+                    first: &mut first[..want],
+                    stop,
+                };
+                let failed = block.split(class, &mut split);
+                answers.extend(
+                    failed
+                        .into_iter()
+                        .map(|(task, failure)| completion(task, Outcome::Failed(failure))),
+                );
             }
-            let block = Block {
-                offset,
-                piece: reader.piece(want),
-                first: &mut first[..want],
-                stop: &stop,
-            };
-            let failed = block.split(class, &mut split);
-            answers.extend(
-                failed
-                    .into_iter()
-                    .map(|(task, failure)| completion(task, Outcome::Failed(failure))),
-            );
+            self.told_apart = split.len() > before;
+            self.read += want as u64;
+            for class in split {
+                match class.len() {
+                    1 => settle(&class, self.read, answers),
+                    _ => self.classes.push(class),
+                }
+            }
+            if self.is_whole
+                && self.classes.len() > 1
+                && !self.classes.iter().any(|class| is_shared_out(class))
+            {
+                return self.each_on_its_own(stop, answers);
+            }
         }
-        told_apart = split.len() > before;
-        classes = split;
-        read += want as u64;
+        for class in self.classes {
+            settle(&class, self.read, answers);
+        }
     }
-    for class in classes {
-        settle(&class, read, answers);
+
+    /// Has threads take one class after the other to its end.
+    fn each_on_its_own<D: Send>(self, stop: &AtomicBool, answers: &mut Vec<Completion<D>>) {
+        let threads = self.classes.len().min(sysinfo::cores());
+        let queue = Mutex::new(self.classes.into_iter());
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let merged = Mutex::new(answers);
+        let work = || {
+            let mut own = Vec::new();
+            let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
+            while let Some(class) = next() {
+                let alone = Comparison {
+                    blocks: self.blocks.clone(),
+                    is_whole: false,
+                    classes: vec![class],
+                    ..self
+                };
+                alone.run(&mut buffers, stop, &mut own);
+            }
+            let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
+            merged.append(&mut own);
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                let thread = thread::Builder::new().name("compare".to_owned());
+                let _ignored = thread.spawn_scoped(scope, work);
+            }
+            work();
+        });
     }
 }
 

@@ -14,8 +14,18 @@ use crate::sys::{pread, sysinfo};
 
 use super::File;
 
-/// Files for which one more thread is started, for each block: 4 MiB to be read are worth it.
+/// Files for which one more thread is started, for each block: 4 MiB to be read are worth it. With 16 instead of 64
+/// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
 const FOR_A_THREAD: usize = 64;
+
+fn threads_for(files: usize) -> usize {
+    (files / FOR_A_THREAD).min(sysinfo::cores())
+}
+
+/// True if the files of a class are looked at by more threads than one.
+pub fn is_shared_out(class: &[File<'_>]) -> bool {
+    threads_for(class.len()) > 1
+}
 
 /// A block of the files of one class.
 pub struct Block<'b> {
@@ -89,7 +99,7 @@ impl Block<'_> {
             }
         }
         let (offset, first, stop) = (self.offset, &*self.first, self.stop);
-        let threads = (files.len() / FOR_A_THREAD).min(sysinfo::cores());
+        let threads = threads_for(files.len());
         // Handed out one by one: threads that could not be started leave nothing undone.
         let queue = Mutex::new(files);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
