@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -24,24 +23,10 @@ use super::reader::{Reader, Settings};
 use super::source::Source;
 use super::stream::Window;
 use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
-use super::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, in_time, settings};
+use super::testing::{
+    Hashing, Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
+};
 use super::worker::{self, Shape};
-
-/// Something to read in the only folder.
-#[derive(Clone)]
-struct Wanted {
-    name: String,
-    expect: Fingerprint,
-    spans: [Span; 2],
-}
-
-fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
-    Wanted {
-        name: name.to_owned(),
-        expect: fingerprint(&folder.join(name)),
-        spans: spans.map(|(offset, len)| Span { offset, len }),
-    }
-}
 
 /// The ways of reading that are tried.
 #[derive(Clone, Copy, Debug)]
@@ -174,13 +159,6 @@ fn read_broken(
             one::run(&mut reader, &mut source);
         }
         assert!(source.end().is_none(), "all is of one kind");
-    }
-}
-
-fn failure(outcome: &Outcome<Digest>) -> Failure {
-    match outcome {
-        Outcome::Failed(failure) => *failure,
-        other => panic!("expected a failure, got {other:?}"),
     }
 }
 
@@ -470,186 +448,6 @@ fn a_descriptor_has_the_fingerprint_of_its_path() {
     let fd = open::file(CWD, &name, manner).expect("open");
     let now = stat::descriptor(&fd).expect("is open");
     assert_eq!(Fingerprint::from(&now), fingerprint(&path));
-}
-
-/// Files whose contents have these marks, compared; returns each one's outcome.
-fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let content = |i: usize| {
-        let (place, mark) = marks[i];
-        let mut content = bytes(1, size);
-        content[place] ^= mark;
-        content
-    };
-    compare_spoilt(folder.path(), marks.len(), content, spoil)
-}
-
-/// So many files with these contents, compared; returns each one's outcome.
-fn compare_contents(
-    folder: &Path,
-    files: usize,
-    content: impl Fn(usize) -> Vec<u8>,
-) -> Vec<Outcome<Digest>> {
-    compare_spoilt(folder, files, content, |_| ())
-}
-
-fn compare_spoilt(
-    folder: &Path,
-    files: usize,
-    content: impl Fn(usize) -> Vec<u8>,
-    spoil: impl Fn(&Path),
-) -> Vec<Outcome<Digest>> {
-    let mut batch = Batch {
-        kind: Kind::Compare,
-        ..Batch::default()
-    };
-    for i in 0..files {
-        let (name, content) = (format!("f{i}"), content(i));
-        fs::write(folder.join(&name), &content).expect("written");
-        let want = wanted(folder, &name, [(0, content.len() as u64), (0, 0)]);
-        add_task(&mut batch, i as u64, &name, want.expect, want.spans);
-    }
-    let settings = settings(folder);
-    spoil(folder);
-    let (to, tasks) = unbounded();
-    let (done, completions) = unbounded();
-    to.send(batch).expect("we hold the other end");
-    drop(to);
-    let shape = Shape {
-        slots: 2,
-        slot_size: 4096,
-        window: Window { bytes: 1, files: 1 },
-    };
-    worker::run(
-        Reader::new(settings, Hashing::default()),
-        shape,
-        None,
-        &tasks,
-        &done,
-    );
-    drop(done);
-    let mut all: Vec<_> = completions.into_iter().flatten().collect();
-    all.sort_by_key(|completion| completion.ticket);
-    assert_eq!(all.len(), files, "one answer for each");
-    all.into_iter()
-        .map(|completion| completion.outcome)
-        .collect()
-}
-
-#[test]
-fn comparing_tells_apart_what_differs_anywhere() {
-    const SIZE: usize = 300_001;
-    let places = [0, 65_535, 65_536, 150_000, SIZE - 1];
-    let mut marks = vec![(0, 0); 3];
-    for place in places {
-        marks.extend([(place, 1), (place, 2), (place, 1)]);
-    }
-    let outcomes = compare(&marks, SIZE, |_| ());
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = marks.iter().position(|mark| *mark == marks[i]);
-        let Outcome::Compared { with, bytes } = *outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(marks[with as usize], marks[i], "file {i}");
-        assert_eq!(Some(with as usize), first, "file {i}");
-        let alone = marks.iter().filter(|mark| **mark == marks[i]).count() == 1;
-        let all = SIZE as u64;
-        assert!(if alone { bytes <= all } else { bytes == all }, "{bytes}");
-    }
-    let early = |outcome: &Outcome<Digest>| matches!(outcome, Outcome::Compared { bytes, .. } if *bytes == 1 << 16);
-    assert!(
-        early(&outcomes[13]),
-        "a difference in the middle, where a crowd is looked at first, ends the reading"
-    );
-}
-
-/// So many files are shared out among threads.
-#[test]
-fn a_crowd_is_told_apart_like_a_pair() {
-    const SIZE: usize = 70_000;
-    let marks: Vec<_> = (0..300)
-        .map(|i| (69_000 + i % 7, u8::from(i % 3 == 0)))
-        .collect();
-    let outcomes = compare(&marks, SIZE, |_| ());
-    let content = |i: usize| if marks[i].1 == 0 { (0, 0) } else { marks[i] };
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = (0..marks.len()).find(|&other| content(other) == content(i));
-        let with = match outcome {
-            Outcome::Compared { with, .. } => Some(*with as usize),
-            _ => None,
-        };
-        assert_eq!(with, first, "file {i}: {outcome:?}");
-    }
-}
-
-/// Files that begin to differ from the first one at one place, in the same way, and are not equal: where a
-/// difference is tells them apart only as far as they are unlike.
-#[test]
-fn what_differs_from_the_first_in_the_same_way_is_looked_at_once_more() {
-    const SIZE: usize = 200_000;
-    let folder = tempfile::tempdir().expect("a folder");
-    let content = |i: usize| {
-        let mut content = bytes(1, SIZE);
-        if i > 0 {
-            content[10] ^= 1;
-            content[5_000 + i % 4] ^= 1;
-        }
-        content
-    };
-    let outcomes = compare_contents(folder.path(), 40, content);
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = (0..40).find(|&other| content(other) == content(i));
-        let with = match outcome {
-            Outcome::Compared { with, .. } => Some(*with as usize),
-            _ => None,
-        };
-        assert_eq!(with, first, "file {i}: {outcome:?}");
-    }
-}
-
-/// Many pairs within one crowd: each goes its own way once it is known.
-#[test]
-fn pairs_within_a_crowd_are_compared_to_their_ends() {
-    const SIZE: usize = 700_001;
-    let folder = tempfile::tempdir().expect("a folder");
-    let content = |i: usize| {
-        let mut content = bytes(1, SIZE);
-        content[300_000] ^= (i / 3) as u8;
-        // One of three differs from the others later.
-        content[SIZE - 9] ^= u8::from(i % 3 == 2);
-        content
-    };
-    let outcomes = compare_contents(folder.path(), 60, content);
-    for (i, outcome) in outcomes.iter().enumerate() {
-        let first = if i % 3 == 2 { i } else { i / 3 * 3 };
-        let Outcome::Compared { with, bytes } = *outcome else {
-            panic!("{outcome:?}");
-        };
-        assert_eq!(with as usize, first, "file {i}");
-        assert!(i % 3 == 2 || bytes == SIZE as u64, "file {i}: {bytes}");
-    }
-}
-
-#[test]
-fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
-    let marks = [(0, 0); 4];
-    let outcomes = compare(&marks, 200_000, |folder| {
-        fs::remove_file(folder.join("f0")).expect("removed");
-        let file = File::options().write(true).open(folder.join("f2"));
-        file.and_then(|file| file.set_len(100)).expect("cut off");
-    });
-    assert_eq!(failure(&outcomes[0]), Failure::Vanished);
-    assert_eq!(failure(&outcomes[2]), Failure::Changed);
-    for i in [1, 3] {
-        let equal = matches!(
-            outcomes[i],
-            Outcome::Compared {
-                with: 1,
-                bytes: 200_000
-            }
-        );
-        assert!(equal, "{:?}", outcomes[i]);
-    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::budget::Budgets;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::reader::Settings;
-use super::task::{Ask, Batch, SPANS, Span, Task};
+use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task};
 
 /// Hashes, and lets a test see and decide what it likes.
 #[derive(Clone)]
@@ -157,4 +157,28 @@ pub fn add_task<'b>(
         space: None,
     });
     batch.tasks.last_mut().expect("just added")
+}
+
+/// Something to read in the only folder.
+#[derive(Clone)]
+pub struct Wanted {
+    pub name: String,
+    pub expect: Fingerprint,
+    pub spans: [Span; SPANS],
+}
+
+pub fn wanted(folder: &Path, name: &str, spans: [(u64, u64); 2]) -> Wanted {
+    Wanted {
+        name: name.to_owned(),
+        expect: fingerprint(&folder.join(name)),
+        spans: spans.map(|(offset, len)| Span { offset, len }),
+    }
+}
+
+/// Why a task failed.
+pub fn failure(outcome: &Outcome<Digest>) -> Failure {
+    match outcome {
+        Outcome::Failed(failure) => *failure,
+        other => panic!("expected a failure, got {other:?}"),
+    }
 }

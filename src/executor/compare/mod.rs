@@ -5,6 +5,8 @@
 
 mod blocks;
 mod split;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
