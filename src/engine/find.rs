@@ -65,7 +65,9 @@ pub fn find(
         open_folders: share.folders,
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
-        past_cache: config.uses(Idea::PastCache).then(LargePages::default),
+        past_cache: config
+            .uses(Idea::PastCache)
+            .then(|| LargePages::new(memory.past_cache())),
         order: config.order,
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),

@@ -44,6 +44,11 @@ impl Memory {
         (self.bytes.0 / 8 / BATCH).clamp(2, 64) as usize
     }
 
+    /// Bytes of the buffers for reads past the page cache.
+    pub fn past_cache(&self) -> u64 {
+        self.bytes.0 / 8
+    }
+
     /// Walkers at most.
     pub fn walkers(&self) -> usize {
         (self.bytes.0 / 8 / WALKER).max(1) as usize
@@ -51,7 +56,7 @@ impl Memory {
 
     /// Cuts a volume's limits until the pools that serve it and those before fit: whatever takes most first.
     pub fn fit(&mut self, mut limits: Limits) -> Limits {
-        let left = self.bytes.0 - self.bytes.0 / 4;
+        let left = self.bytes.0 - self.bytes.0 / 8 * 3;
         while self.pools.max(limits).bytes_in_flight() > left
             && let Some(less) = limits.less()
         {
@@ -95,7 +100,7 @@ mod tests {
             });
             let scan =
                 memory.scan_ahead() as u64 * BATCH + memory.walkers().min(64) as u64 * WALKER;
-            let all = one.max(other).bytes_in_flight() + scan;
+            let all = one.max(other).bytes_in_flight() + scan + memory.past_cache();
             assert!(all <= given.0, "{mebibytes} MiB: {all}, {one:?}, {other:?}");
             for limits in [one, other] {
                 let Limits {

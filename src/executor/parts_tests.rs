@@ -101,7 +101,7 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
     }
     let files: Vec<_> = (0..contents.len()).map(name).collect();
     let past_cache = Settings {
-        past_cache: Some(LargePages::default()),
+        past_cache: Some(LargePages::new(4 << 20)),
         ..settings(folder.path())
     };
     let cached = settings(folder.path());
@@ -110,6 +110,7 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
         (2, &cached),
         (5, &cached),
         (1, &past_cache),
+        // One more than there are buffers for.
         (5, &past_cache),
     ] {
         for name in &files {

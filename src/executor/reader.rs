@@ -285,7 +285,7 @@ impl<F: Fold> Reader<F> {
     }
 
     /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
-    pub fn goes_past_cache(&mut self, task: &Task, fd: BorrowedFd<'_>) -> bool {
+    pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
         let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
         let is_whole = is_whole(task, task.spans[0]);
         if self.settings.past_cache.is_none()
@@ -298,16 +298,15 @@ impl<F: Fold> Reader<F> {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         // What is there would be read from the disk as well.
         let is_cold = |missing| missing >= wanted - wanted / 8;
-        self.uncached_bytes(task, fd).is_some_and(is_cold)
-            && self.has_large_buffer()
-            && direct::begin(fd)
+        self.uncached_bytes(task, fd).is_some_and(is_cold) && direct::begin(fd)
     }
 
-    /// Makes sure that this thread's buffer is one that reads past the page cache take; false where
-    /// there is none to be had.
-    pub fn has_large_buffer(&mut self) -> bool {
-        let pages = self.settings.past_cache.as_ref();
-        pages.is_some_and(|pages| self.buffer.is_large(pages))
+    /// Makes ready for reads past the page cache; returns how long each may be.
+    pub fn longest_past_cache(&mut self) -> usize {
+        match &self.settings.past_cache {
+            Some(pages) => self.buffer.enlarge(pages),
+            None => PIECE,
+        }
     }
 
     /// This thread's buffer, at least so long, to be read into.

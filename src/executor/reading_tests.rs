@@ -78,7 +78,7 @@ const WAYS: [Way; 10] = [
 /// Reads all and returns the outcomes in the order in which they were wanted.
 fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
     let (mut settings, all) = (settings.clone(), all.to_vec());
-    settings.past_cache = matches!(way, Way::PastCache).then(LargePages::default);
+    settings.past_cache = matches!(way, Way::PastCache).then(|| LargePages::new(2 << 20));
     in_time(move || {
         let (to, tasks) = unbounded();
         let (done, completions) = unbounded();

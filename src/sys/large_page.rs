@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// Bytes of a large page on most machines, and what it is aligned to.
-pub const PAGE: usize = 2 << 20;
+pub const SIZE: usize = 2 << 20;
 
 /// Zeroed memory that is given back when its last slice goes.
 struct Mapping {
@@ -60,20 +60,20 @@ pub struct Slice {
 unsafe impl Send for Slice {}
 
 impl Slice {
-    /// A large page cut into slices of `len` bytes, a power of two and at most [`PAGE`]; none where memory is short.
+    /// A large page cut into slices of `len` bytes, a power of two and at most [`SIZE`]; none where memory is short.
     pub fn page(len: usize) -> Vec<Self> {
-        assert!(len.is_power_of_two() && len <= PAGE, "{len}");
+        assert!(len.is_power_of_two() && len <= SIZE, "{len}");
         // Twice as much, so that an aligned page lies within: what is never touched takes no memory.
-        let Some(mapping) = Mapping::new(2 * PAGE) else {
+        let Some(mapping) = Mapping::new(2 * SIZE) else {
             return Vec::new();
         };
         let address = mapping.start.as_ptr().addr();
-        let before = address.next_multiple_of(PAGE) - address;
+        let before = address.next_multiple_of(SIZE) - address;
         let mapping = Arc::new(mapping);
-        // SAFETY: `before` is less than PAGE, so that the page lies within the mapping. It is advice.
+        // SAFETY: `before` is less than SIZE, so that the page lies within the mapping. It is advice.
         unsafe {
             let page = mapping.start.add(before);
-            libc::madvise(page.as_ptr().cast(), PAGE, libc::MADV_HUGEPAGE);
+            libc::madvise(page.as_ptr().cast(), SIZE, libc::MADV_HUGEPAGE);
         }
         let slice = |number: usize| Self {
             // SAFETY: within the page, as above.
@@ -81,7 +81,7 @@ impl Slice {
             len,
             _mapping: Arc::clone(&mapping),
         };
-        (0..PAGE / len).map(slice).collect()
+        (0..SIZE / len).map(slice).collect()
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     fn slices_are_apart_and_outlive_each_other() {
         const LEN: usize = 256 << 10;
         let mut slices = Slice::page(LEN);
-        assert_eq!(slices.len(), PAGE / LEN);
+        assert_eq!(slices.len(), SIZE / LEN);
         for (number, slice) in (1_u8..).zip(&mut slices) {
             assert!(slice.iter().all(|&byte| byte == 0));
             slice.fill(number);

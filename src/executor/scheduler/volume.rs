@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crate::executor::reader::PIECE;
 use crate::executor::stream::Window;
 use crate::executor::task::{Batch, Kind};
-use crate::sys::large_page::PAGE;
 
 use super::evidence::{Evidence, Pace};
 use super::fragments::Fragments;
@@ -80,7 +79,7 @@ impl Limits {
     }
 
     fn sequential_bytes(self) -> u64 {
-        (self.sequential_threads as u64 * PIECE as u64).next_multiple_of(PAGE as u64)
+        self.sequential_threads as u64 * PIECE as u64
     }
 
     /// About half as much of what takes most; none if it is the least already.

@@ -48,6 +48,8 @@ pub(super) struct File<F: Fold> {
     drop_behind: bool,
     /// Its reads go past the page cache.
     is_direct: bool,
+    /// Bytes read at a time, if so.
+    longest: u64,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
 }
@@ -80,6 +82,7 @@ impl<F: Fold> File<F> {
                 && whole.len > UNDECIDED,
             drop_behind: false,
             is_direct,
+            longest: 0,
             is_left_to_readahead: false,
         }
     }
@@ -96,9 +99,7 @@ impl<F: Fold> File<F> {
     /// Finds out whether it is cached, and sees to its being read ahead unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
         if self.is_direct {
-            // Where memory is short the kernel refuses such reads of this thread's, and they go through
-            // the page cache.
-            reader.has_large_buffer();
+            self.longest = reader.longest_past_cache() as u64;
             return;
         }
         let len = self.len();
@@ -145,6 +146,9 @@ impl<F: Fold> File<F> {
 
     /// Bytes to be read next.
     pub fn next_len(&self) -> u64 {
+        if self.is_direct {
+            return self.longest.min(self.decided() - self.read);
+        }
         let begins = self.is_left_to_readahead && self.read < SETTLED;
         let most = match (begins, self.first) {
             (false, _) => PIECE as u64,
