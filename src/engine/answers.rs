@@ -58,7 +58,8 @@ impl Run<'_> {
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        if cached {
+        let volume = self.machine.catalog().volume(file);
+        if cached || self.volumes.is_in_memory(volume) {
             self.machine.was_cached(file);
         }
         if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())

@@ -130,6 +130,12 @@ impl Volumes {
         self.spaces.get(usize::from(number)).copied().flatten()
     }
 
+    /// True if all files of the catalog's volume of this number lie in memory, which not all kernels tell of a
+    /// read (`RWF_NOWAIT` on tmpfs).
+    pub fn is_in_memory(&self, number: u16) -> bool {
+        self.volume(number).class == Class::Memory
+    }
+
     /// True if long reads from the catalog's volume of this number may go past the page cache: a local disk
     /// without a head, since one with a head is kept busy by what the kernel reads ahead.
     pub fn go_past_cache(&self, number: u16) -> bool {
