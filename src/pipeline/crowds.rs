@@ -63,8 +63,9 @@ impl Stretches {
     /// Offset and length of each stretch in a file of this size, bytes; those without length last.
     /// `first` is how long the first ones are.
     pub fn spans(self, size: u64, first: u64) -> [(u64, u64); 2] {
-        // Reads past the page cache begin at multiples of a disk's blocks.
-        let middle = size / 2 / first * first;
+        // Reads past the page cache begin at multiples of 4096, and so does all that follows.
+        let block = HEAD.min(first);
+        let middle = size / 2 / block * block;
         let len = first << self.round;
         let before = len - first;
         let halves = [(HEAD, middle), (middle, size.saturating_sub(TAIL))];
