@@ -24,7 +24,7 @@ const GATHERED: u64 = 32 << 20;
 /// A fast disk waits for the kernel to find room there: 10 GB in six files, cold, on a network SSD took
 /// 4.6 s and 2.4 s of CPU past the page cache, 8.7 s and 12.3 s through it (medians of three in turns). The size is
 /// reasoned: photos and music stay, films and images of disks do not. Of files of 1 to 8 MB it made no difference to the time.
-const LONG: u64 = 64 << 20;
+const KEPT_BELOW: u64 = 64 << 20;
 
 /// Share of the memory that must lie free, unused even as page cache, for pages to stay.
 const LEFT_FREE: f64 = 0.125;
@@ -89,7 +89,7 @@ impl Behind {
         match self.page_use {
             PageUse::Keep => false,
             _ if !is_whole => true,
-            PageUse::KeepShort if size >= LONG => true,
+            PageUse::KeepShort if size >= KEPT_BELOW => true,
             _ => self.is_wanted(),
         }
     }
