@@ -239,8 +239,9 @@ pub struct SearchArgs {
     ///
     /// By default pages that were not there before stay as long as memory lies free, and are let go
     /// from then on, so that a scan of a whole disk does not push out what the machine was working
-    /// with. Files of 64 MiB and more are read past the page cache from disks that have no head, unless what
-    /// is found is compared afterwards (by --verify or an action).
+    /// with. What will hardly be read again is read past the page cache, from disks that have no head: parts
+    /// of long files, and whole files of 64 MiB and more unless what is found is compared in the same run
+    /// (by --verify or an action).
     #[arg(long, help_heading = "How disks are read")]
     pub keep_cache: bool,
 

@@ -131,6 +131,13 @@ impl Kind {
         }
     }
 
+    /// True if the page cache of its files is where the kernel says that it is, and can be read past. What lies over other
+    /// file systems has its pages there (`cachestat` counts none on overlayfs), ZFS has a cache of its own, and where
+    /// a program or another machine answers it is up to them.
+    pub(super) fn has_page_cache(self) -> bool {
+        matches!(self, Self::Disk | Self::Btrfs)
+    }
+
     /// True if files on it may have an `st_dev` that no mount has.
     pub(super) fn has_unlisted_devices(self) -> bool {
         matches!(self, Self::Btrfs | Self::Layered)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::class::Class;
 use super::cost::Cost;
+use super::filesystem::Kind;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{ExecutorKind, Order, Policy};
 use super::profile::Profile;
@@ -69,6 +70,16 @@ impl Volume {
     /// True if its policy is what a measurement or the user says.
     pub fn is_settled(&self) -> bool {
         self.profile.is_some() || !self.told.is_empty()
+    }
+
+    /// True if long reads from it may go past the page cache, unless it has a head: nobody would read ahead.
+    pub fn may_go_past_cache(&self) -> bool {
+        let is_local = match self.class {
+            Class::SolidState | Class::Rotational | Class::Unknown => true,
+            Class::Memory | Class::Network | Class::Fuse => false,
+        };
+        // A program answers for fuseblk, from a disk.
+        is_local && self.filesystem != "fuseblk" && Kind::of(&self.filesystem).has_page_cache()
     }
 
     /// What its seeks and bytes cost, as measured or as they do on most disks; `None` where nothing

@@ -7,10 +7,10 @@ use std::time::Instant;
 
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
-use crate::executor::{Behind, Budgets, LargePages, PART, Scheduler, Settings};
+use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
 use crate::file::SharedDirs;
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::sys::{ioprio, mallopt, ring, sysinfo};
+use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
 use super::blake3_fold::Blake3;
 use super::config::Config;
@@ -59,15 +59,16 @@ pub fn find(
         },
     };
     let dirs = Arc::new(SharedDirs::default());
+    let past_cache = config.uses(Idea::PastCache)
+        && config.page_use != PageUse::Keep
+        && cachestat::is_available();
     let settings = Settings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
-        past_cache: config
-            .uses(Idea::PastCache)
-            .then(|| LargePages::new(memory.past_cache())),
+        past_cache: past_cache.then(|| LargePages::new(memory.past_cache())),
         order: config.order,
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),
@@ -121,6 +122,7 @@ pub fn find(
             share.files,
             memory,
             shared_blocks,
+            past_cache,
             config.uses(Idea::Ring),
         ),
         dirs,

@@ -34,6 +34,8 @@ pub struct Volumes {
     rings: bool,
     /// Blocks that files share are to be made use of.
     shared_blocks: bool,
+    /// What is hardly wanted again is to go past the page cache.
+    past_cache: bool,
 }
 
 impl Volumes {
@@ -42,6 +44,7 @@ impl Volumes {
         open_files: usize,
         memory: Memory,
         shared_blocks: bool,
+        past_cache: bool,
         rings: bool,
     ) -> Self {
         Self {
@@ -55,6 +58,7 @@ impl Volumes {
             open_files,
             memory,
             shared_blocks,
+            past_cache,
             rings: rings && ring::is_available(),
         }
     }
@@ -136,14 +140,11 @@ impl Volumes {
         self.volume(number).class == Class::Memory
     }
 
-    /// True if long reads from the catalog's volume of this number may go past the page cache: a local disk
-    /// without a head, since one with a head is kept busy by what the kernel reads ahead.
+    /// True if long reads from the catalog's volume of this number may go past the page cache.
     pub fn go_past_cache(&self, number: u16) -> bool {
-        let is_local = match self.volume(number).class {
-            Class::SolidState | Class::Rotational | Class::Unknown => true,
-            Class::Memory | Class::Network | Class::Fuse => false,
-        };
-        is_local && self.cost(self.lane(number)).is_none()
+        self.past_cache
+            && self.volume(number).may_go_past_cache()
+            && self.cost(self.lane(number)).is_none()
     }
 
     /// True if seeks cost anything anywhere.

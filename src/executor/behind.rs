@@ -46,7 +46,7 @@ pub enum PageUse {
     Keep,
     /// They stay as long as memory lies free.
     KeepWhileFree,
-    /// The same, but those of long files never come to be.
+    /// The same, but those of long files do not come to be, where that can be helped.
     #[default]
     KeepShort,
     /// They go.

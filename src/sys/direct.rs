@@ -13,7 +13,7 @@ pub fn begin(fd: impl AsFd) -> bool {
 }
 
 /// Has them go through it again.
-pub fn end(fd: impl AsFd) {
+fn end(fd: impl AsFd) {
     // What could be set can be cleared.
     let _ignored = set(fd, false);
 }
@@ -27,20 +27,23 @@ fn set(fd: impl AsFd, direct: bool) -> Result<()> {
 /// Reads from `offset` until the first `least` bytes of `buffer` are there or the file ends; returns how
 /// much was read, which may be more.
 ///
-/// Some file systems take the flag and refuse the reads: then they go through the page cache from now on.
+/// Some file systems take the flag and refuse the reads, all of them (overlayfs above one that has none) or those of
+/// some files (compressed ones): then they go through the page cache from now on. Others that read by the same
+/// descriptor may be refused at the same time, and do the same.
 pub fn read(fd: impl AsFd, buffer: &mut [u8], least: usize, offset: u64) -> Result<usize> {
     super::fault::point()?;
     let mut filled = 0;
+    let mut was_refused = false;
     while filled < least {
         match rustix::io::pread(&fd, &mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
             Ok(n) => filled += n,
             Err(Errno::INTR) => {}
-            Err(Errno::INVAL) if filled == 0 && fcntl_getfl(&fd)?.contains(OFlags::DIRECT) => {
-                end(&fd)
+            // The rest after a read that ended on no multiple is refused as well.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) if !was_refused => {
+                was_refused = true;
+                end(&fd);
             }
-            // Only the end of the file leaves a read on no multiple.
-            Err(Errno::INVAL) if filled > 0 => break,
             Err(e) => return Err(e),
         }
     }
@@ -81,6 +84,25 @@ mod tests {
                 assert!(n >= least.min(there) && n <= there, "{n} of {there}");
                 assert_eq!(buffer[..n], bytes[offset as usize..][..n]);
             }
+        }
+    }
+
+    #[test]
+    fn threads_that_are_refused_at_the_same_time_all_read_on() {
+        let (file, bytes) = file();
+        for _ in 0..200 {
+            if !begin(file.as_file()) {
+                return;
+            }
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let mut buffer = Aligned::new(LEN);
+                        let n = read(file.as_file(), &mut buffer[1..101], 100, 3).expect("read");
+                        assert_eq!(buffer[1..][..n], bytes[3..][..n]);
+                    });
+                }
+            });
         }
     }
 

@@ -34,6 +34,13 @@ impl Blocks {
         }
     }
 
+    /// Blocks that were not looked at.
+    pub fn left(&self) -> usize {
+        let blocks = |part: &Range<u64>| (part.end - part.start).div_ceil(BLOCK as u64);
+        let left: u64 = self.parts.iter().map(blocks).sum();
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
     /// Offset and length of the next block. Where the last one told files apart the next one is
     /// likely to do so; else both parts take turns.
     pub fn next(&mut self, told_apart: bool) -> Option<(u64, usize)> {

@@ -21,10 +21,9 @@ use rustix::io::Errno;
 use crate::executor::fold::Fold;
 use crate::executor::reader::{Reader, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
-use crate::sys::sysinfo;
 
 use blocks::{BLOCK, Blocks};
-use split::{Block, is_shared_out};
+use split::{Block, is_shared_out, threads_for};
 
 /// An open file and what it is.
 struct File<'a> {
@@ -34,10 +33,16 @@ struct File<'a> {
     kin: Vec<File<'a>>,
 }
 
-impl File<'_> {
-    /// Leaves the first of its kin to stand for the others.
-    fn next_of_kin(mut self) -> Option<Self> {
+impl<'a> File<'a> {
+    /// Takes note that it could not be read, and leaves the first of its kin to stand for the others. If it has
+    /// changed, what was read of it so far may not be theirs.
+    fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
+        failed.push((self.task, failure));
         let mut kin = self.kin.drain(..);
+        if is_expected(self.task, self.fd.as_fd()).is_err() {
+            failed.extend(kin.map(|kin| (kin.task, Failure::Changed)));
+            return None;
+        }
         let next = kin.next()?;
         Some(Self {
             kin: kin.collect(),
@@ -134,11 +139,14 @@ fn compare<F: Fold>(
 ) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
     let stop = Arc::clone(&reader.settings.stop);
+    if files.len() == 1 {
+        return settle(&files, 0, answers);
+    }
     let all = Comparison {
         blocks: Blocks::new(files.len(), len),
         read: 0,
         told_apart: false,
-        is_whole: true,
+        is_crowd: is_shared_out(&files),
         classes: vec![files],
     };
     let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
@@ -152,8 +160,8 @@ struct Comparison<'a> {
     read: u64,
     /// The last block told some of them apart.
     told_apart: bool,
-    /// They are all that there are, and every thread may work for them.
-    is_whole: bool,
+    /// So many that several threads work for them.
+    is_crowd: bool,
     classes: Vec<Vec<File<'a>>>,
 }
 
@@ -193,11 +201,9 @@ impl<'a> Comparison<'a> {
                     _ => self.classes.push(class),
                 }
             }
-            if self.is_whole
-                && self.classes.len() > 1
-                && !self.classes.iter().any(|class| is_shared_out(class))
-            {
-                return self.each_on_its_own(stop, answers);
+            let threads = self.threads();
+            if threads > 1 {
+                return self.each_on_its_own(threads, stop, answers);
             }
         }
         for class in self.classes {
@@ -205,9 +211,22 @@ impl<'a> Comparison<'a> {
         }
     }
 
+    /// Threads that can each take a class of its own, once several no longer share the files of one.
+    fn threads(&self) -> usize {
+        if !self.is_crowd || self.classes.iter().any(|class| is_shared_out(class)) {
+            return 1;
+        }
+        let files: usize = self.classes.iter().map(Vec::len).sum();
+        threads_for(self.blocks.left().saturating_mul(files)).min(self.classes.len())
+    }
+
     /// Has threads take one class after the other to its end.
-    fn each_on_its_own<D: Send>(self, stop: &AtomicBool, answers: &mut Vec<Completion<D>>) {
-        let threads = self.classes.len().min(sysinfo::cores());
+    fn each_on_its_own<D: Send>(
+        self,
+        threads: usize,
+        stop: &AtomicBool,
+        answers: &mut Vec<Completion<D>>,
+    ) {
         let queue = Mutex::new(self.classes.into_iter());
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let merged = Mutex::new(answers);
@@ -217,7 +236,7 @@ impl<'a> Comparison<'a> {
             while let Some(class) = next() {
                 let alone = Comparison {
                     blocks: self.blocks.clone(),
-                    is_whole: false,
+                    is_crowd: false,
                     classes: vec![class],
                     ..self
                 };
@@ -239,8 +258,8 @@ impl<'a> Comparison<'a> {
 /// Answers for files that were equal to each other and to no others, after so many bytes.
 fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
     let Some(first) = class.first() else { return };
-    let mut settle_one = |file: &File<'_>, bytes| {
-        let outcome = match is_expected(file.task, file.fd.as_fd()) {
+    let mut answer = |file: &File<'_>, state: Result<(), Failure>, bytes| {
+        let outcome = match state {
             Ok(()) => Outcome::Compared {
                 with: first.task.ticket,
                 bytes,
@@ -249,8 +268,14 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
         };
         answers.push(completion(file.task, outcome));
     };
+    let state = |file: &File<'_>| is_expected(file.task, file.fd.as_fd());
     for file in class {
-        settle_one(file, bytes);
-        file.kin.iter().for_each(|kin| settle_one(kin, 0));
+        let own = state(file);
+        answer(file, own, bytes);
+        for kin in &file.kin {
+            // What was read for it may be what the other became.
+            let like_own = own.map_err(|_| Failure::Changed);
+            answer(kin, like_own.and_then(|()| state(kin)), 0);
+        }
     }
 }

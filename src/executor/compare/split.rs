@@ -14,12 +14,13 @@ use crate::sys::{pread, sysinfo};
 
 use super::File;
 
-/// Files for which one more thread is started, for each block: 4 MiB to be read are worth it. With 16 instead of 64
+/// Blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64
 /// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
 const FOR_A_THREAD: usize = 64;
 
-fn threads_for(files: usize) -> usize {
-    (files / FOR_A_THREAD).min(sysinfo::cores())
+/// Threads that so many blocks to be read are worth.
+pub fn threads_for(blocks: usize) -> usize {
+    (blocks / FOR_A_THREAD).clamp(1, sysinfo::cores().max(1))
 }
 
 /// True if the files of a class are looked at by more threads than one.
@@ -92,10 +93,7 @@ impl Block<'_> {
                     seen.like_first.push(file);
                     break;
                 }
-                Err(failure) => {
-                    seen.failed.push((file.task, failure));
-                    next_of_kin = file.next_of_kin();
-                }
+                Err(failure) => next_of_kin = file.fail(failure, failed),
             }
         }
         let (offset, first, stop) = (self.offset, &*self.first, self.stop);
@@ -182,10 +180,7 @@ fn look<'a>(
         match read(&file, offset, piece, stop) {
             Ok(()) if piece == first => seen.like_first.push(file),
             Ok(()) => seen.others.push((key(piece, first), file)),
-            Err(failure) => {
-                seen.failed.push((file.task, failure));
-                next_of_kin = file.next_of_kin();
-            }
+            Err(failure) => next_of_kin = file.fail(failure, &mut seen.failed),
         }
     }
     seen

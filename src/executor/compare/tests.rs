@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use crossbeam_channel::unbounded;
+use rustix::io::Errno;
 
 use crate::executor::reader::Reader;
 use crate::executor::stream::Window;
-use crate::executor::task::{Batch, Failure, Kind, Outcome};
-use crate::executor::testing::{Hashing, add_task, bytes, failure, settings, wanted};
+use crate::executor::task::{Batch, Completion, Failure, Kind, Outcome, Task};
+use crate::executor::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
 use crate::executor::worker::{self, Shape};
 use crate::hash::Digest;
 
@@ -189,5 +190,64 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
             }
         );
         assert!(equal, "{:?}", outcomes[i]);
+    }
+}
+
+/// What is expected of two files that lie in the same blocks; the first is written to afterwards.
+fn two_of_a_kin(folder: &Path) -> [Task; 2] {
+    let mut batch = Batch::default();
+    for (i, name) in ["first", "kin"].into_iter().enumerate() {
+        fs::write(folder.join(name), bytes(1, 200_000)).expect("written");
+        let want = wanted(folder, name, [(0, 200_000), (0, 0)]);
+        add_task(&mut batch, i as u64, name, want.expect, want.spans);
+    }
+    fs::write(folder.join("first"), bytes(2, 200_000)).expect("written");
+    [batch.tasks[0], batch.tasks[1]]
+}
+
+/// The first with the other as its kin.
+fn opened<'a>(folder: &Path, [first, kin]: &'a [Task; 2]) -> super::File<'a> {
+    let open = |task, name| super::File {
+        task,
+        fd: File::open(folder.join(name)).expect("is there").into(),
+        kin: Vec::new(),
+    };
+    super::File {
+        kin: vec![open(kin, "kin")],
+        ..open(first, "first")
+    }
+}
+
+/// What was compared was not theirs any more.
+#[test]
+fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tasks = two_of_a_kin(folder.path());
+    let mut answers: Vec<Completion<Digest>> = Vec::new();
+    super::settle(&[opened(folder.path(), &tasks)], 200_000, &mut answers);
+    assert_eq!(answers.len(), 2);
+    for answer in &answers {
+        assert_eq!(failure(&answer.outcome), Failure::Changed);
+    }
+}
+
+#[test]
+fn nobody_stands_for_a_file_that_changed_before_it_failed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut tasks = two_of_a_kin(folder.path());
+    for changed in [true, false] {
+        if !changed {
+            tasks[0].expect = fingerprint(&folder.path().join("first"));
+        }
+        let first = opened(folder.path(), &tasks);
+        let mut failed = Vec::new();
+        let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
+        let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();
+        let own = Failure::Refused(Errno::IO);
+        match changed {
+            true => assert_eq!(failures, [own, Failure::Changed]),
+            false => assert_eq!(failures, [own]),
+        }
+        assert_eq!(next.is_none(), changed);
     }
 }

@@ -100,20 +100,19 @@ impl<F: Fold> File<F> {
     pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
         if self.is_direct {
             self.longest = reader.longest_past_cache() as u64;
-            return;
         }
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
             let missing = reader.uncached_bytes(&self.task, self.fd.as_fd());
             let in_one = len == self.task.spans[self.first].len;
             self.drop_behind = in_one && reader.drops_behind(&self.task, missing);
-            if missing == Some(0) {
+            if missing == Some(0) && !self.is_direct {
                 self.undecided = false;
                 self.announced = len;
                 return;
             }
         }
-        if is_announced {
+        if is_announced || self.is_direct {
             return;
         }
         let all = self.part.is_some() || len == self.task.expect.size;
