@@ -19,6 +19,8 @@ pub struct Volumes {
     by_number: Vec<(VolumeId, usize)>,
     /// By the catalog's volume number: the space in which shared blocks have their numbers.
     spaces: Vec<Option<u16>>,
+    /// By the catalog's volume number: long reads from it may go past the page cache.
+    past_cache: Vec<bool>,
     placed: HashMap<VolumeId, usize>,
     /// What seeks cost, by place in the scheduler.
     costs: Vec<Option<Cost>>,
@@ -35,7 +37,7 @@ pub struct Volumes {
     /// Blocks that files share are to be made use of.
     shared_blocks: bool,
     /// What is hardly wanted again is to go past the page cache.
-    past_cache: bool,
+    uses_past_cache: bool,
 }
 
 impl Volumes {
@@ -44,13 +46,14 @@ impl Volumes {
         open_files: usize,
         memory: Memory,
         shared_blocks: bool,
-        past_cache: bool,
+        uses_past_cache: bool,
         rings: bool,
     ) -> Self {
         Self {
             atlas,
             by_number: Vec::new(),
             spaces: Vec::new(),
+            past_cache: Vec::new(),
             placed: HashMap::new(),
             costs: Vec::new(),
             disks: Vec::new(),
@@ -58,7 +61,7 @@ impl Volumes {
             open_files,
             memory,
             shared_blocks,
-            past_cache,
+            uses_past_cache,
             rings: rings && ring::is_available(),
         }
     }
@@ -75,6 +78,8 @@ impl Volumes {
         let volume = self.atlas.get(id);
         let seeks = seeks_in(&volume.policy);
         let shares = self.shared_blocks && shares_blocks(volume, path);
+        self.past_cache
+            .push(self.uses_past_cache && volume.may_go_past_cache());
         let names: Vec<&str> = volume
             .leaves
             .iter()
@@ -142,9 +147,7 @@ impl Volumes {
 
     /// True if long reads from the catalog's volume of this number may go past the page cache.
     pub fn go_past_cache(&self, number: u16) -> bool {
-        self.past_cache
-            && self.volume(number).may_go_past_cache()
-            && self.cost(self.lane(number)).is_none()
+        self.past_cache[usize::from(number)] && self.cost(self.lane(number)).is_none()
     }
 
     /// True if seeks cost anything anywhere.
