@@ -39,9 +39,10 @@ impl Memory {
         }
     }
 
-    /// Batches that walkers may be ahead of the tables.
+    /// Batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000 files
+    /// took 0.9 MB more.
     pub fn scan_ahead(&self) -> usize {
-        (self.bytes.0 / 8 / BATCH).clamp(2, 64) as usize
+        (self.bytes.0 / 8 / BATCH).clamp(2, 16) as usize
     }
 
     /// Bytes of the buffers for reads past the page cache.
