@@ -19,10 +19,12 @@ use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{DirId, FoundFile};
 use crate::sys::{open, stat, statfs};
 
+use super::enter::{Entered, enter};
 use super::filter::Verdict;
 use super::found::{Outbox, ScanMessage};
 use super::ignore_file::IgnoreRules;
-use super::walk::{Folder, Walk, count, found_file};
+use super::stamp::Stamp;
+use super::walk::{Folder, LISTED_AGAIN, Walk, count, found_file};
 
 /// A walk with links followed.
 pub struct Following<'a> {
@@ -35,6 +37,10 @@ pub struct Following<'a> {
     depths: HashMap<DirId, usize>,
     folders: u64,
     left_out: LeftOut,
+    /// Folders that were listed, where they may have to be listed again.
+    listed: Vec<Folder>,
+    /// They are listed again: what there is to say was said.
+    is_quiet: bool,
 }
 
 impl<'a> Following<'a> {
@@ -46,13 +52,19 @@ impl<'a> Following<'a> {
             depths: HashMap::new(),
             folders: 0,
             left_out: LeftOut::default(),
+            listed: Vec::new(),
+            is_quiet: false,
         }
     }
 
     /// Walks all folders and returns how many there were, and what was left out.
     pub fn run(mut self, roots: Vec<Folder>) -> (u64, LeftOut) {
         for root in roots {
-            self.root(&root);
+            self.listed.extend(self.stamped(&root));
+            self.below(&root);
+        }
+        if self.walk.list_again {
+            self.list_again();
         }
         for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
             self.outbox.push(dir, root, dev, &name, file);
@@ -61,10 +73,72 @@ impl<'a> Following<'a> {
         (self.folders, self.left_out)
     }
 
-    fn root(&mut self, root: &Folder) {
+    /// A folder that is about to be listed, with its times.
+    fn stamped(&self, folder: &Folder) -> Option<Folder> {
+        let fd = self.walk.dirs.read().open(folder.dir).ok()?;
+        let stat = stat::descriptor(&fd).ok()?;
+        Some(Folder {
+            listed: Some(Stamp::of(&stat, &fd)),
+            name: None,
+            rules: folder.rules.clone(),
+            ..*folder
+        })
+    }
+
+    /// Lists folders again that changed since they were listed.
+    fn list_again(&mut self) {
+        self.is_quiet = true;
+        for _ in 0..LISTED_AGAIN {
+            let mut changed = false;
+            for folder in std::mem::take(&mut self.listed) {
+                if let Some(stamp) = folder.listed {
+                    stamp.wait_until_told_apart();
+                }
+                let Some(now) = self.changed(&folder) else {
+                    self.listed.push(folder);
+                    continue;
+                };
+                changed = true;
+                // What is left out was counted when the folder was listed for the first time.
+                let before = (self.folders, self.left_out);
+                self.below(&folder);
+                (self.folders, self.left_out) = before;
+                self.listed.push(now);
+            }
+            if !changed {
+                return;
+            }
+        }
+        self.is_quiet = false;
+        for folder in std::mem::take(&mut self.listed) {
+            if self.changed(&folder).is_some() {
+                self.left_out.unsettled += 1;
+                let path = super::walk::path_of(self.walk.dirs, folder.dir, None);
+                self.tell(&path, ProblemKind::Unsettled, None);
+            }
+        }
+    }
+
+    /// A folder with its times of now, if they are not what they were.
+    fn changed(&self, folder: &Folder) -> Option<Folder> {
+        let fd = self.walk.dirs.read().open(folder.dir).ok()?;
+        let stat = stat::descriptor(&fd).ok()?;
+        let still = folder.listed.is_some_and(|stamp| stamp.still_holds(&stat));
+        if still {
+            return None;
+        }
+        self.stamped(folder)
+    }
+
+    /// Walks what is below a folder that has its number.
+    fn below(&mut self, root: &Folder) {
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
         let mut walk = WalkDir::new(path).follow_links(true);
-        if let Some(max) = self.walk.max_depth {
+        let deepest = self
+            .walk
+            .max_depth
+            .map(|max| max.saturating_sub(root.depth));
+        if let Some(max) = deepest {
             walk = walk.max_depth(max as usize);
         }
         let mut stack: Vec<(DirId, Option<Arc<IgnoreRules>>)> = Vec::new();
@@ -84,7 +158,7 @@ impl<'a> Following<'a> {
             let is_folder = entry.file_type().is_dir();
             if entry.depth() == 0 {
                 self.folders += 1;
-                let rules = self.rules(entry.path(), None);
+                let rules = self.rules(entry.path(), root.rules.clone());
                 stack.push((root.dir, rules));
                 continue;
             }
@@ -101,12 +175,12 @@ impl<'a> Following<'a> {
                 self.file(&entry, above);
                 continue;
             }
-            if self.walk.max_depth == Some(entry.depth() as u32) {
+            if deepest == Some(entry.depth() as u32) {
                 // It is not listed on this way, but may be on another that is shorter.
                 self.left_out.filtered += 1;
                 continue;
             }
-            match self.folder(&entry, above, root.root_dev) {
+            match self.folder(&entry, above, root, rules.as_ref()) {
                 Some(dir) => {
                     let rules = self.rules(entry.path(), rules);
                     stack.push((dir, rules));
@@ -133,7 +207,13 @@ impl<'a> Following<'a> {
     }
 
     /// Enters a folder; nothing if it was entered before, by whatever way that was as short.
-    fn folder(&mut self, entry: &DirEntry, above: DirId, root_dev: u64) -> Option<DirId> {
+    fn folder(
+        &mut self,
+        entry: &DirEntry,
+        above: DirId,
+        root: &Folder,
+        rules: Option<&Arc<IgnoreRules>>,
+    ) -> Option<DirId> {
         let path = CString::new(entry.path().as_os_str().as_bytes()).ok()?;
         let opened = open::folder_following(open::CWD, &path);
         let here = opened.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
@@ -145,7 +225,7 @@ impl<'a> Following<'a> {
             }
         };
         if here.dev != self.walk.dirs.read().identity(above).0 {
-            if self.walk.one_file_system && here.dev != root_dev {
+            if self.walk.one_file_system && here.dev != root.root_dev {
                 self.left_out.other_file_system += 1;
                 return None;
             }
@@ -155,16 +235,28 @@ impl<'a> Following<'a> {
             }
         }
         let name = entry.file_name().as_bytes();
-        let depth = entry.depth();
-        let mut dirs = self.walk.dirs.write();
-        if let Some(dir) = dirs.add(above, name, here.dev, here.ino) {
-            self.folders += 1;
-            self.depths.insert(dir, depth);
-            return Some(dir);
-        }
+        let depth = root.depth as usize + entry.depth();
+        let dir = match enter(self.walk.dirs, above, name, &here, fd.as_fd()) {
+            Entered::New(dir) => {
+                self.folders += 1;
+                self.depths.insert(dir, depth);
+                if self.walk.list_again {
+                    self.listed.push(Folder {
+                        dir,
+                        name: None,
+                        depth: u32::try_from(depth).unwrap_or(u32::MAX),
+                        root_dev: root.root_dev,
+                        rules: rules.cloned(),
+                        listed: Some(Stamp::of(&here, &fd)),
+                    });
+                }
+                return Some(dir);
+            }
+            Entered::Before(dir) => dir,
+        };
         // Where depth counts, a shorter way leads further down. What it finds a second time is
         // known by then.
-        let dir = dirs.find(here.dev, here.ino)?;
+        self.left_out.listed_before += 1;
         let best = self.depths.get_mut(&dir)?;
         let shorter = self.walk.max_depth.is_some() && depth < *best;
         if shorter {
@@ -184,7 +276,10 @@ impl<'a> Following<'a> {
         };
         let stat = match stat::target(open::CWD, &path) {
             Ok(stat) => stat,
-            Err(rustix::io::Errno::NOENT) => return,
+            Err(rustix::io::Errno::NOENT) => {
+                self.left_out.vanished += 1;
+                return;
+            }
             Err(e) => {
                 let kind = ProblemKind::UnreadableMetadata;
                 return self.problem(entry.path(), kind, Some(e.into()));
@@ -259,6 +354,9 @@ impl<'a> Following<'a> {
     }
 
     fn tell(&self, path: &Path, kind: ProblemKind, cause: Option<std::io::Error>) {
+        if self.is_quiet {
+            return;
+        }
         self.walk.observer.problem(Problem {
             path: path.to_owned(),
             kind,
