@@ -65,6 +65,11 @@ fn files_that_are_written_to() {
 }
 
 #[test]
+fn everything_at_once() {
+    holds(Pattern::Everything, 10);
+}
+
+#[test]
 #[ignore = "mounts over folders: root only"]
 fn folders_that_are_mounted_over() {
     holds(Pattern::MountOver, 10);
@@ -73,7 +78,8 @@ fn folders_that_are_mounted_over() {
 /// Every pattern on one file system, one after the other.
 fn holds_on(volume: &Volume, rounds: usize) {
     let mut wrong = String::new();
-    for pattern in PLAIN.into_iter().chain([Pattern::MountOver]) {
+    let others = [Pattern::Everything, Pattern::MountOver];
+    for pattern in PLAIN.into_iter().chain(others) {
         for verdict in [
             step_by_step(&volume.path(), pattern, rounds),
             freely(&volume.path(), pattern, rounds),

@@ -14,9 +14,39 @@ pub struct Options {
     pub manner: Vec<&'static str>,
 }
 
+/// The mixes that come first: `-H`, `-I`, `--unique`, `-L`.
+const FIRST: [[bool; 4]; 8] = {
+    const Y: bool = true;
+    const N: bool = false;
+    [
+        [Y, N, N, N],
+        [N, N, Y, N],
+        [N, N, N, N],
+        [Y, Y, N, N],
+        [N, Y, Y, N],
+        [Y, N, N, Y],
+        [Y, N, Y, N],
+        [N, N, Y, Y],
+    ]
+};
+
 impl Options {
-    /// A mix by chance.
-    pub fn mixed(dice: &mut Dice) -> Self {
+    /// One mix after the other of those that matter most, then by chance.
+    pub fn of_round(round: usize, dice: &mut Dice) -> Self {
+        let mut options = Self::mixed(dice);
+        if let Some([hard_links, isolate, unique, follow_links]) = FIRST.get(round).copied() {
+            options = Self {
+                hard_links,
+                isolate,
+                unique,
+                follow_links,
+                ..options
+            };
+        }
+        options
+    }
+
+    fn mixed(dice: &mut Dice) -> Self {
         let mut manner = Vec::new();
         for (option, chance) in [
             ("--verify", 20),

@@ -23,6 +23,8 @@ pub enum Pattern {
     Write,
     /// Something is mounted over folders. Root only.
     MountOver,
+    /// Everything but that, by turns.
+    Everything,
 }
 
 pub const PLAIN: [Pattern; 8] = [
@@ -49,6 +51,10 @@ impl Stage {
             Pattern::Link => self.play_link(),
             Pattern::Write => self.play_write(),
             Pattern::MountOver => self.play_mount_over(),
+            Pattern::Everything => {
+                let pattern = *self.dice.pick(&PLAIN);
+                self.play(pattern);
+            }
         }
     }
 

@@ -112,9 +112,9 @@ pub fn step_by_step(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
     let mut stops = 0;
     for lengths in [Lengths::Shared, Lengths::Own] {
         let mut stage = Stage::new(place, seed(pattern), lengths, true);
-        for _ in 0..rounds.div_ceil(2) {
+        for round in 0..rounds.div_ceil(2) {
             look(&mut stage, 0);
-            let options = Options::mixed(&mut stage.dice);
+            let options = Options::of_round(round, &mut stage.dice);
             let from = stage.truth.begin();
             let child = start(&stage, &options);
             let run = end(child, |child| {
@@ -154,10 +154,10 @@ pub fn freely(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
             });
             // Also where something is wrong with this thread.
             let _ends = Ends(&over);
-            for _ in 0..rounds.div_ceil(2) {
+            for round in 0..rounds.div_ceil(2) {
                 let (options, from, child) = {
                     let mut stage = stage.lock().expect("no panic");
-                    let options = Options::mixed(&mut stage.dice);
+                    let options = Options::of_round(round, &mut stage.dice);
                     let from = stage.truth.begin();
                     for prospect in stage.truth.folders.values_mut() {
                         *prospect = Prospect::Uncertain;
