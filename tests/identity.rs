@@ -187,7 +187,10 @@ impl View {
                 wrong += &format!("{options} {roots}: {files:?} files, {found:#?}\n");
             }
         }
-        assert!(wrong.is_empty(), "expected {equal:#?} or {unique:#?}\n{wrong}");
+        assert!(
+            wrong.is_empty(),
+            "expected {equal:#?} or {unique:#?}\n{wrong}"
+        );
     }
 }
 
@@ -302,7 +305,10 @@ fn a_snapshot_seen_through_bindfs_is_another_file() {
     make(&format!("create {}", top.join("fresh").display()));
     fs::write(top.join("fresh/other"), noise(7, 200_000)).expect("written");
     fs::write(now.join("edited"), noise(8, 200_000)).expect("written");
-    assert_eq!(identity(&now.join("same")).1, identity(&top.join("fresh/other")).1);
+    assert_eq!(
+        identity(&now.join("same")).1,
+        identity(&top.join("fresh/other")).1
+    );
     let tree = Tree::new().folder("view");
     let view = Mounted::by(&format!("bindfs {}", top.display()), tree.path("view"));
     assert_eq!(
@@ -325,7 +331,9 @@ fn a_snapshot_seen_through_bindfs_is_another_file() {
             assert_eq!(shown(&run), expected, "{options} below {prefix}\n{run}");
         }
     }
-    let run = seekless(tree.root(), "find -f json --unique -H view").run().exits(0);
+    let run = seekless(tree.root(), "find -f json --unique -H view")
+        .run()
+        .exits(0);
     let unique = ["fresh/other", "now/edited", "then/edited"];
     let unique = unique.map(|name| format!("view/{name}"));
     assert_eq!(shown(&run), unique.into(), "{run}");
@@ -346,7 +354,13 @@ fn is_left_alone(tree: &Tree, roots: &str, file: &str) {
     }
     assert!(wrong.is_empty(), "one file is shown as several\n{wrong}");
     let content = fs::read(tree.path(file)).expect("a file");
-    for command in ["remove", "remove --trust-hash", "hardlink", "symlink", "remove --trash"] {
+    for command in [
+        "remove",
+        "remove --trust-hash",
+        "hardlink",
+        "symlink",
+        "remove --trash",
+    ] {
         let state = tempfile::tempdir().expect("a folder");
         let state = state.path().to_str().expect("plain");
         let run = seekless(tree.root(), &format!("{command} --yes {roots}"))
@@ -356,17 +370,28 @@ fn is_left_alone(tree: &Tree, roots: &str, file: &str) {
             .exits(0);
         let now = fs::symlink_metadata(tree.path(file)).expect("it is there");
         assert!(now.is_file() && now.nlink() == 1, "{command}\n{run}");
-        assert!(fs::read(tree.path(file)).is_ok_and(|now| now == content), "{run}");
+        assert!(
+            fs::read(tree.path(file)).is_ok_and(|now| now == content),
+            "{run}"
+        );
     }
 }
 
 #[test]
 #[ignore = "mounts folders: root only"]
 fn a_folder_that_is_mounted_again_elsewhere_is_one_folder() {
-    let tree = Tree::new().file("dir/deep/f", noise(1, 5000)).folder("again");
+    let tree = Tree::new()
+        .file("dir/deep/f", noise(1, 5000))
+        .folder("again");
     let dir = tree.path("dir");
     let _again = Mounted::new(&format!("--bind {}", dir.display()), tree.path("again"));
-    for roots in [".", "dir again", "again dir", "dir/deep again", "again/deep ."] {
+    for roots in [
+        ".",
+        "dir again",
+        "again dir",
+        "dir/deep again",
+        "again/deep .",
+    ] {
         is_left_alone(&tree, roots, "dir/deep/f");
     }
 }
@@ -379,7 +404,10 @@ fn a_part_of_a_folder_that_is_mounted_elsewhere_is_one_folder() {
         .file("other/f", noise(2, 5000))
         .folder("other/again");
     let deep = tree.path("dir/deep");
-    let _again = Mounted::new(&format!("--bind {}", deep.display()), tree.path("other/again"));
+    let _again = Mounted::new(
+        &format!("--bind {}", deep.display()),
+        tree.path("other/again"),
+    );
     for roots in [".", "dir other", "other dir", "other/again dir"] {
         is_left_alone(&tree, roots, "dir/deep/f");
     }
@@ -398,7 +426,13 @@ fn a_file_that_is_mounted_on_another_name_is_one_file() {
         Mounted::new(&bind, tree.path("dir/g")),
         Mounted::new(&bind, tree.path("other/h")),
     ];
-    for roots in [".", "dir other", "other dir", "dir/g dir/f", "other/h dir/f"] {
+    for roots in [
+        ".",
+        "dir other",
+        "other dir",
+        "dir/g dir/f",
+        "other/h dir/f",
+    ] {
         is_left_alone(&tree, roots, "dir/f");
     }
 }
@@ -457,7 +491,8 @@ fn a_folder_that_is_covered_in_one_place_is_listed_in_the_other() {
         };
         let sets = shown(run);
         let sets = sets.iter();
-        sets.map(|set| set.split(' ').map(member).collect()).collect()
+        sets.map(|set| set.split(' ').map(member).collect())
+            .collect()
     };
     let expected: BTreeSet<BTreeSet<String>> = [
         ["?/keep", "U/dir/below"],
@@ -468,7 +503,10 @@ fn a_folder_that_is_covered_in_one_place_is_listed_in_the_other() {
     .into();
     for options in ["", "-H", "--verify", "-L", "-L -H"] {
         for roots in ["T U", "U T", "."] {
-            let run = seekless(scene.tree.root(), &format!("find -f json {options} {roots}"));
+            let run = seekless(
+                scene.tree.root(),
+                &format!("find -f json {options} {roots}"),
+            );
             let run = run.run().exits(0);
             assert_eq!(plain(&run), expected, "{options} {roots}\n{run}");
         }
@@ -565,12 +603,20 @@ fn numbers_that_change_are_no_change_of_files() {
             forget();
             after = inos(view.path());
         });
-        let changed = before.iter().zip(&after).filter(|(one, other)| one != other);
+        let changed = before
+            .iter()
+            .zip(&after)
+            .filter(|(one, other)| one != other);
         let changed = changed.count();
         // What is open at that moment keeps its number.
         assert!(changed > PAIRS / 2, "only {changed} numbers have changed");
         let found = shown(&run).len();
-        assert_eq!(found, PAIRS, "{options}: {found} sets\n{}", run.stderr_text());
+        assert_eq!(
+            found,
+            PAIRS,
+            "{options}: {found} sets\n{}",
+            run.stderr_text()
+        );
         let run = run.exits(0).never_says("changed");
         let expected: BTreeSet<String> = (0..PAIRS)
             .map(|number| {

@@ -1,19 +1,35 @@
-//! A file that is seen through two mounts looks like two files, since nothing tells that it is one. Whatever is
-//! done to one of the two, the file is there afterwards. Root only.
+//! A file that is seen through two mounts, or twice through one, looks like two files, since nothing tells that it is
+//! one. Whatever is done to one of the two, the file is there afterwards. Root only.
 
 mod common;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 
 use common::volume::Mounted;
 use common::{Run, Tree, noise, seekless};
 use tempfile::TempDir;
 
-/// `store` and two views of it, `one` and `two`.
+/// How one file comes to be seen twice. Both times below `one` and `two`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Twice {
+    /// By two mounts of one folder.
+    TwoViews,
+    /// By one mount of a folder, part of which is mounted within it again.
+    MountWithin,
+    /// By one mount that shows symbolic links as what they lead to.
+    LinkWithin,
+}
+
+const TWO: [Twice; 1] = [Twice::TwoViews];
+const WITHIN_ONE: [Twice; 2] = [Twice::MountWithin, Twice::LinkWithin];
+
+/// A folder `store`, and its files seen twice.
 struct Views {
-    _views: [Mounted; 2],
+    // What is on top goes first.
+    _views: Vec<Mounted>,
+    twice: Twice,
     tree: Tree,
     state: TempDir,
     /// Everything below `store`.
@@ -31,17 +47,57 @@ const CACHES: [&str; 3] = [
 ];
 
 impl Views {
-    fn new(options: &str) -> Self {
-        let tree = Tree::new().folder("one").folder("two").folder("to");
-        for (name, size) in [("small", 700), ("deep/medium", 50_000), ("deep/er/large", 300_000)] {
+    fn new(twice: Twice, options: &str) -> Self {
+        let tree = Tree::new()
+            .folder("inner/one")
+            .folder("one")
+            .folder("two")
+            .folder("to");
+        for (name, size) in [
+            ("small", 700),
+            ("deep/medium", 50_000),
+            ("deep/er/large", 300_000),
+        ] {
             tree.write(format!("store/{name}"), noise(size, size as usize));
         }
         tree.set_mode("store/small", 0o640);
-        let store = tree.path("store");
-        let bindfs = format!("bindfs {options} {}", store.display());
-        let view = |name: &str| Mounted::by(&bindfs, tree.path(name));
+        let bindfs = |source: &str, view: &str| {
+            let source = tree.path(source);
+            let command = format!("bindfs {options} {}", source.display());
+            Mounted::by(&command, tree.path(view))
+        };
+        let bind = |source: &str, place: &str| {
+            let arguments = format!("--bind {}", tree.path(source).display());
+            Mounted::new(&arguments, tree.path(place))
+        };
+        let views = match twice {
+            Twice::TwoViews => vec![bindfs("store", "one"), bindfs("store", "two")],
+            Twice::MountWithin | Twice::LinkWithin => {
+                fs::create_dir(tree.path("view")).expect("a folder");
+                let mut below = vec![bind("store", "inner/one")];
+                let view = match twice {
+                    Twice::MountWithin => {
+                        fs::create_dir(tree.path("inner/two")).expect("a folder");
+                        below.push(bind("store", "inner/two"));
+                        bindfs("inner", "view")
+                    }
+                    _ => {
+                        symlink("one", tree.path("inner/two")).expect("a link");
+                        {
+                            let source = tree.path("inner");
+                            let command =
+                                format!("bindfs {options} --resolve-symlinks {}", source.display());
+                            Mounted::by(&command, tree.path("view"))
+                        }
+                    }
+                };
+                below.insert(0, view);
+                below
+            }
+        };
         let mut views = Self {
-            _views: [view("one"), view("two")],
+            _views: views,
+            twice,
             tree,
             state: tempfile::tempdir().expect("a folder"),
             before: Vec::new(),
@@ -51,10 +107,22 @@ impl Views {
         views
     }
 
+    /// Where the files are seen.
+    fn sides(&self) -> [&'static str; 2] {
+        match self.twice {
+            Twice::TwoViews => ["one", "two"],
+            Twice::MountWithin | Twice::LinkWithin => ["view/one", "view/two"],
+        }
+    }
+
+    /// Everything in the folder, but for the empty folders of a trash.
     fn entries(&self) -> Vec<Entry> {
         let store = self.tree.path("store");
-        let entries = walkdir::WalkDir::new(&store).min_depth(1).sort_by_file_name();
+        let entries = walkdir::WalkDir::new(&store)
+            .min_depth(1)
+            .sort_by_file_name();
         let entries = entries.into_iter().map(|entry| entry.expect("an entry"));
+        let of_trash = |path: &PathBuf| path.starts_with(".Trash-0");
         entries
             .map(|entry| {
                 let now = entry.metadata().expect("metadata");
@@ -70,6 +138,7 @@ impl Views {
                     false => (path, mode, (0, 0), 0, Vec::new()),
                 }
             })
+            .filter(|(path, _, _, links, _)| *links > 0 || !of_trash(path))
             .collect()
     }
 
@@ -90,83 +159,130 @@ impl Views {
     }
 }
 
-/// Does it to every file, whichever view is kept, with every cache: everything is as before.
-fn survives(action: &str) {
-    for options in CACHES {
-        for roots in ["one two", "two one", "two/deep one"] {
-            for ways in ["", "--trust-hash"] {
-                if action == "reflink" && !ways.is_empty() {
-                    continue;
+/// Does it to every file, however it is seen, whichever is kept, with every cache: everything is as before.
+fn survives(action: &str, ways: &[Twice]) {
+    for &twice in ways {
+        for caches in CACHES {
+            for order in [[0, 1], [1, 0]] {
+                let views = Views::new(twice, caches);
+                let sides = order.map(|side| views.sides()[side]);
+                survives_with(&views, &format!("{action} --yes"), &sides.join(" "));
+                // One that is partly covered by the other.
+                survives_with(&views, &format!("{action} --yes"), &sides.join("/deep "));
+                if action != "reflink" {
+                    let action = format!("{action} --trust-hash --yes");
+                    survives_with(&views, &action, &sides.join(" "));
                 }
-                survives_with(&Views::new(options), &format!("{action} {ways} --yes"), roots);
             }
         }
     }
 }
 
 fn survives_with(views: &Views, action: &str, roots: &str) {
+    let context = format!("{action} {roots}, {:?}", views.twice);
     // Both are looked at, so that what the kernel remembers is of both.
     let found = views.run(&format!("find -f json {roots}")).exits(0);
     let sets = found.file_sets().len();
-    assert!(sets >= 2, "nobody can tell, and yet it is told\n{found}");
+    assert!(
+        sets >= 2,
+        "{context}: nobody can tell that it is one\n{found}"
+    );
     let run = views.run(&format!("{action} {roots}"));
+    let context = format!("{context}\n{run}");
     let after = views.entries();
     let names = |entries: &[Entry]| -> Vec<PathBuf> {
         entries.iter().map(|entry| entry.0.clone()).collect()
     };
-    let context = format!("{action} {roots}\n{run}");
     assert_eq!(names(&after), names(&views.before), "{context}");
-    assert!(after == views.before, "something is not as it was: {context}");
-    for view in ["one", "two"] {
+    assert!(
+        after == views.before,
+        "something is not as it was: {context}"
+    );
+    for side in views.sides() {
         for (path, _, _, links, content) in &views.before {
-            let seen = fs::read(views.tree.path(view).join(path));
+            let seen = fs::read(views.tree.path(side).join(path));
             let is_there = *links == 0 || seen.as_ref().is_ok_and(|seen| seen == content);
-            assert!(is_there, "{view}/{}: {context}", path.display());
+            assert!(is_there, "{side}/{}: {context}", path.display());
         }
     }
     assert!(views.files("to").is_empty(), "{context}");
-    let state = views.files(".");
-    let left: Vec<_> = state
-        .iter()
-        .filter(|path| path.to_string_lossy().contains(".seekless-"))
-        .collect();
+    let is_left = |path: &&PathBuf| path.to_string_lossy().contains(".seekless-");
+    let files = views.files(".");
+    let left: Vec<_> = files.iter().filter(is_left).collect();
     assert!(left.is_empty(), "{left:?} {context}");
-    // Every file is named, with the reason.
-    assert_eq!(run.code(), 1, "{context}");
+    // What was wanted and not done is named. Hard links across mounts are not wanted to begin with.
+    let nothing_wanted = run.stderr_text().contains("Nothing to hardlink");
+    assert!(run.code() != 0 || nothing_wanted, "{context}");
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_remove() {
-    survives("remove");
+fn a_file_seen_twice_in_two_views_survives_remove() {
+    survives("remove", &TWO);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_remove_to_the_trash() {
-    survives("remove --trash");
+fn a_file_seen_twice_in_one_view_survives_remove() {
+    survives("remove", &WITHIN_ONE);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_symlink() {
-    survives("symlink");
+fn a_file_seen_twice_in_two_views_survives_trash() {
+    survives("remove --trash", &TWO);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_hardlink() {
-    survives("hardlink");
+fn a_file_seen_twice_in_one_view_survives_trash() {
+    survives("remove --trash", &WITHIN_ONE);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_move() {
-    survives("move --to to");
+fn a_file_seen_twice_in_two_views_survives_symlink() {
+    survives("symlink", &TWO);
 }
 
 #[test]
 #[ignore = "mounts views, needs bindfs: root only"]
-fn a_file_seen_twice_survives_reflink() {
-    survives("reflink");
+fn a_file_seen_twice_in_one_view_survives_symlink() {
+    survives("symlink", &WITHIN_ONE);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_two_views_survives_hardlink() {
+    survives("hardlink", &TWO);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_one_view_survives_hardlink() {
+    survives("hardlink", &WITHIN_ONE);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_two_views_survives_move() {
+    survives("move --to to", &TWO);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_one_view_survives_move() {
+    survives("move --to to", &WITHIN_ONE);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_two_views_survives_reflink() {
+    survives("reflink", &TWO);
+}
+
+#[test]
+#[ignore = "mounts views, needs bindfs: root only"]
+fn a_file_seen_twice_in_one_view_survives_reflink() {
+    survives("reflink", &WITHIN_ONE);
 }

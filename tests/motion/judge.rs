@@ -12,8 +12,10 @@ use super::truth::{Content, FileId, Span, Truth, lasts, overlap};
 pub enum Wrong {
     /// Files that never had the same content, or one file that is shown as two.
     FalseSet,
-    /// Names that were not names of one file at any one moment.
+    /// Names that were never names of one file, or a name that is shown twice.
     FalseName,
+    /// Names of one file that it did not have at any one moment.
+    NotTogether,
     /// A set that is no answer to what was asked, of files that nobody touched.
     NotAsked,
     /// A set of files that nobody touched is missing, or not whole.
@@ -187,7 +189,16 @@ fn check_set(verdict: &mut Verdict, truth: &Truth, options: &Options, set: &Set,
                 .map(|name| (name, truth.tenures(name, during)))
                 .collect();
             let text = format!("never one file during {during:?} of '{options}': {had:?}");
-            return verdict.wrong(Wrong::FalseName, text);
+            let owners = names.iter().map(|name| -> BTreeSet<FileId> {
+                let tenures = truth.tenures(name, during).into_iter();
+                tenures.map(|(file, _)| file).collect()
+            });
+            let common = owners.reduce(|one, other| &one & &other);
+            let wrong = match common.is_none_or(|common| common.is_empty()) {
+                true => Wrong::FalseName,
+                false => Wrong::NotTogether,
+            };
+            return verdict.wrong(wrong, text);
         }
         candidates.push(files);
     }
@@ -232,7 +243,10 @@ fn names_now(truth: &Truth) -> BTreeMap<FileId, Vec<&str>> {
 
 /// True if content in these files, each with these names, is asked for.
 fn is_asked_for(options: &Options, files: &[&Vec<&str>]) -> bool {
-    let names: Vec<&str> = files.iter().flat_map(|names| names.iter().copied()).collect();
+    let names: Vec<&str> = files
+        .iter()
+        .flat_map(|names| names.iter().copied())
+        .collect();
     let root = |name: &str| name.split('/').next().map(str::to_owned);
     let roots: BTreeSet<_> = names.iter().map(|name| root(name)).collect();
     match (options.unique, options.isolate, options.hard_links) {

@@ -21,7 +21,10 @@ fn holds(pattern: Pattern, few: usize) {
     let place = std::env::temp_dir();
     let steps = step_by_step(&place, pattern, rounds(few));
     let free = freely(&place, pattern, rounds(few));
-    assert!(steps.is_right() && free.is_right(), "{pattern:?}\n{steps}\n{free}");
+    assert!(
+        steps.is_right() && free.is_right(),
+        "{pattern:?}\n{steps}\n{free}"
+    );
 }
 
 #[test]

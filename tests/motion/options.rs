@@ -59,7 +59,13 @@ impl Options {
                 manner.push(option);
             }
         }
-        let threads = ["", "--threads=1", "--threads=1,1", "--threads=8", "--threads=3,2"];
+        let threads = [
+            "",
+            "--threads=1",
+            "--threads=1,1",
+            "--threads=8",
+            "--threads=3,2",
+        ];
         manner.push(*dice.pick(&threads[..]));
         manner.retain(|option| !option.is_empty());
         Self {

@@ -14,7 +14,10 @@ use super::truth::{FileId, Prospect, Truth};
 use super::watch::Watch;
 
 /// Symbolic links to folders in the tree, and where they lead.
-pub const LINKS: [(&str, &str); 2] = [("one/links/still", "one/still/0"), ("two/links/h", "two/h/0")];
+pub const LINKS: [(&str, &str); 2] = [
+    ("one/links/still", "one/still/0"),
+    ("two/links/h", "two/h/0"),
+];
 
 /// Read whole at once, sampled at the head, sampled at both ends, compared.
 const LENGTHS: [usize; 4] = [300, 5_000, 40_000, 200_000];
@@ -139,8 +142,10 @@ impl Stage {
             self.truth.create(&format!("{one}/here-{size}"), content);
             let content = self.truth.content(size);
             self.truth.create(&format!("{two}/named-{size}"), content);
-            self.truth
-                .link(&format!("{two}/named-{size}"), &format!("{one}/again-{size}"));
+            self.truth.link(
+                &format!("{two}/named-{size}"),
+                &format!("{one}/again-{size}"),
+            );
             let content = self.truth.content(size);
             self.truth.create(&format!("{two}/alone-{size}"), content);
             let content = self.truth.content(size);
