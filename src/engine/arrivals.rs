@@ -152,8 +152,9 @@ impl Run<'_> {
         }
     }
 
-    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
+    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
         self.scan_done = true;
+        self.listed_again = listed_again.into_iter().collect();
         self.summary.folders = folders;
         self.summary.scan_time = self.started.elapsed();
         self.left_out.add(left_out);
@@ -182,7 +183,7 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
     walk.files.fetch_add(roots.files, Ordering::Relaxed);
     // The first root is walked first.
     folders.reverse();
-    let (folders, mut left_out) = match config.follow_links {
+    let mut walked = match config.follow_links {
         true => {
             folders.reverse();
             Following::new(walk, &to).run(folders)
@@ -190,7 +191,11 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
         false => walk.run(folders, &to),
     };
     roots.hand_over_linked(&mut outbox);
-    left_out.add(&roots.left_out);
+    walked.left_out.add(&roots.left_out);
     // Nobody listens any more only when the run is over.
-    let _ignored = to.send(ScanMessage::Done { folders, left_out });
+    let _ignored = to.send(ScanMessage::Done {
+        folders: walked.folders,
+        left_out: walked.left_out,
+        listed_again: walked.changed,
+    });
 }

@@ -140,6 +140,7 @@ pub fn find(
         walked_disks: Vec::new(),
         at_roots: HashSet::new(),
         handles: DirHandles::new(share.folders),
+        listed_again: HashSet::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
     };

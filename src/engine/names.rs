@@ -4,6 +4,7 @@
 //! the scan saw of them, at other moments: a file may have been moved in between, or its inode number given to
 //! another one. So each name of a file that has several is looked up a last time before it is reported.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -31,6 +32,14 @@ struct Entry {
     /// Device and inode of its folder, at that moment.
     folder: (u64, u64),
     stat: Stat,
+}
+
+/// What came of looking up the names of the records of one inode.
+struct Looked {
+    /// By record the names that lead to it.
+    kept: Vec<Vec<Name>>,
+    /// Names that lead elsewhere or nowhere.
+    lost: Vec<(Name, Errno)>,
 }
 
 impl Run<'_> {
@@ -103,80 +112,93 @@ impl Run<'_> {
     /// Looks up the names of those of the files that have several, and forgets those that lead elsewhere by now.
     pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
         for file in files {
-            if self.machine.catalog().is_in_doubt(file) {
+            let catalog = self.machine.catalog();
+            let may_be_gone = self.listed_again.contains(&catalog.dir(file));
+            if may_be_gone || catalog.is_in_doubt(file) {
                 self.settle_names_of(file);
             }
         }
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {
-        let catalog = self.machine.catalog();
-        let (volume, ino, size) = (catalog.volume(file), catalog.ino(file), catalog.size(file));
-        let mut records: Vec<FileIndex> = catalog.records(volume, ino, size).collect();
-        if records.is_empty() {
-            records.push(file);
-        }
-        records.sort_unstable();
-        let own = |file| {
-            catalog
-                .names(file)
-                .map(|(dir, name)| (dir, name.to_owned()))
-        };
-        let names: Vec<Name> = records.iter().copied().flat_map(own).collect();
-        let mut lost = Vec::new();
-        for look in 1..=LOOKS {
-            let mut entries = Vec::new();
-            lost.clear();
-            for name in &names {
-                match self.look_up(name) {
-                    Ok(entry) => entries.push(entry),
-                    Err(e) => lost.push((name.clone(), e)),
-                }
-            }
-            let catalog = self.machine.catalog();
-            let expected: Vec<Fingerprint> =
-                records.iter().map(|&r| catalog.fingerprint(r)).collect();
-            let (entries, elsewhere): (Vec<Entry>, Vec<Entry>) = entries
-                .into_iter()
-                .partition(|entry| expected.contains(&Fingerprint::from(&entry.stat)));
-            lost.extend(
-                elsewhere
-                    .into_iter()
-                    .map(|entry| (entry.name, Errno::STALE)),
-            );
-            let mut kept = Vec::new();
-            let mut too_many = false;
-            for (&record, expected) in records.iter().zip(&expected) {
-                let its = entries
-                    .iter()
-                    .filter(|e| Fingerprint::from(&e.stat) == *expected);
-                let its = self.distinct(its.collect());
-                too_many |=
-                    its.len() as u64 > u64::from(self.machine.catalog().links(record).max(1));
-                let its: Vec<Name> = its.iter().map(|entry| entry.name.clone()).collect();
-                kept.push((record, its));
-            }
-            if too_many && look < LOOKS {
-                continue;
-            }
-            for (record, its) in kept {
-                let its = if too_many { Vec::new() } else { its };
-                let as_found = its.iter().map(|(dir, name)| (*dir, name.as_slice()));
-                if !as_found.eq(self.machine.catalog().names(record)) {
-                    self.machine.settle_names(record, its);
-                }
-            }
+        let records = self.records_of(file);
+        let names = self.names_of(&records);
+        let (mut looked, mut too_many) = self.look(&records, &names);
+        for _ in 1..LOOKS {
             if too_many {
-                lost = names
-                    .iter()
-                    .map(|name| (name.clone(), Errno::STALE))
-                    .collect();
+                (looked, too_many) = self.look(&records, &names);
             }
-            break;
         }
-        for ((dir, name), error) in lost {
+        if too_many {
+            // It is being moved about: which of its names lead to it changes while they are looked up.
+            looked.kept.iter_mut().for_each(Vec::clear);
+            looked.lost = names.into_iter().map(|name| (name, Errno::STALE)).collect();
+        }
+        for (record, kept) in records.into_iter().zip(looked.kept) {
+            let as_found = kept.iter().map(|(dir, name)| (*dir, name.as_slice()));
+            if !as_found.eq(self.machine.catalog().names(record)) {
+                self.machine.settle_names(record, kept);
+            }
+        }
+        for ((dir, name), error) in looked.lost {
             self.lost(dir, &name, error);
         }
+    }
+
+    /// The records of a file: of an inode that changed during the scan there may be several.
+    fn records_of(&self, file: FileIndex) -> Vec<FileIndex> {
+        let catalog = self.machine.catalog();
+        let (volume, ino, size) = (catalog.volume(file), catalog.ino(file), catalog.size(file));
+        let mut records = vec![file];
+        if catalog.numbering(volume) == Numbering::Unique {
+            records.extend(catalog.records(volume, ino, size));
+            records.sort_unstable();
+            records.dedup();
+        }
+        records
+    }
+
+    fn names_of(&self, records: &[FileIndex]) -> Vec<Name> {
+        let names = records
+            .iter()
+            .flat_map(|&record| self.machine.catalog().names(record));
+        names.map(|(dir, name)| (dir, name.to_owned())).collect()
+    }
+
+    /// Looks up names of one inode; also tells if there were more than it can have.
+    fn look(&mut self, records: &[FileIndex], names: &[Name]) -> (Looked, bool) {
+        let mut lost = Vec::new();
+        let mut entries: Vec<Vec<Entry>> = records.iter().map(|_| Vec::new()).collect();
+        for name in names {
+            match self.look_up(name) {
+                Ok(entry) => {
+                    let now = Fingerprint::from(&entry.stat);
+                    let record = records
+                        .iter()
+                        .position(|&record| self.is_state_of(record, &now));
+                    match record {
+                        Some(at) => entries[at].push(entry),
+                        None => lost.push((entry.name, Errno::STALE)),
+                    }
+                }
+                Err(error) => lost.push((name.clone(), error)),
+            }
+        }
+        let mut too_many = false;
+        let kept = records.iter().zip(entries).map(|(&record, entries)| {
+            let entries = self.distinct(entries);
+            let links = self.machine.catalog().links(record).max(1);
+            too_many |= entries.len() as u64 > u64::from(links);
+            entries.into_iter().map(|entry| entry.name).collect()
+        });
+        let kept = kept.collect();
+        (Looked { kept, lost }, too_many)
+    }
+
+    fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
+        let catalog = self.machine.catalog();
+        let numbering = catalog.numbering(catalog.volume(record));
+        catalog.fingerprint(record).is_met_by(now, numbering)
     }
 
     fn look_up(&mut self, name: &Name) -> Result<Entry> {
@@ -203,22 +225,19 @@ impl Run<'_> {
 
     /// One name for each directory entry: a folder may have been reached on several ways. A name on which the file
     /// is mounted counts only if there is no other.
-    fn distinct<'e>(&self, mut entries: Vec<&'e Entry>) -> Vec<&'e Entry> {
-        let place = |entry: &Entry| (entry.folder, entry.name.1.clone());
-        let mut places = std::collections::HashSet::new();
-        let is_repeated = entries.iter().any(|entry| !places.insert(place(entry)));
-        if is_repeated {
+    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let mut places = HashSet::new();
+        let mut is_first = |entry: &Entry| places.insert((entry.folder, entry.name.1.clone()));
+        if !entries.iter().all(&mut is_first) {
             let dirs = self.dirs.read();
-            let rank = |entry: &Entry| (dirs.root(entry.name.0), dirs.depth(entry.name.0));
+            let depth = |entry: &Entry| (dirs.root(entry.name.0), dirs.depth(entry.name.0));
             entries.sort_by(|a, b| {
                 let by_folder = || dirs.compare(a.name.0, b.name.0);
-                rank(a)
-                    .cmp(&rank(b))
-                    .then_with(by_folder)
-                    .then_with(|| a.name.1.cmp(&b.name.1))
+                let by_depth = depth(a).cmp(&depth(b)).then_with(by_folder);
+                by_depth.then_with(|| a.name.1.cmp(&b.name.1))
             });
-            places.clear();
-            entries.retain(|entry| places.insert(place(entry)));
+            let mut places = HashSet::new();
+            entries.retain(|entry| places.insert((entry.folder, entry.name.1.clone())));
         }
         if entries.iter().any(|entry| !entry.stat.mount_root) {
             entries.retain(|entry| !entry.stat.mount_root);

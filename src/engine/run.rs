@@ -63,6 +63,8 @@ pub struct Run<'a> {
     pub at_roots: HashSet<u64>,
     /// Folders kept open to look names up.
     pub handles: DirHandles,
+    /// Folders that changed after they were listed, and were listed again: entries may have gone from there.
+    pub listed_again: HashSet<DirId>,
     /// Entries met on file systems where inode numbers do not tell that they were, if folders are listed again.
     pub met_entries: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
@@ -121,12 +123,12 @@ impl Run<'_> {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => self.found(&batch),
                     Ok(ScanMessage::Walked { crew }) => self.walked(crew),
-                    Ok(ScanMessage::Done { folders, left_out }) => {
-                        self.scanned(folders, &left_out);
+                    Ok(ScanMessage::Done { folders, left_out, listed_again }) => {
+                        self.scanned(folders, &left_out, listed_again);
                         scanned = never();
                     }
                     Err(_) => {
-                        self.scanned(0, &LeftOut::default());
+                        self.scanned(0, &LeftOut::default(), Vec::new());
                         scanned = never();
                     }
                 },
@@ -199,7 +201,7 @@ impl Run<'_> {
 
     /// Looks up the names of what may be reported of these sizes.
     fn settle_sizes(&mut self, sizes: &[ClassId]) {
-        if !self.machine.catalog().has_doubts() {
+        if !self.machine.catalog().has_doubts() && self.listed_again.is_empty() {
             return;
         }
         let one_is_enough = self.config.hard_links

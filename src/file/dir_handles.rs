@@ -80,7 +80,7 @@ mod tests {
             let (dev, ino) = look(path);
             at = dirs
                 .write()
-                .add(at, name.as_bytes(), (dev, ino))
+                .add_beside(at, name.as_bytes(), (dev, ino), 0)
                 .expect("new");
             all.push(at);
         }

@@ -118,7 +118,9 @@ mod tests {
         .enumerate()
         {
             let root = dirs.add_root(given, 0, (1, 1));
-            let sub = dirs.add(root, b"sub", (2, i as u64)).expect("new");
+            let sub = dirs
+                .add_beside(root, b"sub", (2, i as u64), 0)
+                .expect("new");
             assert_eq!(path_of(&dirs, sub), expected, "{given:?}");
         }
     }
@@ -134,12 +136,12 @@ mod tests {
             for name in [&b"a"[..], b"a.b", b"a0", b"ab", b"b", b"\xff", b"-"] {
                 for at in root..all.len().min(root + 4) {
                     let ino = all.len() as u64;
-                    all.push(dirs.add(all[at], name, (2, ino)).expect("new"));
+                    all.push(dirs.add_beside(all[at], name, (2, ino), 0).expect("new"));
                 }
             }
             // A folder in the place of another.
             let ino = all.len() as u64;
-            all.push(dirs.add(all[root], b"a", (2, ino)).expect("new"));
+            all.push(dirs.add_beside(all[root], b"a", (2, ino), 0).expect("new"));
         }
         for &a in &all {
             let path = path_of(&dirs, a);

@@ -49,25 +49,11 @@ impl DirTable {
         self.push(NO_PARENT, path, root, id.into())
     }
 
-    /// Adds a folder unless others with its identity were met before, which are returned.
+    /// Adds a folder beside `known` others that were met with its identity.
     ///
     /// # Errors
-    /// The folders with this identity, for the caller to find out whether one of them is this folder: the
-    /// number may have been given to another one, or the folder may have been moved.
-    pub fn add(
-        &mut self,
-        parent: DirId,
-        name: &[u8],
-        id: impl Into<FolderId>,
-    ) -> Result<DirId, MetBefore> {
-        self.add_beside(parent, name, id, 0)
-    }
-
-    /// Adds a folder although `known` others have its identity; fails as [`DirTable::add`] does if there are
-    /// others than that by now.
-    ///
-    /// # Errors
-    /// As [`DirTable::add`].
+    /// The folders with this identity, if they are not as many: for the caller to find out whether one of them is
+    /// this folder. The number may have been given to another one, or the folder may have been moved.
     pub fn add_beside(
         &mut self,
         parent: DirId,
@@ -76,12 +62,34 @@ impl DirTable {
         known: usize,
     ) -> Result<DirId, MetBefore> {
         let id = id.into();
-        let folders = self.met(id);
-        if folders.len() != known {
-            return Err(MetBefore { folders });
-        }
+        self.check_known(id, known)?;
         let root = self.roots[parent.0 as usize];
         Ok(self.push(parent.0, name, root, id))
+    }
+
+    /// The same for a folder that took the place of another one.
+    ///
+    /// # Errors
+    /// As [`DirTable::add_beside`].
+    pub fn add_in_place(
+        &mut self,
+        of: DirId,
+        id: impl Into<FolderId>,
+        known: usize,
+    ) -> Result<DirId, MetBefore> {
+        let id = id.into();
+        self.check_known(id, known)?;
+        let name = self.name(of).to_owned();
+        let (parent, root) = (self.parents[of.0 as usize], self.roots[of.0 as usize]);
+        Ok(self.push(parent, &name, root, id))
+    }
+
+    fn check_known(&self, id: FolderId, known: usize) -> Result<(), MetBefore> {
+        let folders = self.met(id);
+        match folders.len() == known {
+            true => Ok(()),
+            false => Err(MetBefore { folders }),
+        }
     }
 
     /// The folders that were met with this identity, in order of their numbers.
@@ -170,7 +178,7 @@ impl DirTable {
     }
 
     /// The folder that holds it; none of a root.
-    pub(super) fn parent(&self, dir: DirId) -> Option<DirId> {
+    pub fn parent(&self, dir: DirId) -> Option<DirId> {
         let parent = self.parents[dir.0 as usize];
         (parent != NO_PARENT).then_some(DirId(parent))
     }
@@ -279,21 +287,24 @@ mod tests {
     fn one_inode_is_one_folder() {
         let mut dirs = DirTable::default();
         let root = dirs.add_root(b"r", 7, (1, 1));
-        let sub = dirs.add(root, b"sub", (1, 2)).expect("new");
+        let sub = dirs.add_beside(root, b"sub", (1, 2), 0).expect("new");
         let before = |folder| {
             Err(MetBefore {
                 folders: vec![folder],
             })
         };
-        assert_eq!(dirs.add(root, b"again", (1, 2)), before(sub));
-        assert_eq!(dirs.add(sub, b"up", (1, 1)), before(root));
-        assert!(dirs.add(root, b"other file system", (2, 2)).is_ok());
+        assert_eq!(dirs.add_beside(root, b"again", (1, 2), 0), before(sub));
+        assert_eq!(dirs.add_beside(sub, b"up", (1, 1), 0), before(root));
+        assert!(
+            dirs.add_beside(root, b"other file system", (2, 2), 0)
+                .is_ok()
+        );
         let elsewhere = FolderId {
             dev: 1,
             ino: 2,
             mount: 9,
         };
-        assert!(dirs.add(root, b"other mount", elsewhere).is_ok());
+        assert!(dirs.add_beside(root, b"other mount", elsewhere, 0).is_ok());
         assert_eq!(dirs.root(sub), 7);
         assert_eq!(dirs.met((1, 2)), [sub]);
         let beside = dirs.add_beside(root, b"the number was given away", (1, 2), 1);
@@ -321,7 +332,7 @@ mod tests {
             rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
             handle = open::folder_handle(&handle, &c_name).expect("is there");
             let s = stat::descriptor(&handle).expect("is open");
-            at = dirs.add(at, &name, &s).expect("new");
+            at = dirs.add_beside(at, &name, &s, 0).expect("new");
             all.push(at);
         }
         for &dir in &all[1..] {

@@ -5,11 +5,12 @@
 //! removed and its number given to this one, and some file systems give one number to several folders. So a
 //! folder is passed over only if it is provably the one that was met; one that is not is listed.
 
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::file::{DirId, DirTable, FolderId, MetBefore, Numbering, SharedDirs};
 use crate::sys::stat::Stat;
-use crate::sys::{open, stat, statfs};
+use crate::sys::{dirent, open, stat, statfs};
 
 /// What became of a folder that is about to be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,27 @@ pub fn enter(
     here: &Stat,
     fd: BorrowedFd<'_>,
 ) -> Entered {
-    let mut known = match dirs.write().add(above, name, here) {
+    enter_as(dirs, Some(above), here, fd, |dirs, known| {
+        dirs.add_beside(above, name, here, known)
+    })
+}
+
+/// The same for a folder that took the place of one that was listed.
+pub fn enter_again(dirs: &SharedDirs, place: DirId, here: &Stat, fd: BorrowedFd<'_>) -> Entered {
+    let above = dirs.read().parent(place);
+    enter_as(dirs, above, here, fd, |dirs, known| {
+        dirs.add_in_place(place, here, known)
+    })
+}
+
+fn enter_as(
+    dirs: &SharedDirs,
+    above: Option<DirId>,
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+    add: impl Fn(&mut DirTable, usize) -> Result<DirId, MetBefore>,
+) -> Entered {
+    let mut known = match add(&mut dirs.write(), 0) {
         Ok(dir) => return Entered::New(dir),
         Err(MetBefore { folders }) => folders,
     };
@@ -37,12 +58,14 @@ pub fn enter(
         let before = known.iter().find(|&&dir| {
             let dirs = dirs.read();
             is_now(&dirs, dir, here, fd, numbering)
-                || numbering == Numbering::Arbitrary && leads_back(&dirs, dir, above, here)
+                || numbering == Numbering::Arbitrary
+                    && above.is_some_and(|above| leads_back(&dirs, dir, above, here, fd))
         });
         if let Some(&before) = before {
             return Entered::Before(before);
         }
-        match dirs.write().add_beside(above, name, here, known.len()) {
+        let added = add(&mut dirs.write(), known.len());
+        match added {
             Ok(dir) => return Entered::New(dir),
             // Another walker has met it, or another one with its number, in the meantime.
             Err(MetBefore { folders }) => known = folders,
@@ -81,15 +104,28 @@ fn is_now(
         || open::path_of(&met).is_some_and(|path| open::path_of(fd) == Some(path))
 }
 
-/// True if `dir` holds the folder that is open and looks like it: a file system that shows a folder inside
-/// itself, as `bindfs / /mnt` does, has no end.
-fn leads_back(dirs: &DirTable, dir: DirId, above: DirId, here: &Stat) -> bool {
+/// True if `dir` holds the folder that is open and looks like it, times and entries included: a file system
+/// that shows a folder inside itself, as `bindfs / /mnt` does, has no end.
+fn leads_back(dirs: &DirTable, dir: DirId, above: DirId, here: &Stat, fd: BorrowedFd<'_>) -> bool {
     let state = |s: &Stat| (FolderId::from(s), s.mtime_ns, s.ctime_ns, s.links);
-    dirs.holds(dir, above)
-        && dirs
-            .open(dir)
-            .and_then(stat::descriptor)
-            .is_ok_and(|now| state(&now) == state(here))
+    if !dirs.holds(dir, above) {
+        return false;
+    }
+    let Ok(met) = dirs.open(dir) else {
+        return false;
+    };
+    stat::descriptor(&met).is_ok_and(|now| state(&now) == state(here))
+        && entries(met.as_fd()).is_some_and(|of_met| entries(fd) == Some(of_met))
+}
+
+/// Names and inode numbers in a folder, in the order of names.
+fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
+    let folder = open::folder_following(folder, c".").ok()?;
+    let mut entries = Vec::new();
+    let each = |name: &CStr, ino, _| entries.push((name.to_owned(), ino));
+    dirent::list(folder, &mut dirent::Buffer::default(), each).ok()?;
+    entries.sort_unstable();
+    Some(entries)
 }
 
 #[cfg(test)]

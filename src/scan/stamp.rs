@@ -17,7 +17,7 @@ const TICK_NS: i64 = 20_000_000;
 const COARSE_TICK_NS: i64 = 2_000_000_000;
 
 /// The times of a folder just before it was listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     mtime_ns: i64,
     ctime_ns: i64,
@@ -44,6 +44,13 @@ impl Stamp {
             fresh_until_ns: tick.map(|tick| latest.saturating_add(tick)),
         }
     }
+
+    /// Times that hold at no moment: a folder whose listing is known to be out of date.
+    pub const OUTDATED: Self = Self {
+        mtime_ns: i64::MIN,
+        ctime_ns: i64::MIN,
+        fresh_until_ns: None,
+    };
 
     /// Waits until changes leave other times than these; four seconds at most.
     pub fn wait_until_told_apart(&self) {

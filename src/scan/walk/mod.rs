@@ -86,24 +86,22 @@ pub struct Folder {
 pub const LISTED_AGAIN: usize = 2;
 
 impl Walk<'_> {
-    /// Walks all folders and returns how many there were, and what was left out.
-    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> (u64, LeftOut) {
+    /// Walks all folders.
+    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> Walked {
         let mut walked = self.round(roots, Round::First, to);
         if self.list_again {
             for _ in 0..LISTED_AGAIN {
-                let folders = std::mem::take(&mut walked.listed);
-                let again = self.round(folders, Round::Again, to);
-                walked.listed = again.listed;
-                walked.left_out.add(&again.left_out);
-                if again.changed == 0 {
-                    return (walked.folders, walked.left_out);
+                let folders = once_each(std::mem::take(&mut walked.listed));
+                let changed_before = walked.changed.len();
+                walked.add(self.round(folders, Round::Again, to));
+                if walked.changed.len() == changed_before {
+                    return walked;
                 }
-                walked.folders += again.folders;
             }
-            let last = self.round(std::mem::take(&mut walked.listed), Round::Last, to);
-            walked.left_out.add(&last.left_out);
+            let folders = once_each(std::mem::take(&mut walked.listed));
+            walked.add(self.round(folders, Round::Last, to));
         }
-        (walked.folders, walked.left_out)
+        walked
     }
 
     fn round(&self, folders: Vec<Folder>, round: Round, to: &Sender<ScanMessage>) -> Walked {
@@ -133,6 +131,13 @@ impl Walk<'_> {
     }
 }
 
+/// Each folder once; outdated if it is so once.
+fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
+    folders.sort_unstable_by_key(|folder| (folder.dir, folder.listed));
+    folders.dedup_by_key(|folder| folder.dir);
+    folders
+}
+
 /// Why folders are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
@@ -154,7 +159,7 @@ pub struct Walked {
     /// Folders that were listed, where they may have to be listed again.
     pub listed: Vec<Folder>,
     /// Folders that had changed since they were listed.
-    pub changed: u64,
+    pub changed: Vec<DirId>,
 }
 
 impl Walked {
@@ -162,7 +167,7 @@ impl Walked {
         self.folders += other.folders;
         self.left_out.add(&other.left_out);
         self.listed.append(&mut other.listed);
-        self.changed += other.changed;
+        self.changed.append(&mut other.changed);
     }
 }
 

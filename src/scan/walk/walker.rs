@@ -12,8 +12,8 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirHandles, DirId};
-use crate::scan::enter::{Entered, enter};
+use crate::file::{DirHandles, DirId, FolderId};
+use crate::scan::enter::{Entered, enter, enter_again};
 use crate::scan::filter::Verdict;
 use crate::scan::found::{Outbox, ScanMessage};
 use crate::scan::ignore_file::{self, IgnoreRules};
@@ -118,16 +118,25 @@ impl<'a> Walker<'a> {
         }
         let now = self.open_again(dir);
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
-        // If its name leads elsewhere, so does that of a folder above, which changed then.
+        // One that is gone was moved or removed, by which the folder above changed.
         let Ok((stat, fd)) = now else { return };
-        if stamp.still_holds(&stat) {
+        let is_this = FolderId::from(&stat) == self.walk.dirs.read().id(dir);
+        if is_this && stamp.still_holds(&stat) {
             return self.walked.listed.push(folder);
         }
         if self.round == Round::Last {
             self.walked.left_out.unsettled += 1;
             return self.tell(dir, None, ProblemKind::Unsettled, None);
         }
-        self.walked.changed += 1;
+        self.walked.changed.push(dir);
+        let dir = match is_this {
+            true => dir,
+            // Something was mounted there or unmounted, which no folder's times tell.
+            false => match enter_again(self.walk.dirs, dir, &stat, fd.as_fd()) {
+                Entered::New(dir) => dir,
+                Entered::Before(_) => return,
+            },
+        };
         // What is left out was counted when the folder was listed for the first time.
         let before = self.walked.left_out;
         self.list_and_note(dir, fd, &stat, folder);
@@ -157,10 +166,7 @@ impl<'a> Walker<'a> {
             Err(Errno::MFILE | Errno::NFILE) => self.open_patiently(folder.dir, name)?,
             // Moved or removed since the folder above was listed.
             Err(Errno::NOENT) => {
-                self.walked.left_out.vanished += 1;
-                if !self.walk.list_again {
-                    self.tell(folder.dir, Some(name), ProblemKind::Vanished, None);
-                }
+                self.vanished(folder, name);
                 return Ok(None);
             }
             other => other?,
@@ -184,6 +190,22 @@ impl<'a> Walker<'a> {
                 Ok(None)
             }
         }
+    }
+
+    fn vanished(&mut self, folder: &Folder, name: &CStr) {
+        self.walked.left_out.vanished += 1;
+        if !self.walk.list_again {
+            return self.tell(folder.dir, Some(name), ProblemKind::Vanished, None);
+        }
+        // The folder above did not change if something was mounted on it, or above it.
+        self.walked.listed.push(Folder {
+            dir: folder.dir,
+            name: None,
+            depth: folder.depth.saturating_sub(1),
+            root_dev: folder.root_dev,
+            rules: folder.rules.clone(),
+            listed: Some(Stamp::OUTDATED),
+        });
     }
 
     /// Waits for others to close something.
