@@ -28,6 +28,11 @@ fn holds(pattern: Pattern, few: usize) {
 }
 
 #[test]
+fn files_that_are_left_alone() {
+    holds(Pattern::Nothing, 10);
+}
+
+#[test]
 fn files_that_are_moved() {
     holds(Pattern::Move, 10);
 }

@@ -5,6 +5,8 @@ use super::truth::Prospect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// To see that what is expected is what is found.
+    Nothing,
     /// `mv a/f z/f`.
     Move,
     /// A new file is renamed over an old one, and a further one gets the inode.
@@ -42,6 +44,7 @@ impl Stage {
     /// Does it once.
     pub fn play(&mut self, pattern: Pattern) {
         match pattern {
+            Pattern::Nothing => {}
             Pattern::Move => self.play_move(),
             Pattern::Replace => self.play_replace(),
             Pattern::Recreate => self.play_recreate(),
