@@ -106,74 +106,84 @@ fn look(stage: &mut Stage, milliseconds: i64) -> usize {
     openings
 }
 
-/// Plays a pattern whenever the run is made to stand still.
-pub fn step_by_step(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
-    let mut verdict = Verdict::default();
+/// Plays a pattern in so many runs of either kind, with files of either kind.
+pub fn play(place: &Path, pattern: Pattern, rounds: usize) -> [Verdict; 2] {
+    let (mut stepped, mut free) = (Verdict::default(), Verdict::default());
+    let half = rounds.div_ceil(2);
     let mut stops = 0;
     for lengths in [Lengths::Shared, Lengths::Own] {
-        let mut stage = Stage::new(place, seed(pattern), lengths, true);
-        for round in 0..rounds.div_ceil(2) {
-            look(&mut stage, 0);
-            let options = Options::of_round(round, &mut stage.dice);
-            let from = stage.truth.begin();
-            let child = start(&stage, &options);
-            let run = end(child, |child| {
-                stops += play_at_stops(&mut stage, child, pattern);
-            });
-            let during = (from, stage.truth.moment + 1);
-            judge(&mut verdict, &stage.truth, &options, &run, during);
-        }
+        let mut stage = Stage::new(place, seed(pattern), lengths);
+        stops += step_by_step(&mut stage, pattern, half, &mut stepped);
+        let (reused, made) = (stage.truth.reused, stage.truth.made);
         println!(
-            "{pattern:?}, {lengths:?}: {} of {} made have a number that was given back",
-            stage.truth.reused, stage.truth.made
+            "{pattern:?}, {lengths:?}: {reused} of {made} made have a number that was given back"
         );
+        freely(stage, pattern, half, &mut free);
     }
-    println!("{pattern:?}, step by step: {stops} stops, {verdict}");
+    println!("{pattern:?}, step by step, {stops} stops: {stepped}");
+    println!("{pattern:?}, freely: {free}");
     // Else it was never seen at work.
     assert!(stops >= rounds, "{stops} stops in {rounds} rounds");
-    verdict
+    [stepped, free]
+}
+
+/// Plays a pattern whenever the run is made to stand still; returns how often it was.
+fn step_by_step(
+    stage: &mut Stage,
+    pattern: Pattern,
+    rounds: usize,
+    verdict: &mut Verdict,
+) -> usize {
+    let mut stops = 0;
+    for round in 0..rounds {
+        look(stage, 0);
+        let options = Options::of_round(round, stage.lengths, &mut stage.dice);
+        let from = stage.truth.begin();
+        let child = start(stage, &options);
+        let run = end(child, |child| stops += play_at_stops(stage, child, pattern));
+        let during = (from, stage.truth.moment + 1);
+        judge(verdict, &stage.truth, &options, &run, during);
+    }
+    stops
 }
 
 /// Plays a pattern all the time.
-pub fn freely(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
-    let mut verdict = Verdict::default();
-    for lengths in [Lengths::Shared, Lengths::Own] {
-        let stage = Stage::new(place, seed(pattern), lengths, false);
-        let stage = Mutex::new(stage);
-        let over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    let pause = {
-                        let mut stage = stage.lock().expect("no panic");
-                        stage.play(pattern);
-                        stage.dice.below(400)
-                    };
-                    thread::sleep(Duration::from_micros(pause as u64));
-                }
-            });
-            // Also where something is wrong with this thread.
-            let _ends = Ends(&over);
-            for round in 0..rounds.div_ceil(2) {
-                let (options, from, child) = {
+fn freely(mut stage: Stage, pattern: Pattern, rounds: usize, verdict: &mut Verdict) {
+    stage.watch = None;
+    let stage = Mutex::new(stage);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let pause = {
                     let mut stage = stage.lock().expect("no panic");
-                    let options = Options::of_round(round, &mut stage.dice);
-                    let from = stage.truth.begin();
-                    for prospect in stage.truth.folders.values_mut() {
-                        *prospect = Prospect::Uncertain;
-                    }
-                    let child = start(&stage, &options);
-                    (options, from, child)
+                    stage.play(pattern);
+                    stage.dice.below(400)
                 };
-                let run = end(child, |_| {});
-                let stage = stage.lock().expect("no panic");
-                let during = (from, stage.truth.moment + 1);
-                judge(&mut verdict, &stage.truth, &options, &run, during);
+                thread::sleep(Duration::from_micros(pause as u64));
             }
         });
-    }
-    println!("{pattern:?}, freely: {verdict}");
-    verdict
+        // Also where something is wrong with this thread.
+        let _ends = Ends(&over);
+        for round in 0..rounds {
+            let (options, from, child) = {
+                let mut stage = stage.lock().expect("no panic");
+                let lengths = stage.lengths;
+                let options = Options::of_round(round, lengths, &mut stage.dice);
+                let from = stage.truth.begin();
+                // Nobody knows where the run is.
+                for prospect in stage.truth.folders.values_mut() {
+                    *prospect = Prospect::Uncertain;
+                }
+                let child = start(&stage, &options);
+                (options, from, child)
+            };
+            let run = end(child, |_| {});
+            let stage = stage.lock().expect("no panic");
+            let during = (from, stage.truth.moment + 1);
+            judge(verdict, &stage.truth, &options, &run, during);
+        }
+    });
 }
 
 struct Ends<'a>(&'a AtomicBool);

@@ -50,7 +50,7 @@ const FILES: usize = 3;
 const FILLERS: usize = 150;
 
 impl Stage {
-    pub fn new(place: &Path, seed: u64, lengths: Lengths, watched: bool) -> Self {
+    pub fn new(place: &Path, seed: u64, lengths: Lengths) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("seekless-motion-")
             .tempdir_in(place)
@@ -59,7 +59,7 @@ impl Stage {
         let mut stage = Self {
             truth: Truth::new(&top),
             dice: Dice::new(seed),
-            watch: watched.then(Watch::new),
+            watch: Some(Watch::new()),
             lengths,
             covers: BTreeMap::new(),
             covering: None,

@@ -25,7 +25,9 @@ pub struct Content {
 impl Content {
     pub fn bytes(self) -> Vec<u8> {
         let word = format!("<{:014}>", self.id).into_bytes();
-        word.into_iter().cycle().take(self.size).collect()
+        let mut bytes = word.repeat(self.size.div_ceil(word.len()));
+        bytes.truncate(self.size);
+        bytes
     }
 }
 
