@@ -7,6 +7,7 @@ mod dice;
 mod judge;
 mod options;
 mod pattern;
+mod reuse;
 mod rounds;
 mod stage;
 mod truth;

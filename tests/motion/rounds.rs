@@ -16,6 +16,7 @@ use super::options::Options;
 use super::pattern::Pattern;
 use super::stage::{Lengths, Stage};
 use super::truth::Prospect;
+use super::watch::Watch;
 
 /// A few in `cargo test`, thousands by the variable.
 pub fn rounds(few: usize) -> usize {
@@ -59,28 +60,33 @@ fn end(mut child: Child, meanwhile: impl FnOnce(&Child)) -> Run {
     run
 }
 
+/// Makes a run stand still; false if it was over first.
+fn stop(pid: Pid) -> bool {
+    kill_process(pid, Signal::STOP).expect("a child");
+    let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+    let state = waitid(WaitId::Pid(pid), options).expect("a child");
+    state.expect("waited for").stopped()
+}
+
+fn is_over(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let state = waitid(WaitId::Pid(pid), options);
+    state.expect("a child").is_some()
+}
+
 /// Stops the run after so many openings of folders and files, plays, and lets it go on; again and again.
 fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.expect("a process");
+    let pid = Pid::from_child(child);
     // The whole tree comes to about so many; the first stops are the most interesting.
     let mut next = stage.dice.below(200);
     let (mut openings, mut stops) = (0, 0);
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    loop {
-        let over = waitid(WaitId::Pid(pid), options | WaitIdOptions::NOHANG);
-        if over.expect("a child").is_some() {
-            return stops;
-        }
+    while !is_over(pid) {
         openings += look(stage, 2);
         if openings < next {
             continue;
         }
-        kill_process(pid, Signal::STOP).expect("a child");
-        let stopped = waitid(WaitId::Pid(pid), options | WaitIdOptions::STOPPED);
-        let stopped = stopped.expect("a child").expect("waited for");
-        if !stopped.stopped() {
-            return stops;
+        if !stop(pid) {
+            break;
         }
         // Nothing is opened any more: what was not opened by now is yet to come.
         openings += look(stage, 0);
@@ -92,6 +98,31 @@ fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
         next = openings + 1 + stage.dice.below(120);
         kill_process(pid, Signal::CONT).expect("a child");
     }
+    stops
+}
+
+/// Runs the program, stops it once when it has opened so many of the watched folders, and does something with
+/// those that it has opened, in order.
+pub fn stopped_once(
+    folder: &Path,
+    arguments: &str,
+    watch: &Watch,
+    after: usize,
+    does: impl FnOnce(&[String]),
+) -> Run {
+    let child = seekless(folder, arguments).spawn();
+    end(child, |child| {
+        let pid = Pid::from_child(child);
+        let mut opened = Vec::new();
+        while opened.len() < after {
+            assert!(!is_over(pid), "it was over before it could be stopped");
+            opened.extend(watch.wait(2).0);
+        }
+        assert!(stop(pid), "it was over before it could be stopped");
+        opened.extend(watch.wait(0).0);
+        does(&opened);
+        kill_process(pid, Signal::CONT).expect("a child");
+    })
 }
 
 /// Takes note of what was opened; returns how many openings there were.
