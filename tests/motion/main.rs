@@ -5,6 +5,7 @@
 mod common;
 mod dice;
 mod judge;
+mod moves;
 mod options;
 mod pattern;
 mod reuse;

@@ -46,13 +46,13 @@ impl Scene {
 
     /// Runs with one walker; when that has been in a folder and gone on, does something with this folder and one that it
     /// has yet to come to.
-    fn run(&self, options: &str, does: impl FnOnce(&Path, &Path)) -> Run {
+    fn run(&self, options: &str, mut does: impl FnMut(&Path, &Path)) -> Run {
         let arguments = format!("find -f json --threads 1 {options} top");
         let root = self.tree.root();
         let run = stopped_once(root, &arguments, &self.watch, OPENED, |opened| {
             let ahead = self.folders.iter().find(|folder| !opened.contains(folder));
-            let ahead = ahead.expect("not all are opened yet");
-            does(&self.tree.path(&opened[0]), &self.tree.path(ahead));
+            let paths = ahead.map(|ahead| (self.tree.path(&opened[0]), self.tree.path(ahead)));
+            paths.map(|(was, ahead)| does(&was, &ahead)).is_some()
         });
         assert!(self.volume.path().exists());
         run
