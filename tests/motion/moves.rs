@@ -103,7 +103,11 @@ fn knows_all(scene: &Scene, options: &str, run: &Run) {
         missing == 0 || run.code() == 1,
         "{options}: {missing} missing, unsaid\n{run}"
     );
-    assert_eq!(shown.len(), names.len(), "{options}: one is shown twice\n{run}");
+    assert_eq!(
+        shown.len(),
+        names.len(),
+        "{options}: one is shown twice\n{run}"
+    );
     let twice = shown.iter().find(|set| set.len() != 1);
     assert!(twice.is_none(), "{options}: {twice:?}\n{run}");
 }

@@ -105,7 +105,7 @@ impl Stage {
     fn play_replace(&mut self) {
         let Some(name) = self.toy() else { return };
         let (folder, _) = name.rsplit_once('/').expect("below a folder");
-        let temporary = self.make_file(&folder.to_owned());
+        let temporary = self.make_file(folder);
         self.truth.rename(&temporary, &name);
         // The new one gets the inode that was given back; another one goes, so that their number stays.
         let leaf = self.leaf(Prospect::Ahead);
