@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use common::volume::Mounted;
 use common::{Run, Tree, noise, seekless};
@@ -150,10 +151,20 @@ impl Views {
             .run()
     }
 
+    /// Waits until the daemon has removed what was still open when it lost its name: a moment after it was closed.
+    fn settle(&self) {
+        let hidden = |path: &PathBuf| path.to_string_lossy().contains(".fuse_hidden");
+        let start = Instant::now();
+        while self.files("store").iter().any(hidden) && start.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Names of files below a folder.
     fn files(&self, folder: &str) -> Vec<PathBuf> {
         let entries = walkdir::WalkDir::new(self.tree.path(folder)).into_iter();
-        let entries = entries.map(|entry| entry.expect("an entry"));
+        // What the daemon removes meanwhile is gone.
+        let entries = entries.filter_map(Result::ok);
         let files = entries.filter(|entry| !entry.file_type().is_dir());
         files.map(walkdir::DirEntry::into_path).collect()
     }
@@ -189,6 +200,7 @@ fn survives_with(views: &Views, action: &str, roots: &str) {
     );
     let run = views.run(&format!("{action} {roots}"));
     let context = format!("{context}\n{run}");
+    views.settle();
     let after = views.entries();
     let names = |entries: &[Entry]| -> Vec<PathBuf> {
         entries.iter().map(|entry| entry.0.clone()).collect()

@@ -20,7 +20,8 @@ pub enum Wrong {
     NotAsked,
     /// A set of files that nobody touched is missing, or not whole.
     Missed,
-    /// A unique file that was there all the time is not shown, and the run says that all is well.
+    /// Where the answer depends on having seen everything: a file that was there all the time, wherever, is
+    /// not shown, and the run says that all is well.
     Unsaid,
 }
 
@@ -172,7 +173,7 @@ pub fn judge(verdict: &mut Verdict, truth: &Truth, options: &Options, run: &Run,
         check_set(verdict, truth, options, set, during);
     }
     check_sure(verdict, truth, options, &sets, &listed, during);
-    if options.unique && run.code() == 0 {
+    if (options.unique || options.isolate) && run.code() == 0 {
         check_unsaid(verdict, truth, options, &listed, during);
     }
     let after: usize = verdict.counts.values().sum();
@@ -316,14 +317,14 @@ fn check_sure(
     }
 }
 
-/// Each file that was there all the time, under whatever name, and unchanged, is shown under one of its names.
-fn check_unsaid(
-    verdict: &mut Verdict,
-    truth: &Truth,
-    options: &Options,
-    listed: &BTreeMap<&str, usize>,
-    during: Span,
-) {
+/// A file that had one name at every moment, whichever, and was not written to.
+struct Steady<'a> {
+    names: Vec<&'a str>,
+    content: Content,
+}
+
+/// All such files, by content; none of a content that others had too.
+fn steady(truth: &Truth, during: Span) -> BTreeMap<Content, Vec<Steady<'_>>> {
     let mut tenures: BTreeMap<FileId, Vec<(&str, Span)>> = BTreeMap::new();
     for name in truth.names.keys() {
         for (file, span) in truth.tenures(name, during) {
@@ -331,29 +332,58 @@ fn check_unsaid(
         }
     }
     let mut carriers: BTreeMap<Content, usize> = BTreeMap::new();
-    for at in 0..truth.files.len() {
-        for content in contents(truth, FileId(at), during).into_iter().flatten() {
-            *carriers.entry(content).or_default() += 1;
-        }
-    }
+    let mut found: BTreeMap<Content, Vec<Steady<'_>>> = BTreeMap::new();
     for (file, mut spans) in tenures {
         let contents = contents(truth, file, during);
+        for content in contents.iter().flatten() {
+            *carriers.entry(*content).or_default() += 1;
+        }
         let [Some(content)] = contents[..] else {
             continue;
         };
-        if carriers[&content] > 1 {
-            continue;
-        }
         spans.sort_by_key(|(_, span)| span.0);
-        // One name at every moment: no more, no less.
         let mut at = during.0;
         let one_name = spans.iter().all(|(_, span)| {
             let follows = span.0 == at;
             at = span.1;
             follows
         });
-        if one_name && at == during.1 && !spans.iter().any(|(name, _)| listed.contains_key(name)) {
-            let text = format!("'{options}' during {during:?}: {file:?} as {spans:?}");
+        if one_name && at == during.1 {
+            let names = spans.into_iter().map(|(name, _)| name).collect();
+            found
+                .entry(content)
+                .or_default()
+                .push(Steady { names, content });
+        }
+    }
+    found.retain(|content, files| carriers[content] == files.len());
+    found
+}
+
+/// What was there all the time, under whatever name, is shown under one of its names if it is asked for.
+fn check_unsaid(
+    verdict: &mut Verdict,
+    truth: &Truth,
+    options: &Options,
+    listed: &BTreeMap<&str, usize>,
+    during: Span,
+) {
+    for files in steady(truth, during).values() {
+        let root = |name: &&str| name.split('/').next().map(str::to_owned);
+        let roots = |file: &Steady<'_>| file.names.iter().map(root).collect::<BTreeSet<_>>();
+        if options.isolate && files.iter().any(|file| roots(file).len() > 1) {
+            continue;
+        }
+        let firsts: Vec<Vec<&str>> = files.iter().map(|file| vec![file.names[0]]).collect();
+        if !is_asked_for(options, &firsts.iter().collect::<Vec<_>>()) {
+            continue;
+        }
+        let set = |file: &Steady<'_>| file.names.iter().find_map(|name| listed.get(name).copied());
+        let sets: BTreeSet<Option<usize>> = files.iter().map(set).collect();
+        if sets.len() > 1 || sets.contains(&None) {
+            let names: Vec<_> = files.iter().map(|file| &file.names).collect();
+            let content = files[0].content;
+            let text = format!("'{options}' during {during:?}: {names:?}, {content:?}");
             verdict.wrong(Wrong::Unsaid, text);
         }
     }

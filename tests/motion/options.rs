@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::dice::Dice;
+use super::stage::Lengths;
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -15,26 +16,22 @@ pub struct Options {
 }
 
 /// The mixes that come first: `-H`, `-I`, `--unique`, `-L`.
-const FIRST: [[bool; 4]; 8] = {
+fn first(round: usize, lengths: Lengths) -> Option<[bool; 4]> {
     const Y: bool = true;
     const N: bool = false;
-    [
-        [Y, N, N, N],
-        [N, N, Y, N],
-        [N, N, N, N],
-        [Y, Y, N, N],
-        [N, Y, Y, N],
-        [Y, N, N, Y],
-        [Y, N, Y, N],
-        [N, N, Y, Y],
-    ]
-};
+    const OF_SHARED: [[bool; 4]; 4] = [[Y, N, N, N], [N, N, N, N], [Y, Y, N, N], [Y, N, N, Y]];
+    const OF_OWN: [[bool; 4]; 4] = [[N, N, Y, N], [N, Y, Y, N], [N, N, Y, Y], [Y, N, Y, N]];
+    match lengths {
+        Lengths::Shared => OF_SHARED.get(round).copied(),
+        Lengths::Own => OF_OWN.get(round).copied(),
+    }
+}
 
 impl Options {
     /// One mix after the other of those that matter most, then by chance.
-    pub fn of_round(round: usize, dice: &mut Dice) -> Self {
+    pub fn of_round(round: usize, lengths: Lengths, dice: &mut Dice) -> Self {
         let mut options = Self::mixed(dice);
-        if let Some([hard_links, isolate, unique, follow_links]) = FIRST.get(round).copied() {
+        if let Some([hard_links, isolate, unique, follow_links]) = first(round, lengths) {
             options = Self {
                 hard_links,
                 isolate,

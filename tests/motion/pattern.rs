@@ -5,6 +5,8 @@ use super::truth::Prospect;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
+    /// To see that what is expected is what is found.
+    Nothing,
     /// `mv a/f z/f`.
     Move,
     /// A new file is renamed over an old one, and a further one gets the inode.
@@ -42,6 +44,7 @@ impl Stage {
     /// Does it once.
     pub fn play(&mut self, pattern: Pattern) {
         match pattern {
+            Pattern::Nothing => {}
             Pattern::Move => self.play_move(),
             Pattern::Replace => self.play_replace(),
             Pattern::Recreate => self.play_recreate(),
@@ -102,7 +105,7 @@ impl Stage {
     fn play_replace(&mut self) {
         let Some(name) = self.toy() else { return };
         let (folder, _) = name.rsplit_once('/').expect("below a folder");
-        let temporary = self.make_file(&folder.to_owned());
+        let temporary = self.make_file(folder);
         self.truth.rename(&temporary, &name);
         // The new one gets the inode that was given back; another one goes, so that their number stays.
         let leaf = self.leaf(Prospect::Ahead);

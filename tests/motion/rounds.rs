@@ -16,6 +16,7 @@ use super::options::Options;
 use super::pattern::Pattern;
 use super::stage::{Lengths, Stage};
 use super::truth::Prospect;
+use super::watch::Watch;
 
 /// A few in `cargo test`, thousands by the variable.
 pub fn rounds(few: usize) -> usize {
@@ -48,7 +49,9 @@ fn end(mut child: Child, meanwhile: impl FnOnce(&Child)) -> Run {
     let run = thread::scope(|scope| {
         let stdout = scope.spawn(|| all(stdout.expect("a pipe")));
         let stderr = scope.spawn(|| all(stderr.expect("a pipe")));
+        let leash = Leash(Pid::from_child(&child));
         meanwhile(&child);
+        drop(leash);
         Run {
             status: child.wait().expect("it ends"),
             stdout: stdout.join().expect("stdout can be read"),
@@ -59,28 +62,44 @@ fn end(mut child: Child, meanwhile: impl FnOnce(&Child)) -> Run {
     run
 }
 
+/// Ends a run that stands still when a test fails; else nobody would.
+struct Leash(Pid);
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let _ = kill_process(self.0, Signal::KILL);
+        }
+    }
+}
+
+/// Makes a run stand still; false if it was over first.
+fn stop(pid: Pid) -> bool {
+    kill_process(pid, Signal::STOP).expect("a child");
+    let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+    let state = waitid(WaitId::Pid(pid), options).expect("a child");
+    state.expect("waited for").stopped()
+}
+
+fn is_over(pid: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let state = waitid(WaitId::Pid(pid), options);
+    state.expect("a child").is_some()
+}
+
 /// Stops the run after so many openings of folders and files, plays, and lets it go on; again and again.
 fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.expect("a process");
+    let pid = Pid::from_child(child);
     // The whole tree comes to about so many; the first stops are the most interesting.
     let mut next = stage.dice.below(200);
     let (mut openings, mut stops) = (0, 0);
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    loop {
-        let over = waitid(WaitId::Pid(pid), options | WaitIdOptions::NOHANG);
-        if over.expect("a child").is_some() {
-            return stops;
-        }
+    while !is_over(pid) {
         openings += look(stage, 2);
         if openings < next {
             continue;
         }
-        kill_process(pid, Signal::STOP).expect("a child");
-        let stopped = waitid(WaitId::Pid(pid), options | WaitIdOptions::STOPPED);
-        let stopped = stopped.expect("a child").expect("waited for");
-        if !stopped.stopped() {
-            return stops;
+        if !stop(pid) {
+            break;
         }
         // Nothing is opened any more: what was not opened by now is yet to come.
         openings += look(stage, 0);
@@ -92,6 +111,40 @@ fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
         next = openings + 1 + stage.dice.below(120);
         kill_process(pid, Signal::CONT).expect("a child");
     }
+    stops
+}
+
+/// Runs the program, stops it once when it has opened so many of the watched folders, and does something with
+/// those that it has opened, in order. If that says that it is too late, all begins again.
+pub fn stopped_once(
+    folder: &Path,
+    arguments: &str,
+    watch: &Watch,
+    after: usize,
+    mut does: impl FnMut(&[String]) -> bool,
+) -> Run {
+    // On a machine with other work it may be late a few times.
+    for _ in 0..200 {
+        while watch.wait(0).1 > 0 {}
+        let child = seekless(folder, arguments).spawn();
+        let mut done = false;
+        let run = end(child, |child| {
+            let pid = Pid::from_child(child);
+            let mut opened = Vec::new();
+            while opened.len() < after && !is_over(pid) {
+                opened.extend(watch.wait(2).0);
+            }
+            if !is_over(pid) && stop(pid) {
+                opened.extend(watch.wait(0).0);
+                done = does(&opened);
+                kill_process(pid, Signal::CONT).expect("a child");
+            }
+        });
+        if done {
+            return run;
+        }
+    }
+    panic!("it is always over before it can be stopped");
 }
 
 /// Takes note of what was opened; returns how many openings there were.
@@ -106,74 +159,84 @@ fn look(stage: &mut Stage, milliseconds: i64) -> usize {
     openings
 }
 
-/// Plays a pattern whenever the run is made to stand still.
-pub fn step_by_step(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
-    let mut verdict = Verdict::default();
+/// Plays a pattern in so many runs of either kind, with files of either kind.
+pub fn play(place: &Path, pattern: Pattern, rounds: usize) -> [Verdict; 2] {
+    let (mut stepped, mut free) = (Verdict::default(), Verdict::default());
+    let half = rounds.div_ceil(2);
     let mut stops = 0;
     for lengths in [Lengths::Shared, Lengths::Own] {
-        let mut stage = Stage::new(place, seed(pattern), lengths, true);
-        for round in 0..rounds.div_ceil(2) {
-            look(&mut stage, 0);
-            let options = Options::of_round(round, &mut stage.dice);
-            let from = stage.truth.begin();
-            let child = start(&stage, &options);
-            let run = end(child, |child| {
-                stops += play_at_stops(&mut stage, child, pattern);
-            });
-            let during = (from, stage.truth.moment + 1);
-            judge(&mut verdict, &stage.truth, &options, &run, during);
-        }
+        let mut stage = Stage::new(place, seed(pattern), lengths);
+        stops += step_by_step(&mut stage, pattern, half, &mut stepped);
+        let (reused, made) = (stage.truth.reused, stage.truth.made);
         println!(
-            "{pattern:?}, {lengths:?}: {} of {} made have a number that was given back",
-            stage.truth.reused, stage.truth.made
+            "{pattern:?}, {lengths:?}: {reused} of {made} made have a number that was given back"
         );
+        freely(stage, pattern, half, &mut free);
     }
-    println!("{pattern:?}, step by step: {stops} stops, {verdict}");
+    println!("{pattern:?}, step by step, {stops} stops: {stepped}");
+    println!("{pattern:?}, freely: {free}");
     // Else it was never seen at work.
     assert!(stops >= rounds, "{stops} stops in {rounds} rounds");
-    verdict
+    [stepped, free]
+}
+
+/// Plays a pattern whenever the run is made to stand still; returns how often it was.
+fn step_by_step(
+    stage: &mut Stage,
+    pattern: Pattern,
+    rounds: usize,
+    verdict: &mut Verdict,
+) -> usize {
+    let mut stops = 0;
+    for round in 0..rounds {
+        look(stage, 0);
+        let options = Options::of_round(round, stage.lengths, &mut stage.dice);
+        let from = stage.truth.begin();
+        let child = start(stage, &options);
+        let run = end(child, |child| stops += play_at_stops(stage, child, pattern));
+        let during = (from, stage.truth.moment + 1);
+        judge(verdict, &stage.truth, &options, &run, during);
+    }
+    stops
 }
 
 /// Plays a pattern all the time.
-pub fn freely(place: &Path, pattern: Pattern, rounds: usize) -> Verdict {
-    let mut verdict = Verdict::default();
-    for lengths in [Lengths::Shared, Lengths::Own] {
-        let stage = Stage::new(place, seed(pattern), lengths, false);
-        let stage = Mutex::new(stage);
-        let over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    let pause = {
-                        let mut stage = stage.lock().expect("no panic");
-                        stage.play(pattern);
-                        stage.dice.below(400)
-                    };
-                    thread::sleep(Duration::from_micros(pause as u64));
-                }
-            });
-            // Also where something is wrong with this thread.
-            let _ends = Ends(&over);
-            for round in 0..rounds.div_ceil(2) {
-                let (options, from, child) = {
+fn freely(mut stage: Stage, pattern: Pattern, rounds: usize, verdict: &mut Verdict) {
+    stage.watch = None;
+    let stage = Mutex::new(stage);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let pause = {
                     let mut stage = stage.lock().expect("no panic");
-                    let options = Options::of_round(round, &mut stage.dice);
-                    let from = stage.truth.begin();
-                    for prospect in stage.truth.folders.values_mut() {
-                        *prospect = Prospect::Uncertain;
-                    }
-                    let child = start(&stage, &options);
-                    (options, from, child)
+                    stage.play(pattern);
+                    stage.dice.below(400)
                 };
-                let run = end(child, |_| {});
-                let stage = stage.lock().expect("no panic");
-                let during = (from, stage.truth.moment + 1);
-                judge(&mut verdict, &stage.truth, &options, &run, during);
+                thread::sleep(Duration::from_micros(pause as u64));
             }
         });
-    }
-    println!("{pattern:?}, freely: {verdict}");
-    verdict
+        // Also where something is wrong with this thread.
+        let _ends = Ends(&over);
+        for round in 0..rounds {
+            let (options, from, child) = {
+                let mut stage = stage.lock().expect("no panic");
+                let lengths = stage.lengths;
+                let options = Options::of_round(round, lengths, &mut stage.dice);
+                let from = stage.truth.begin();
+                // Nobody knows where the run is.
+                for prospect in stage.truth.folders.values_mut() {
+                    *prospect = Prospect::Uncertain;
+                }
+                let child = start(&stage, &options);
+                (options, from, child)
+            };
+            let run = end(child, |_| {});
+            let stage = stage.lock().expect("no panic");
+            let during = (from, stage.truth.moment + 1);
+            judge(verdict, &stage.truth, &options, &run, during);
+        }
+    });
 }
 
 struct Ends<'a>(&'a AtomicBool);

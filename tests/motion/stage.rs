@@ -50,7 +50,7 @@ const FILES: usize = 3;
 const FILLERS: usize = 150;
 
 impl Stage {
-    pub fn new(place: &Path, seed: u64, lengths: Lengths, watched: bool) -> Self {
+    pub fn new(place: &Path, seed: u64, lengths: Lengths) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("seekless-motion-")
             .tempdir_in(place)
@@ -59,7 +59,7 @@ impl Stage {
         let mut stage = Self {
             truth: Truth::new(&top),
             dice: Dice::new(seed),
-            watch: watched.then(Watch::new),
+            watch: Some(Watch::new()),
             lengths,
             covers: BTreeMap::new(),
             covering: None,
@@ -95,6 +95,9 @@ impl Stage {
                 self.host("two", HOSTS - 1 - host);
             }
         }
+        if self.lengths == Lengths::Shared {
+            self.pairs();
+        }
         for (link, target) in LINKS {
             let path = self.truth.path(link);
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -123,6 +126,24 @@ impl Stage {
             let leaf = self.make_leaf(&host);
             for _ in 0..FILES {
                 self.make_file(&leaf);
+            }
+        }
+    }
+
+    /// Equal files, one below each root, to play with.
+    fn pairs(&mut self) {
+        for host in 0..HOSTS {
+            for _ in 0..2 {
+                let size = self.length();
+                let content = self.truth.content(size);
+                for root in ["one", "two"] {
+                    let leaves = self.leaves();
+                    let host = format!("{root}/h/{host}/");
+                    let leaves: Vec<_> = leaves.iter().filter(|l| l.starts_with(&host)).collect();
+                    let leaf = (*self.dice.pick(&leaves)).clone();
+                    let name = self.name_in(&leaf);
+                    self.truth.create(&name, content);
+                }
             }
         }
     }

@@ -25,7 +25,9 @@ pub struct Content {
 impl Content {
     pub fn bytes(self) -> Vec<u8> {
         let word = format!("<{:014}>", self.id).into_bytes();
-        word.into_iter().cycle().take(self.size).collect()
+        let mut bytes = word.repeat(self.size.div_ceil(word.len()));
+        bytes.truncate(self.size);
+        bytes
     }
 }
 
@@ -46,6 +48,8 @@ pub fn lasts(span: Span) -> bool {
 #[derive(Clone, Debug)]
 pub struct Known {
     pub ino: u64,
+    /// How many names it has where it was made.
+    pub links: u64,
     /// From when on it had which content; `None` while it was written.
     pub contents: Vec<(u64, Option<Content>)>,
     /// What whoever looks now must see and will see as it is: see [`Truth::is_sure`].
@@ -121,6 +125,14 @@ impl Truth {
             known.contents = last.into_iter().collect();
             known.sure = true;
         }
+        // A file with more names than links is mounted somewhere: what is shown of it depends on the way.
+        let mut counts: BTreeMap<FileId, u64> = BTreeMap::new();
+        for (_, file) in self.now() {
+            *counts.entry(file).or_default() += 1;
+        }
+        for (file, count) in counts {
+            self.known_mut(file).sure = count <= self.known(file).links;
+        }
         for prospect in self.folders.values_mut() {
             *prospect = Prospect::Ahead;
         }
@@ -170,6 +182,12 @@ impl Truth {
         self.folders.get(folder) == Some(&Prospect::Ahead)
     }
 
+    /// The same of all names that a file has.
+    fn all_ahead(&self, file: FileId) -> bool {
+        let own = self.now().filter(|(_, other)| *other == file);
+        own.map(|(name, _)| name).all(|name| self.is_ahead(name))
+    }
+
     fn touched(&mut self, file: FileId) {
         self.known_mut(file).sure = false;
     }
@@ -195,6 +213,7 @@ impl Truth {
         self.moment += 1;
         self.files.push(Known {
             ino,
+            links: 1,
             contents,
             sure: self.is_ahead(name),
             still: false,
@@ -212,6 +231,7 @@ impl Truth {
     /// Takes note that a file lost a name; it may have been the last.
     fn lost(&mut self, file: FileId) {
         self.touched(file);
+        self.known_mut(file).links -= 1;
         if !self.now().any(|(_, other)| other == file) {
             let ino = self.known(file).ino;
             self.freed.insert(ino, true);
@@ -224,17 +244,20 @@ impl Truth {
         let file = self.at(old).expect("known");
         self.begins(new, file);
         self.touched(file);
+        self.known_mut(file).links += 1;
     }
 
     /// Renames a file; what had the new name loses it.
     pub fn rename(&mut self, old: &str, new: &str) {
         fs::rename(self.path(old), self.path(new)).expect("renamed");
         self.moment += 1;
-        let file = self.ends(old).expect("known");
+        let file = self.at(old).expect("known");
+        let before = self.all_ahead(file);
+        self.ends(old);
         let was = self.ends(new);
         self.begins(new, file);
-        let sure = self.known(file).sure && self.is_ahead(old) && self.is_ahead(new);
-        self.known_mut(file).sure = sure;
+        let after = self.all_ahead(file);
+        self.known_mut(file).sure &= before && after;
         if let Some(was) = was {
             self.lost(was);
         }
@@ -245,13 +268,15 @@ impl Truth {
         let (from, to) = (self.path(one), self.path(other));
         renameat_with(CWD, from, CWD, to, RenameFlags::EXCHANGE).expect("exchanged");
         self.moment += 1;
-        let (first, second) = (self.ends(one), self.ends(other));
-        let both = [first.expect("known"), second.expect("known")];
+        let both = [one, other].map(|name| self.at(name).expect("known"));
+        let before = both.map(|file| self.all_ahead(file));
+        self.ends(one);
+        self.ends(other);
         self.begins(other, both[0]);
         self.begins(one, both[1]);
-        for file in both {
-            let sure = self.known(file).sure && self.is_ahead(one) && self.is_ahead(other);
-            self.known_mut(file).sure = sure;
+        for (file, before) in both.into_iter().zip(before) {
+            let after = self.all_ahead(file);
+            self.known_mut(file).sure &= before && after;
         }
     }
 
@@ -313,7 +338,8 @@ impl Truth {
         for name in self.below(old) {
             let file = self.ends(&name).expect("known");
             self.begins(&format!("{new}{}", &name[old.len()..]), file);
-            self.known_mut(file).sure &= ahead;
+            let others = self.all_ahead(file);
+            self.known_mut(file).sure &= ahead && others;
         }
     }
 
@@ -334,6 +360,7 @@ impl Truth {
     pub fn foreign(&mut self, ino: u64, content: Content) -> FileId {
         self.files.push(Known {
             ino,
+            links: 1,
             contents: vec![(self.moment, Some(content))],
             sure: false,
             still: false,
