@@ -73,9 +73,10 @@ impl Run<'_> {
     pub fn found(&mut self, batch: &FoundBatch) {
         let (mut files, mut names) = (batch.files.iter(), &batch.names[..]);
         for run in &batch.runs {
-            let first = files.as_slice().first();
-            let first = first.map_or(0, |file| usize::from(file.name_len));
-            let volume = self.volume(run.dev, run.dir, &names[..first]);
+            let volume = self.volume(run.dev, run.dir);
+            if let Some(numbering) = run.numbering {
+                self.machine.trust_numbers(volume, numbering);
+            }
             for file in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
@@ -95,11 +96,9 @@ impl Run<'_> {
     }
 
     /// The catalog's number of a file system; places it in the scheduler when it is first met.
-    fn volume(&mut self, dev: u64, dir: DirId, file: &[u8]) -> u16 {
+    fn volume(&mut self, dev: u64, dir: DirId) -> u16 {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {
-            let numbering = self.numbering(dir, file);
-            self.machine.trust_numbers(number, numbering);
             let path = crate::scan::path_of(&self.dirs, dir, None);
             let path = match path.as_os_str().is_empty() {
                 true => PathBuf::from("."),

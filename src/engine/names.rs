@@ -13,8 +13,6 @@ use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, Numbering};
-use crate::scan::numbering_of;
-use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
@@ -43,19 +41,6 @@ struct Looked {
 }
 
 impl Run<'_> {
-    /// What inode numbers are worth on the file system of a file.
-    pub fn numbering(&self, dir: DirId, name: &[u8]) -> Numbering {
-        let Ok(folder) = self.dirs.read().open(dir) else {
-            return Numbering::Arbitrary;
-        };
-        let file = CString::new(name).map_err(|_| Errno::INVAL);
-        let file = file.and_then(|name| open::any_handle(&folder, &name, self.config.follow_links));
-        match file {
-            Ok(file) => numbering_of(file),
-            Err(_) => numbering_of(folder),
-        }
-    }
-
     /// True if a name was met before, on a file system whose inode numbers do not say so.
     pub fn is_met_again(
         &mut self,

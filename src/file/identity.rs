@@ -55,7 +55,7 @@ const UNIQUE: &[u64] = &[
 ];
 
 /// A folder as it was met: what tells it from all others at that moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolderId {
     /// `st_dev` of its file system.
     pub dev: u64,

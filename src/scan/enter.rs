@@ -80,6 +80,12 @@ pub fn met(dirs: &DirTable, here: &Stat, fd: BorrowedFd<'_>) -> Option<DirId> {
     known.find(|&dir| is_now(dirs, dir, here, fd, numbering))
 }
 
+/// What inode numbers on the file system of a name are worth; none if it is gone.
+pub fn numbering_of_name(folder: impl AsFd, name: &CStr, follow: bool) -> Option<Numbering> {
+    let magic = statfs::magic(open::any_handle(folder, name, follow).ok()?)?;
+    Some(Numbering::of_magic(magic))
+}
+
 /// What inode numbers on the file system of an open file are worth.
 pub fn numbering_of(fd: impl AsFd) -> Numbering {
     statfs::magic(fd).map_or(Numbering::Arbitrary, Numbering::of_magic)

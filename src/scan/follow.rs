@@ -19,12 +19,12 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FoundFile};
 use crate::sys::{open, stat, statfs};
 
-use super::enter::{Entered, enter, enter_again};
+use super::enter::{Entered, enter, enter_again, numbering_of_name};
 use super::filter::Verdict;
-use super::found::{Outbox, ScanMessage};
+use super::found::{Outbox, Place, ScanMessage};
 use super::ignore_file::IgnoreRules;
 use super::stamp::Stamp;
-use super::walk::{Folder, LISTED_AGAIN, Walk, Walked, count, found_file};
+use super::walk::{Folder, LISTED_AGAIN, Left, Walk, Walked, count, found_file};
 
 /// A walk with links followed.
 pub struct Following<'a> {
@@ -32,7 +32,7 @@ pub struct Following<'a> {
     outbox: Outbox<'a>,
     /// Files reached through a link of their own: they come last, so that a file which is also
     /// reached by its real name is known by that.
-    linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
+    linked: Vec<(Place, CString, CString, FoundFile)>,
     /// The least depth at which each folder was met; roots are not in it.
     depths: HashMap<DirId, usize>,
     walked: Walked,
@@ -62,8 +62,9 @@ impl<'a> Following<'a> {
         if self.walk.list_again {
             self.list_again();
         }
-        for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
-            self.outbox.push(dir, root, dev, &name, file);
+        for (place, path, name, file) in std::mem::take(&mut self.linked) {
+            let numbering = || numbering_of_name(open::CWD, &path, true);
+            self.outbox.push(place, name.to_bytes(), file, numbering);
         }
         self.outbox.flush();
         self.walked
@@ -74,7 +75,7 @@ impl<'a> Following<'a> {
         let fd = self.walk.dirs.read().open(folder.dir).ok()?;
         let stat = stat::descriptor(&fd).ok()?;
         Some(Folder {
-            listed: Some(Stamp::of(&stat, &fd)),
+            left: Left::Listed(Stamp::of(&stat, &fd)),
             name: None,
             rules: folder.rules.clone(),
             ..*folder
@@ -87,7 +88,7 @@ impl<'a> Following<'a> {
         for _ in 0..LISTED_AGAIN {
             let changed_before = self.walked.changed.len();
             for folder in std::mem::take(&mut self.walked.listed) {
-                if let Some(stamp) = folder.listed {
+                if let Left::Listed(stamp) = folder.left {
                     stamp.wait_until_told_apart();
                 }
                 let Some(now) = self.changed(&folder) else {
@@ -118,10 +119,21 @@ impl<'a> Following<'a> {
     /// A folder with its times of now, if it is not what it was.
     fn changed(&self, folder: &Folder) -> Option<Folder> {
         let dirs = self.walk.dirs;
+        if let (Left::Passed(id), Some(name)) = (folder.left, &folder.name) {
+            let path = super::walk::path_of(dirs, folder.dir, Some(name));
+            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+            let here = stat::target(open::CWD, &path);
+            let is_this = here.is_ok_and(|here| FolderId::from(&here) == id);
+            return (!is_this).then(|| Folder {
+                name: None,
+                left: Left::Listed(Stamp::OUTDATED),
+                ..folder.clone()
+            });
+        }
         let fd = dirs.read().open(folder.dir).ok()?;
         let stat = stat::descriptor(&fd).ok()?;
         let is_this = FolderId::from(&stat) == dirs.read().id(folder.dir);
-        let still = folder.listed.is_some_and(|stamp| stamp.still_holds(&stat));
+        let still = matches!(folder.left, Left::Listed(stamp) if stamp.still_holds(&stat));
         if is_this && still {
             return None;
         }
@@ -134,7 +146,7 @@ impl<'a> Following<'a> {
         };
         Some(Folder {
             dir,
-            listed: Some(Stamp::of(&stat, &fd)),
+            left: Left::Listed(Stamp::of(&stat, &fd)),
             name: None,
             rules: folder.rules.clone(),
             ..*folder
@@ -258,13 +270,25 @@ impl<'a> Following<'a> {
                         depth: u32::try_from(depth).unwrap_or(u32::MAX),
                         root_dev: root.root_dev,
                         rules: rules.cloned(),
-                        listed: Some(Stamp::of(&here, &fd)),
+                        left: Left::Listed(Stamp::of(&here, &fd)),
                     });
                 }
                 return Some(dir);
             }
             Entered::Before(dir) => dir,
         };
+        if self.walk.list_again
+            && let Ok(name) = CString::new(name)
+        {
+            self.walked.listed.push(Folder {
+                dir: above,
+                name: Some(name),
+                depth: u32::try_from(depth).unwrap_or(u32::MAX) - 1,
+                root_dev: root.root_dev,
+                rules: rules.cloned(),
+                left: Left::Passed(FolderId::from(&here)),
+            });
+        }
         // Where depth counts, a shorter way leads further down. What it finds a second time is
         // known by then.
         self.walked.left_out.listed_before += 1;
@@ -304,11 +328,16 @@ impl<'a> Following<'a> {
         let mut file = found_file(&stat, name);
         file.via_link = entry.path_is_symlink();
         self.walk.files.fetch_add(1, Ordering::Relaxed);
-        if file.via_link {
-            self.linked
-                .push((above, root, stat.dev, name.to_owned(), file));
-        } else {
-            self.outbox.push(above, root, stat.dev, name, file);
+        let place = Place {
+            dir: above,
+            root,
+            dev: stat.dev,
+        };
+        if !file.via_link {
+            let numbering = || numbering_of_name(open::CWD, &path, true);
+            self.outbox.push(place, name, file, numbering);
+        } else if let Ok(name) = CString::new(name) {
+            self.linked.push((place, path, name, file));
         }
     }
 

@@ -15,7 +15,6 @@ mod roots;
 mod stamp;
 mod walk;
 
-pub(crate) use enter::numbering_of;
 pub use filter_spec::{BadPattern, FilterSpec};
 pub(crate) use follow::Following;
 pub(crate) use found::{FoundBatch, Outbox, ScanMessage};

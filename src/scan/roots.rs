@@ -14,10 +14,10 @@ use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
-use super::enter::met;
+use super::enter::{met, numbering_of_name};
 use super::filter::Filter;
-use super::found::Outbox;
-use super::walk::{Folder, count, found_file};
+use super::found::{Outbox, Place};
+use super::walk::{Folder, Left, count, found_file};
 
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
 /// second time; files are handed over at once.
@@ -41,7 +41,7 @@ pub struct Roots<'a> {
     /// Files handed over.
     pub files: u64,
     /// Files named through links, which come last: a file's own names go first.
-    linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
+    linked: Vec<(Place, Vec<u8>, FoundFile)>,
 }
 
 impl<'a> Roots<'a> {
@@ -126,7 +126,7 @@ impl<'a> Roots<'a> {
             depth: 0,
             root_dev: stat.dev,
             rules: None,
-            listed: None,
+            left: Left::New,
         })
     }
 
@@ -160,18 +160,21 @@ impl<'a> Roots<'a> {
         let mut file = found_file(stat, name);
         file.via_link = is_link;
         self.files += 1;
-        if is_link {
-            self.linked
-                .push((dir, number, stat.dev, name.to_owned(), file));
-        } else {
-            outbox.push(dir, number, stat.dev, name, file);
+        let place = Place {
+            dir,
+            root: number,
+            dev: stat.dev,
+        };
+        match is_link {
+            true => self.linked.push((place, path.to_owned(), file)),
+            false => push(outbox, place, path, file),
         }
     }
 
     /// Hands over the files that were named through links. Call it when all others are handed over.
     pub fn hand_over_linked(&mut self, outbox: &mut Outbox<'_>) {
-        for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
-            outbox.push(dir, root, dev, &name, file);
+        for (place, path, file) in std::mem::take(&mut self.linked) {
+            push(outbox, place, &path, file);
         }
         outbox.flush();
     }
@@ -184,6 +187,14 @@ impl<'a> Roots<'a> {
             cause: cause.map(Into::into),
         });
     }
+}
+
+fn push(outbox: &mut Outbox<'_>, place: Place, path: &[u8], file: FoundFile) {
+    let name = &path[path.len() - usize::from(file.name_len)..];
+    outbox.push(place, name, file, || {
+        let path = CString::new(path).ok()?;
+        numbering_of_name(open::CWD, &path, true)
+    });
 }
 
 /// Metadata of a path itself and of what it leads to.

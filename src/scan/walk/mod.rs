@@ -18,7 +18,7 @@ use std::thread;
 use crossbeam_channel::Sender;
 
 use crate::event::{LeftOut, Observer};
-use crate::file::{DirId, FoundFile, SharedDirs};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::ignore_file::IgnoreRules;
@@ -66,6 +66,7 @@ pub struct Crew {
 }
 
 /// A folder to be listed.
+#[derive(Clone)]
 pub struct Folder {
     /// Itself if it is a root, else the folder above it.
     pub dir: DirId,
@@ -77,8 +78,20 @@ pub struct Folder {
     pub root_dev: u64,
     /// Ignore rules that hold in the folder above.
     pub rules: Option<Arc<IgnoreRules>>,
-    /// Its times just before it was listed, if it was.
-    pub listed: Option<Stamp>,
+    /// How it was left, if it was looked at before.
+    pub left: Left,
+}
+
+/// How a folder was left when it was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// It was not looked at.
+    #[default]
+    New,
+    /// It was listed, just after it had these times.
+    Listed(Stamp),
+    /// It was passed over, since it was this one, which was met before.
+    Passed(FolderId),
 }
 
 /// Times that folders are listed again if they changed: twice, since what moves into one folder while it is
@@ -133,8 +146,8 @@ impl Walk<'_> {
 
 /// Each folder once; outdated if it is so once.
 fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
-    folders.sort_unstable_by_key(|folder| (folder.dir, folder.listed));
-    folders.dedup_by_key(|folder| folder.dir);
+    folders.sort_unstable_by(|a, b| (a.dir, &a.name, a.left).cmp(&(b.dir, &b.name, b.left)));
+    folders.dedup_by(|a, b| (a.dir, &a.name) == (b.dir, &b.name));
     folders
 }
 

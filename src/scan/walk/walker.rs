@@ -13,9 +13,9 @@ use rustix::io::Errno;
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FolderId};
-use crate::scan::enter::{Entered, enter, enter_again};
+use crate::scan::enter::{Entered, enter, enter_again, numbering_of_name};
 use crate::scan::filter::Verdict;
-use crate::scan::found::{Outbox, ScanMessage};
+use crate::scan::found::{Outbox, Place, ScanMessage};
 use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
@@ -23,7 +23,7 @@ use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
 use crate::sys::{dirent, open, rusage, stat, statfs};
 
-use super::{Folder, Round, Walk, Walked, count, found_file, path_of};
+use super::{Folder, Left, Round, Walk, Walked, count, found_file, path_of};
 
 /// A thread that lists folders.
 pub struct Walker<'a> {
@@ -84,8 +84,10 @@ impl<'a> Walker<'a> {
     }
 
     fn visit(&mut self, folder: Folder) {
-        if let Some(stamp) = folder.listed {
-            return self.look_again(folder, stamp);
+        match folder.left {
+            Left::New => {}
+            Left::Listed(stamp) => return self.look_again(folder, stamp),
+            Left::Passed(id) => return self.pass_again(folder, id),
         }
         match self.enter(&folder) {
             Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, &stat, folder),
@@ -97,11 +99,11 @@ impl<'a> Walker<'a> {
     fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: &Stat, folder: Folder) {
         let stamp = self.walk.list_again.then(|| Stamp::of(stat, &fd));
         self.list(dir, &fd, &folder);
-        if stamp.is_some() {
+        if let Some(stamp) = stamp {
             self.walked.listed.push(Folder {
                 dir,
                 name: None,
-                listed: stamp,
+                left: Left::Listed(stamp),
                 ..folder
             });
         }
@@ -142,6 +144,25 @@ impl<'a> Walker<'a> {
         self.list_and_note(dir, fd, &stat, folder);
         self.walked.folders -= 1;
         self.walked.left_out = before;
+    }
+
+    /// Looks whether a folder that was passed over is still the one that it was.
+    fn pass_again(&mut self, folder: Folder, id: FolderId) {
+        let Some(name) = &folder.name else { return };
+        let here = self.handles.get(folder.dir, self.walk.dirs);
+        let here = here.and_then(|above| stat::entry(above, name));
+        if here.is_ok_and(|here| FolderId::from(&here) == id) {
+            return self.walked.listed.push(folder);
+        }
+        if self.round == Round::Last {
+            self.walked.left_out.unsettled += 1;
+            return self.tell(folder.dir, Some(name), ProblemKind::Unsettled, None);
+        }
+        self.walked.changed.push(folder.dir);
+        self.visit(Folder {
+            left: Left::New,
+            ..folder
+        });
     }
 
     fn open_again(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
@@ -187,6 +208,12 @@ impl<'a> Walker<'a> {
             Entered::New(dir) => Ok(Some((dir, fd, here))),
             Entered::Before(_) => {
                 self.walked.left_out.listed_before += u64::from(self.round == Round::First);
+                if self.walk.list_again {
+                    self.walked.listed.push(Folder {
+                        left: Left::Passed(FolderId::from(&here)),
+                        ..folder.clone()
+                    });
+                }
                 Ok(None)
             }
         }
@@ -204,7 +231,7 @@ impl<'a> Walker<'a> {
             depth: folder.depth.saturating_sub(1),
             root_dev: folder.root_dev,
             rules: folder.rules.clone(),
-            listed: Some(Stamp::OUTDATED),
+            left: Left::Listed(Stamp::OUTDATED),
         });
     }
 
@@ -272,7 +299,7 @@ impl<'a> Walker<'a> {
                     depth: folder.depth + 1,
                     root_dev: folder.root_dev,
                     rules: rules.clone(),
-                    listed: None,
+                    left: Left::New,
                 });
             } else {
                 self.walked.left_out.filtered += 1;
@@ -325,9 +352,11 @@ impl<'a> Walker<'a> {
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
         let keep = count(&mut self.walked.left_out, verdict);
         if keep {
-            let name = name.to_bytes();
-            let file = found_file(&stat, name);
-            self.outbox.push(dir, root, stat.dev, name, file);
+            let file = found_file(&stat, name.to_bytes());
+            let dev = stat.dev;
+            let numbering = || numbering_of_name(fd, name, false);
+            self.outbox
+                .push(Place { dir, root, dev }, name.to_bytes(), file, numbering);
         }
         keep
     }
