@@ -5,13 +5,15 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{Catalog, DirId, DirTable, FileIndex};
+use crate::file::{Catalog, DirTable, FileIndex};
 use crate::hash::ContentDigest;
 use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
 use super::config::Config;
 use super::control::Control;
+use super::order;
 use super::reclaim;
+use super::requests::SMALL;
 use super::verify::{Refusal, verify};
 use super::volumes::Volumes;
 
@@ -112,7 +114,7 @@ impl<'a> Deliverer<'a> {
         if !self.counting.reported(files.len() as u64, replicas) {
             return Ok(());
         }
-        sort(&mut files, catalog, dirs);
+        order::sort(&mut files, catalog, dirs);
         let mut draft = Draft {
             digest,
             replicas,
@@ -143,6 +145,9 @@ impl<'a> Deliverer<'a> {
         );
         let redundant = draft.files.len() as u64 - 1;
         let size = catalog.size(draft.files[0]);
+        if !self.shows_digest(draft.files.len(), size) {
+            draft.digest = None;
+        }
         self.summary.sets += 1;
         self.summary.redundant_files += redundant;
         self.summary.redundant_bytes += redundant * size;
@@ -164,7 +169,14 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         let mut kept = std::mem::take(&mut self.kept);
-        kept.sort_by_cached_key(|draft| (Reverse(draft.reclaimable), draft.files[0]));
+        let size = |draft: &Draft| catalog.size(draft.files[0]);
+        order::sort_sets(
+            &mut kept,
+            |draft| (Reverse(draft.reclaimable), Reverse(size(draft))),
+            |draft| draft.files[0],
+            catalog,
+            dirs,
+        );
         if self.verified.files > 0 {
             self.summary.stages.push(self.verified.clone());
         }
@@ -172,6 +184,12 @@ impl<'a> Deliverer<'a> {
             (self.sink)(&written_out(draft, catalog, dirs, volumes))?;
         }
         Ok(())
+    }
+
+    /// True if the digest is known whatever was read first and what lay in the page cache. Whether a file that
+    /// is alone was read as a whole depends on that, and so does whether long files were compared instead.
+    fn shows_digest(&self, files: usize, size: u64) -> bool {
+        files > 1 && (self.config.digests || size <= SMALL)
     }
 
     fn replicas(&self, files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> u64 {
@@ -200,7 +218,8 @@ impl<'a> Deliverer<'a> {
         for (file, refusal) in verified.refused {
             draft.files.retain(|&f| f != file);
             let mut path = Vec::new();
-            catalog.path(file, dirs, &mut path);
+            let (dir, name) = order::best_name(catalog, dirs, file);
+            dirs.path_of(dir, name, &mut path);
             let (kind, cause) = match refusal {
                 Refusal::NotReached => continue,
                 Refusal::Differs => (ProblemKind::NotVerified, None),
@@ -220,41 +239,7 @@ impl<'a> Deliverer<'a> {
     }
 }
 
-/// The best candidate to keep first: of the first root, nearest to it, then by path.
-fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
-    if files.len() < 2 {
-        return;
-    }
-    let mut folders: Vec<DirId> = files.iter().map(|&file| catalog.dir(file)).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    // Of folders at one depth none is the beginning of another, so that their paths decide before names do.
-    let mut in_order: Vec<(u32, usize, DirId)> = folders
-        .iter()
-        .map(|&dir| (dirs.root(dir), dirs.depth(dir), dir))
-        .collect();
-    in_order.sort_unstable_by(|a, b| {
-        let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
-        by_depth.then_with(|| dirs.compare(a.2, b.2))
-    });
-    let mut ranks = vec![0; folders.len()];
-    let place_of = |dir: DirId| folders.partition_point(|&folder| folder < dir);
-    for (rank, &(.., dir)) in (0_u32..).zip(&in_order) {
-        ranks[place_of(dir)] = rank;
-    }
-    let mut ranked: Vec<(u32, FileIndex)> = files
-        .iter()
-        .map(|&file| (ranks[place_of(catalog.dir(file))], file))
-        .collect();
-    ranked.sort_unstable_by(|&(x, a), &(y, b)| {
-        let by_name = || catalog.first_name(a).cmp(catalog.first_name(b));
-        x.cmp(&y).then_with(by_name).then(a.cmp(&b))
-    });
-    for (file, (_, next)) in files.iter_mut().zip(ranked) {
-        *file = next;
-    }
-}
-
+/// A set with its paths, the best of each file's names first.
 fn written_out(
     draft: &Draft,
     catalog: &Catalog,
@@ -263,7 +248,9 @@ fn written_out(
 ) -> DuplicateSet {
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
-        for (dir, name) in catalog.names(file) {
+        let best = order::best_name(catalog, dirs, file);
+        let further = catalog.names(file).filter(|&name| name != best);
+        for (dir, name) in std::iter::once(best).chain(further) {
             let mut path = Vec::new();
             dirs.path_of(dir, name, &mut path);
             names.push(path);
@@ -278,7 +265,7 @@ fn written_out(
             mtime_ns: fingerprint.mtime_ns,
             allocated: catalog.allocated(file),
             disk: std::sync::Arc::clone(volumes.disk(catalog.volume(file))),
-            root: dirs.root(catalog.dir(file)),
+            root: dirs.root(best.0),
         }
     });
     DuplicateSet {

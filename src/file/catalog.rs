@@ -172,6 +172,11 @@ impl Catalog {
         &self.extra_bytes[start..start + usize::from(name.len)]
     }
 
+    /// True if the file has more names than the one found first.
+    pub fn has_further_names(&self, file: FileIndex) -> bool {
+        self.extra_of.contains_key(&file)
+    }
+
     /// All names of a file, the one found first at the front.
     pub fn names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
         let first = (self.dir(file), self.first_name(file));

@@ -63,7 +63,7 @@ impl<'a> Following<'a> {
 
     fn root(&mut self, root: &Folder) {
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
-        let mut walk = WalkDir::new(path).follow_links(true);
+        let mut walk = WalkDir::new(path).follow_links(true).sort_by_file_name();
         if let Some(max) = self.walk.max_depth {
             walk = walk.max_depth(max as usize);
         }
