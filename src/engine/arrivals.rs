@@ -79,9 +79,8 @@ impl Run<'_> {
                 names = rest;
                 if self.machine.found(file, name, run.dir, run.root, volume) {
                     self.summary.files += 1;
-                    self.summary.bytes_present += file.size;
-                } else {
-                    self.summary.extra_names += u64::from(!file.via_link);
+                    let present = &mut self.summary.bytes_present;
+                    *present = present.saturating_add(file.size);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! From equal files to sets, in the order that is wanted.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -136,22 +137,21 @@ impl<'a> Deliverer<'a> {
             );
             shares.then(|| volumes.lane(number))
         };
+        let stays = self.staying(&draft.files, catalog, dirs);
         draft.reclaimable = reclaim::reclaimable(
             catalog,
             dirs,
             &draft.files,
+            &stays,
             self.config.follow_links,
             sharing,
         );
-        let redundant = draft.files.len() as u64 - 1;
         let size = catalog.size(draft.files[0]);
+        let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
         if !self.shows_digest(draft.files.len(), size) {
             draft.digest = None;
         }
-        self.summary.sets += 1;
-        self.summary.redundant_files += redundant;
-        self.summary.redundant_bytes += redundant * size;
-        self.summary.reclaimable += draft.reclaimable;
+        self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
             Delivery::AsFinal => (self.sink)(&written_out(&draft, catalog, dirs, volumes)),
             Delivery::LargestFirst => {
@@ -192,6 +192,26 @@ impl<'a> Deliverer<'a> {
         files > 1 && (self.config.digests || size <= SMALL)
     }
 
+    /// Which files stay when the others go: the first, and with `--isolate` all that have a name below a root
+    /// of the first one, since copies there are no duplicates of it.
+    fn staying<'c>(
+        &self,
+        files: &[FileIndex],
+        catalog: &'c Catalog,
+        dirs: &'c DirTable,
+    ) -> impl Fn(FileIndex) -> bool + use<'c> {
+        let roots_of = |file| catalog.names(file).map(|(dir, _)| dirs.root(dir));
+        let first = files.first().copied();
+        let kept: HashSet<u32> = match (first, self.counting.isolate) {
+            (Some(first), true) => roots_of(first).collect(),
+            _ => HashSet::new(),
+        };
+        move |file| {
+            let is_beside = || roots_of(file).any(|root| kept.contains(&root));
+            Some(file) == first || !kept.is_empty() && is_beside()
+        }
+    }
+
     fn replicas(&self, files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> u64 {
         let names = || files.iter().flat_map(|&file| catalog.names(file));
         let (mut name_count, mut root_count) = (0, 0);
@@ -213,7 +233,8 @@ impl<'a> Deliverer<'a> {
         let follow = self.config.follow_links;
         let verified = verify(catalog, dirs, &draft.files, follow, &stopped);
         self.verified.files += draft.files.len() as u64;
-        self.verified.bytes_read += verified.bytes_read;
+        let read = &mut self.verified.bytes_read;
+        *read = read.saturating_add(verified.bytes_read);
         self.verified.time += started.elapsed();
         for (file, refusal) in verified.refused {
             draft.files.retain(|&f| f != file);

@@ -172,6 +172,11 @@ impl Catalog {
         &self.extra_bytes[start..start + usize::from(name.len)]
     }
 
+    /// Names of all files, without the one of each that was found first.
+    pub fn further_names(&self) -> u64 {
+        self.extra_names.len() as u64
+    }
+
     /// True if the file has more names than the one found first.
     pub fn has_further_names(&self, file: FileIndex) -> bool {
         self.extra_of.contains_key(&file)
