@@ -241,7 +241,7 @@ fn whatever_is_asked_for() {
         "--digest when-needed",
         "-L --empty",
     ] {
-        found_alike(tree.root(), &format!("--format json {options} {ROOTS}"), 10);
+        found_alike(tree.root(), &format!("--format json {options} {ROOTS}"), 6);
     }
 }
 
@@ -406,11 +406,11 @@ fn the_order_in_which_folders_are_listed_is_no_matter() {
     links.write("other", "not below a root");
     links.write("a/like-other", "not below a root");
     let (shuffled, linked) = (Shuffled::new(tree.root()), Shuffled::new(links.root()));
-    for options in ["", "-H", "--unique", "--isolate"] {
-        for format in ["text", "json", "csv", "ndjson", "nul"] {
+    for options in ["", "-H", "--unique --isolate"] {
+        for format in ["text", "json", "nul"] {
             let line = format!("--format {format} {options}");
-            found_alike(shuffled.0.path(), &format!("{line} {ROOTS}"), 10);
-            found_alike(linked.0.path(), &format!("{line} -L a b c"), 10);
+            found_alike(shuffled.0.path(), &format!("{line} {ROOTS}"), 6);
+            found_alike(linked.0.path(), &format!("{line} -L a b c"), 6);
         }
     }
 }

@@ -11,7 +11,7 @@ use crossbeam_channel::Sender;
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
-use crate::file::DirId;
+use crate::file::{DirId, Naming};
 use crate::scan::{Crew, Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
 use crate::sys::sysinfo;
 
@@ -73,23 +73,34 @@ impl Run<'_> {
     pub fn found(&mut self, batch: &FoundBatch) {
         let (mut files, mut names) = (batch.files.iter(), &batch.names[..]);
         for run in &batch.runs {
-            let volume = self.volume(run.dev, run.dir);
+            let first = files.as_slice().first();
+            let first = first.map_or(0, |file| usize::from(file.name_len));
+            let volume = self.volume(run.dev, run.dir, &names[..first]);
             for file in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
-                if self.machine.found(file, name, run.dir, run.root, volume) {
-                    self.summary.files += 1;
-                    let present = &mut self.summary.bytes_present;
-                    *present = present.saturating_add(file.size);
+                if self.is_met_again(file, name, run.dir, volume) {
+                    continue;
+                }
+                match self.machine.found(file, name, run.dir, run.root, volume) {
+                    Naming::First => {
+                        self.summary.files += 1;
+                        let present = &mut self.summary.bytes_present;
+                        *present = present.saturating_add(file.size);
+                    }
+                    Naming::Further => self.summary.extra_names += 1,
+                    Naming::Known => {}
                 }
             }
         }
     }
 
     /// The catalog's number of a file system; places it in the scheduler when it is first met.
-    fn volume(&mut self, dev: u64, dir: DirId) -> u16 {
+    fn volume(&mut self, dev: u64, dir: DirId, file: &[u8]) -> u16 {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {
+            let numbering = self.numbering(dir, file);
+            self.machine.trust_numbers(number, numbering);
             let path = crate::scan::path_of(&self.dirs, dir, None);
             let path = match path.as_os_str().is_empty() {
                 true => PathBuf::from("."),
@@ -142,8 +153,9 @@ impl Run<'_> {
         }
     }
 
-    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
+    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
         self.scan_done = true;
+        self.listed_again = listed_again.into_iter().collect();
         self.summary.folders = folders;
         self.summary.scan_time = self.started.elapsed();
         self.left_out.add(left_out);
@@ -172,7 +184,7 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
     walk.files.fetch_add(roots.files, Ordering::Relaxed);
     // The first root is walked first.
     folders.reverse();
-    let (folders, mut left_out) = match config.follow_links {
+    let mut walked = match config.follow_links {
         true => {
             folders.reverse();
             Following::new(walk, &to).run(folders)
@@ -180,7 +192,11 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
         false => walk.run(folders, &to),
     };
     roots.hand_over_linked(&mut outbox);
-    left_out.add(&roots.left_out);
+    walked.left_out.add(&roots.left_out);
     // Nobody listens any more only when the run is over.
-    let _ignored = to.send(ScanMessage::Done { folders, left_out });
+    let _ignored = to.send(ScanMessage::Done {
+        folders: walked.folders,
+        left_out: walked.left_out,
+        listed_again: walked.changed,
+    });
 }

@@ -28,7 +28,6 @@ impl Run<'_> {
 
     pub fn sum_up(&mut self) {
         self.summary.total_time = self.started.elapsed();
-        self.summary.extra_names = self.machine.catalog().further_names();
         self.summary.unread = self.machine.unread();
         self.summary.stages = self.tally.stages();
         let devices = self.volumes.in_use().map(|(volume, place)| DeviceTally {

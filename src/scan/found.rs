@@ -45,6 +45,8 @@ pub enum ScanMessage {
         folders: u64,
         /// What was not looked at.
         left_out: LeftOut,
+        /// Folders that changed after they were listed, and were listed again.
+        listed_again: Vec<DirId>,
     },
 }
 

@@ -1,5 +1,6 @@
 //! Finding files: walking, filtering, links.
 
+mod enter;
 pub mod filter;
 mod filter_spec;
 mod follow;
@@ -11,8 +12,10 @@ mod listing;
 mod path_globs;
 mod queue;
 mod roots;
+mod stamp;
 mod walk;
 
+pub(crate) use enter::numbering_of;
 pub use filter_spec::{BadPattern, FilterSpec};
 pub(crate) use follow::Following;
 pub(crate) use found::{FoundBatch, Outbox, ScanMessage};

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -9,10 +10,11 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirId, FoundFile, SharedDirs};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
+use super::enter::met;
 use super::filter::Filter;
 use super::found::Outbox;
 use super::walk::{Folder, count, found_file};
@@ -110,17 +112,21 @@ impl<'a> Roots<'a> {
             self.left_out.filtered += 1;
             return None;
         }
-        let mut dirs = self.dirs.write();
-        if dirs.find(stat.dev, stat.ino).is_some() {
-            // Named twice.
+        let name = CString::new(path).ok()?;
+        // One that cannot be opened is added, so that whoever comes to list it says why.
+        let fd = open::folder_handle(open::CWD, &name).ok();
+        let met = fd.and_then(|fd| met(&self.dirs.read(), stat, fd.as_fd()));
+        if met.is_some() {
+            self.left_out.listed_before += 1;
             return None;
         }
         Some(Folder {
-            dir: dirs.add_root(path, number, stat.dev, stat.ino),
+            dir: self.dirs.write().add_root(path, number, stat),
             name: None,
             depth: 0,
             root_dev: stat.dev,
             rules: None,
+            listed: None,
         })
     }
 
@@ -141,8 +147,13 @@ impl<'a> Roots<'a> {
             None => {
                 let place = CString::new(if folder.is_empty() { b"." } else { folder });
                 let place = place.ok().and_then(|p| stat::target(open::CWD, &p).ok());
-                let (dev, ino) = place.map_or((0, 0), |p| (p.dev, p.ino));
-                let dir = self.dirs.write().add_unlisted(folder, number, dev, ino);
+                let nowhere = FolderId {
+                    dev: 0,
+                    ino: 0,
+                    mount: 0,
+                };
+                let id = place.map_or(nowhere, |place| FolderId::from(&place));
+                let dir = self.dirs.write().add_unlisted(folder, number, id);
                 *self.file_folders.entry(key).or_insert(dir)
             }
         };

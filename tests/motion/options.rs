@@ -1,0 +1,93 @@
+//! What a run is asked for.
+
+use std::fmt;
+
+use super::dice::Dice;
+
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub hard_links: bool,
+    pub isolate: bool,
+    pub unique: bool,
+    pub follow_links: bool,
+    /// What does not change the answer.
+    pub manner: Vec<&'static str>,
+}
+
+/// The mixes that come first: `-H`, `-I`, `--unique`, `-L`.
+const FIRST: [[bool; 4]; 8] = {
+    const Y: bool = true;
+    const N: bool = false;
+    [
+        [Y, N, N, N],
+        [N, N, Y, N],
+        [N, N, N, N],
+        [Y, Y, N, N],
+        [N, Y, Y, N],
+        [Y, N, N, Y],
+        [Y, N, Y, N],
+        [N, N, Y, Y],
+    ]
+};
+
+impl Options {
+    /// One mix after the other of those that matter most, then by chance.
+    pub fn of_round(round: usize, dice: &mut Dice) -> Self {
+        let mut options = Self::mixed(dice);
+        if let Some([hard_links, isolate, unique, follow_links]) = FIRST.get(round).copied() {
+            options = Self {
+                hard_links,
+                isolate,
+                unique,
+                follow_links,
+                ..options
+            };
+        }
+        options
+    }
+
+    fn mixed(dice: &mut Dice) -> Self {
+        let mut manner = Vec::new();
+        for (option, chance) in [
+            ("--verify", 20),
+            ("--digest=when-needed", 30),
+            ("--no-shared-blocks", 10),
+            ("--drop-cache", 5),
+            ("--memory=16M", 10),
+        ] {
+            if dice.percent(chance) {
+                manner.push(option);
+            }
+        }
+        let threads = [
+            "",
+            "--threads=1",
+            "--threads=1,1",
+            "--threads=8",
+            "--threads=3,2",
+        ];
+        manner.push(*dice.pick(&threads[..]));
+        manner.retain(|option| !option.is_empty());
+        Self {
+            hard_links: dice.percent(40),
+            isolate: dice.percent(30),
+            unique: dice.percent(35),
+            follow_links: dice.percent(20),
+            manner,
+        }
+    }
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let flags = [
+            (self.hard_links, "-H"),
+            (self.isolate, "-I"),
+            (self.unique, "--unique"),
+            (self.follow_links, "-L"),
+        ];
+        let flags = flags.iter().filter(|(on, _)| *on).map(|(_, flag)| *flag);
+        let all: Vec<&str> = flags.chain(self.manner.iter().copied()).collect();
+        f.write_str(&all.join(" "))
+    }
+}
