@@ -98,7 +98,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
         }
     };
     if run.talk.summary {
-        for line in summary::lines(&summary, run.config.replication) {
+        for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
             voice.line(&line);
         }
     }

@@ -12,6 +12,7 @@ mod find;
 mod ideas;
 mod memory;
 mod names;
+mod order;
 mod progress;
 mod reclaim;
 mod requests;
