@@ -12,7 +12,8 @@ use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::pipeline::Want;
 
-use super::requests::{want_of, wanted_bytes};
+use super::note::want_of;
+use super::requests::wanted_bytes;
 use super::run::Run;
 use super::tally::stage_of;
 
