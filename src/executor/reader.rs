@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
+use crate::hash::{Places, PlacesDigest};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
 use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
@@ -225,26 +226,25 @@ impl<F: Fold> Reader<F> {
             Ask::Bytes => None,
             Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
-                digest: self.blocks(task, fd),
+                places: self.blocks(task, fd),
             }),
         }
     }
 
     /// What stands for the blocks that a file lies in, if all of them may be shared and the file is the
     /// expected one afterwards.
-    pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<F::Digest> {
+    pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
         let space = task.space?;
-        let mut state = F::State::default();
+        let mut places = Places::default();
         let shared = fiemap::shared_blocks(fd, task.expect.size, |run| {
             for number in run {
-                self.fold.feed(&mut state, &number.to_le_bytes());
+                places.add(number);
             }
         });
         if !shared || is_expected(task, fd).is_err() {
             return None;
         }
-        self.fold.feed(&mut state, &space.to_le_bytes());
-        Some(self.fold.finish(state, true))
+        Some(places.finish(space))
     }
 
     /// Answers for a task that must not touch the disk.

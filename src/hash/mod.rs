@@ -2,8 +2,10 @@
 
 mod compute;
 mod digest;
+mod places;
 mod subtree;
 
 pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};
+pub use places::{Places, PlacesDigest};
 pub use subtree::Subtree;

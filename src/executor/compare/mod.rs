@@ -22,6 +22,8 @@ use crate::executor::fold::Fold;
 use crate::executor::reader::{Reader, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
 
+use crate::hash::PlacesDigest;
+
 use blocks::{BLOCK, Blocks};
 use split::{Block, is_shared_out, threads_for};
 
@@ -116,7 +118,7 @@ fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File
         *common.entry(*blocks).or_insert(0) += 1;
     }
     let mut gathered: Vec<File<'a>> = Vec::with_capacity(files.len());
-    let mut places: HashMap<F::Digest, usize> = HashMap::new();
+    let mut places: HashMap<PlacesDigest, usize> = HashMap::new();
     for (file, first) in files.into_iter().zip(first) {
         let first = first.filter(|blocks| common.get(blocks) > Some(&1));
         let sure = first.filter(|_| look(&file) == first);
