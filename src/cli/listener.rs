@@ -53,7 +53,7 @@ impl Tally {
         match kind {
             // Worth a line, but no file was missed.
             ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
-            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
+            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
                 self.bad_roots.fetch_add(1, Ordering::Relaxed);
             }
             _ => {}
@@ -90,7 +90,11 @@ mod tests {
         assert_eq!(after(&[Changed], 1), Exit::SomeLeft);
         assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
         assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
-        assert_eq!(after(&[MissingRoot, UnsuitableRoot], 2), Exit::Nothing);
+        assert_eq!(
+            after(&[MissingRoot, UnsuitableRoot, LinkRoot], 3),
+            Exit::Nothing
+        );
+        assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
     }
 }
