@@ -11,6 +11,7 @@ use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
+use crate::sys::stat::Stat;
 use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
@@ -332,8 +333,13 @@ pub fn is_whole(task: &Task, span: Span) -> bool {
 
 /// Makes sure that the descriptor is that of the file which the scan saw, in the same state.
 pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
+    expected(task, fd).map(drop)
+}
+
+/// The same, and says what was seen of it.
+pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
     match stat::descriptor(fd) {
-        Ok(now) if Fingerprint::from(&now) == task.expect => Ok(()),
+        Ok(now) if Fingerprint::from(&now) == task.expect => Ok(now),
         Ok(_) => Err(Failure::Changed),
         Err(e) => Err(Failure::Refused(e)),
     }
