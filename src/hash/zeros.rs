@@ -4,13 +4,18 @@
 //! another: what was computed for a place is kept for the next file that has none but zeros there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Running, Subtree};
 
-/// Zeros that are hashed at a time: they stay in the first-level cache, and are as many as the widest
-/// processors take at once (16 chunks). Twice and four times as many were no faster.
-static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
+/// Zeros that are hashed at a time. Memory that nobody has written to is one page of the kernel's, many times over, and
+/// stays in the first-level cache.
+const AT_ONCE: usize = 256 << 10;
+
+fn zeros() -> &'static [u8] {
+    static ZEROS: OnceLock<Vec<u8>> = OnceLock::new();
+    ZEROS.get_or_init(|| vec![0; AT_ONCE])
+}
 
 /// Bytes of what is kept at most: a power of two.
 const LEAF: u64 = 16 << 20;
@@ -26,8 +31,8 @@ impl Running {
     /// Takes so many zeros.
     pub fn feed_zeros(&mut self, mut len: u64) {
         while len > 0 {
-            let step = len.min(ZEROS.len() as u64);
-            self.feed(&ZEROS[..step as usize]);
+            let step = len.min(AT_ONCE as u64);
+            self.feed(&zeros()[..step as usize]);
             len -= step;
         }
     }
