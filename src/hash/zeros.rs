@@ -20,12 +20,16 @@ fn zeros() -> &'static [u8] {
 /// Bytes of what is kept at most: a power of two.
 const LEAF: u64 = 16 << 20;
 
-/// Places that are kept at most: those of 512 GB, in 2 MB.
+/// Places that are kept at most: those of 512 GB, in 4 MB.
 const MOST: usize = 32 << 10;
+
+/// What stands for some zeros, once it was computed. Two threads that read two thin files want the same at
+/// the same time: one of them waits.
+type Leaf = Arc<OnceLock<Subtree>>;
 
 /// What is known of zeros; copies know the same.
 #[derive(Clone, Debug, Default)]
-pub struct Zeros(Arc<Mutex<HashMap<(u64, u64), Subtree>>>);
+pub struct Zeros(Arc<Mutex<HashMap<(u64, u64), Leaf>>>);
 
 impl Running {
     /// Takes so many zeros.
@@ -56,18 +60,18 @@ impl Zeros {
     }
 
     fn leaf(&self, offset: u64, len: u64) -> Subtree {
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(leaf) = known().get(&(offset, len)) {
-            return *leaf;
-        }
-        let mut running = Running::at(offset);
-        running.feed_zeros(len);
-        let leaf = running.finish_part();
-        let mut known = known();
-        if known.len() < MOST {
-            known.insert((offset, len), leaf);
-        }
-        leaf
+        let leaf = {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            match known.len() < MOST {
+                true => Arc::clone(known.entry((offset, len)).or_default()),
+                false => known.get(&(offset, len)).cloned().unwrap_or_default(),
+            }
+        };
+        *leaf.get_or_init(|| {
+            let mut running = Running::at(offset);
+            running.feed_zeros(len);
+            running.finish_part()
+        })
     }
 }
 
