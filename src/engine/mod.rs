@@ -1,5 +1,6 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod address_space;
 mod answers;
 mod arrivals;
 mod blake3_fold;
