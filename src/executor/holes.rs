@@ -202,7 +202,7 @@ mod tests {
             ] {
                 let rounded = rounded(run, offset);
                 assert!(rounded.end > offset, "{run:?} at {offset}");
-                assert!(rounded.end % 4096 == 0 || rounded.end == u64::MAX);
+                assert!(rounded.end.is_multiple_of(4096) || rounded.end == u64::MAX);
             }
         }
     }
