@@ -84,6 +84,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
         watched(|| drive(run, &outlet, &control, &listener), &mut watch)
     });
     watch.draw.clear();
+    listener.sum_up();
     let summary = match outcome {
         Outcome::Told(summary) => summary,
         Outcome::NothingDone => return Exit::Nothing,
