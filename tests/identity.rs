@@ -253,6 +253,73 @@ fn files_with_equal_numbers_on_xfs_and_btrfs_below_bindfs_are_different_files() 
 
 #[test]
 #[ignore = "mounts file systems, needs bindfs and mergerfs: root only"]
+fn files_with_equal_numbers_and_several_names_are_not_mixed() {
+    let twins = Twins::new("ext4", 32, "", false);
+    for (volume, folder) in [(&twins.a, "left"), (&twins.b, "right")] {
+        for kind in ["other", "equal"] {
+            for size in SIZES {
+                let file = volume.path().join(format!("{folder}/{kind}-{size}"));
+                let again = volume.path().join(format!("{folder}/again-{kind}-{size}"));
+                fs::hard_link(file, again).expect("linked");
+            }
+        }
+    }
+    let mut wrong = String::new();
+    for view in [twins.bindfs(), twins.mergerfs()] {
+        let view = view.collides();
+        let sides = view.places.join(" ");
+        for options in [
+            "",
+            "-H",
+            "--verify",
+            "-I",
+            "-I -H",
+            "-L",
+            "--unique",
+            "--unique -I",
+        ] {
+            let run = view.find(&format!("{options} {sides}"));
+            let mut listed = BTreeSet::new();
+            for set in run.file_sets() {
+                let names: Vec<PathBuf> = set
+                    .iter()
+                    .flatten()
+                    .map(|name| view.tree.path(name))
+                    .collect();
+                let contents: BTreeSet<[u8; 32]> = names
+                    .iter()
+                    .map(|name| *blake3::hash(&fs::read(name).expect("a file")).as_bytes())
+                    .collect();
+                if contents.len() > 1 {
+                    wrong += &format!("{options} {sides}: one set of {names:?}\n");
+                }
+                listed.extend(contents);
+            }
+            // Nobody can tell whether two names on one side are one file: both answers will do.
+            if options == "--unique" {
+                continue;
+            }
+            // Every content that is asked for is there under one of its names.
+            let kind = match options.contains("--unique") {
+                true => "other",
+                false => "equal",
+            };
+            for side in [0, 1] {
+                for size in SIZES {
+                    let name = view.name(side, kind, size);
+                    let content = fs::read(view.tree.path(&name)).expect("a file");
+                    if !listed.contains(blake3::hash(&content).as_bytes()) {
+                        wrong += &format!("{options} {sides}: {name} is missing\n");
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+#[ignore = "mounts file systems, needs bindfs and mergerfs: root only"]
 fn of_files_with_equal_numbers_no_action_takes_the_last_content() {
     for command in ["remove", "hardlink", "symlink", "remove --trash"] {
         let twins = Twins::new("ext4", 32, "", false);

@@ -222,8 +222,10 @@ fn survives_with(views: &Views, action: &str, roots: &str) {
     let files = views.files(".");
     let left: Vec<_> = files.iter().filter(is_left).collect();
     assert!(left.is_empty(), "{left:?} {context}");
-    // What was wanted and not done is named. Hard links across mounts are not wanted to begin with.
-    let nothing_wanted = run.stderr_text().contains("Nothing to hardlink");
+    // What was wanted and not done is named. Hard links across mounts are not wanted to begin with, and within
+    // one mount equal numbers may be enough to want nothing.
+    let may_want_nothing = views.twice != Twice::TwoViews || action.starts_with("hardlink");
+    let nothing_wanted = may_want_nothing && run.stderr_text().contains("Nothing to ");
     assert!(run.code() != 0 || nothing_wanted, "{context}");
 }
 

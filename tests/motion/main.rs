@@ -1,5 +1,11 @@
 //! Trees in motion, of which the truth is known: every content is there once, but for pairs that were made
 //! on purpose, and every change is written down.
+//!
+//! How well it sees: with the identity of files being device and inode number alone, and never checked (0.1.0 of November
+//! 2026), so many of 30 runs on ext4 were wrong, of those that were stopped and of those that were not. Moves: 4 and 6.
+//! Replacing: 3 and 0. Inodes of files given again: 13 and 2. Exchanges: 8 and 9. Moved folders: 3 and 4. Inodes of folders
+//! given again: 15 and 0. Names made and taken: 6 and 5. Rewriting and mounting: none. What is in [`reuse`] and [`moves`] went
+//! wrong in every run, but for folders that move ahead of it.
 
 #[path = "../common/mod.rs"]
 mod common;

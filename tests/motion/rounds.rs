@@ -126,7 +126,8 @@ pub fn stopped_once(
     // On a machine with other work it may be late a few times.
     for _ in 0..200 {
         while watch.wait(0).1 > 0 {}
-        let child = seekless(folder, arguments).spawn();
+        // So few that it holds hardly a folder open, or their inodes would not be given back.
+        let child = seekless(folder, arguments).descriptors(64).spawn();
         let mut done = false;
         let run = end(child, |child| {
             let pid = Pid::from_child(child);
