@@ -113,6 +113,64 @@ fn references_stay_and_are_searched() {
     assert_eq!(stage.names(), ["lib/x", "lib/y"]);
 }
 
+/// Copies in the library and on the phone, and copies that are on the phone only.
+fn library_and_phone() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["lib/x", "phone/x", "card/x"], "in the library")
+            .copies(
+                ["phone/p1", "phone/p2", "card/p3"],
+                "on phone and card only",
+            ),
+    )
+}
+
+#[test]
+fn with_references_only_what_they_hold_is_acted_on() {
+    let alone = ["card/p3", "lib/x", "phone/p1", "phone/p2"];
+    let stage = library_and_phone();
+    stage
+        .run("remove --yes --reference lib phone card")
+        .exits(0)
+        .says("1 set left alone: no file of it lies below a --reference");
+    assert_eq!(stage.names(), alone);
+    for format in ["text", "json", "ndjson"] {
+        let stage = library_and_phone();
+        let report = stage.report(&format!("find -f {format} lib phone card"));
+        stage
+            .on_report("remove --yes --from - --reference lib", report)
+            .exits(0);
+        assert_eq!(stage.names(), alone, "{format}");
+    }
+    let stage = library_and_phone();
+    stage
+        .run("move --yes --to away --reference lib --only-under phone phone")
+        .exits(0);
+    assert!(stage.has("phone/p1") && stage.has("phone/p2") && !stage.has("phone/x"));
+    // A reference of which nothing is left is none.
+    let stage = library_and_phone();
+    let report = stage.report("find lib phone card");
+    fs::remove_file(stage.tree.path("lib/x")).expect("removed");
+    stage
+        .on_report("remove --yes --from - --reference lib", report)
+        .exits(1);
+    assert_eq!(stage.names().len(), 5);
+}
+
+#[test]
+fn the_plan_counts_what_no_reference_holds_and_does_not_list_it() {
+    let stage = library_and_phone();
+    let run = stage.run("remove -n --reference lib phone card").exits(0);
+    let text = run.stdout_text();
+    assert!(!text.contains("/p1") && !text.contains("/p3"), "{run}");
+    assert!(
+        text.contains("# 1 set left alone: no file of it lies below a --reference"),
+        "{run}"
+    );
+    let run = stage.run("hardlink -n --reference lib phone card").exits(0);
+    assert!(!run.stdout_text().contains("/p1"), "{run}");
+}
+
 #[test]
 fn what_is_protected_is_never_touched() {
     for line in [

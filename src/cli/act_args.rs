@@ -54,9 +54,11 @@ pub struct StayArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files stay")]
     pub keep_n: u64,
 
-    /// Files in DIR are what others are copies of: they stay, and are preferred to all others
+    /// Act only on copies of what is in DIR; the files in DIR stay
     ///
-    /// DIR is searched as well. May be repeated.
+    /// DIR is searched as well. A set without a file in DIR is left alone, however many copies it has
+    /// elsewhere. (To prefer DIR in all sets instead, use --keep 'under DIR' and give DIR as a PATH.) May be
+    /// repeated: one of the folders must hold a file of the set.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub reference: Vec<OsString>,
 

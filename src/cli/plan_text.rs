@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use seekless::action::ActionKind;
-use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
+use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
+use super::plan_summary;
 use super::resolve_act::ActRun;
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
@@ -122,6 +123,9 @@ impl PlanText {
 
     /// Names companions that would be torn apart.
     pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        if let Some(line) = plan_summary::without_reference(plan.totals()) {
+            writeln!(out, "\n# {line}")?;
+        }
         if plan.parted().is_empty() {
             return Ok(());
         }
@@ -142,8 +146,9 @@ impl PlanText {
     }
 }
 
+/// Sets without a reference are not what the user asked for: they are counted at the end.
 fn is_left(file: &PlannedFile) -> bool {
-    matches!(file.fate, Fate::Leave(_))
+    matches!(&file.fate, Fate::Leave(why) if *why != Left::NoReference)
 }
 
 fn frees(file: &PlannedFile) -> u64 {

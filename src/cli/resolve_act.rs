@@ -110,6 +110,7 @@ pub fn resolve(
                 rules,
                 keep: usize::try_from(args.stay.keep_n).unwrap_or(usize::MAX),
                 isolate: false,
+                by_reference: !args.stay.reference.is_empty(),
             },
             bounds,
             sidecars: match args.stay.sidecars {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::set::{Fate, Left, SetPlan};
+use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::bounds::Hold;
 use crate::action::keep::Rules;
@@ -18,6 +18,8 @@ pub struct Policy {
     pub keep: usize,
     /// Copies below one given path do not count as duplicates of each other.
     pub isolate: bool,
+    /// Only sets with a file below a reference are acted on.
+    pub by_reference: bool,
 }
 
 /// What is wanted for one set.
@@ -37,6 +39,10 @@ impl Policy {
     /// Gives each file of the set its fate. What frees how much is estimated
     /// afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        if self.by_reference && !set.files.iter().any(is_reference) {
+            let files = set.files.iter_mut();
+            return files.for_each(|file| file.fate = Fate::Leave(Left::NoReference));
+        }
         match choice {
             Choice::KeepAll => set.files.iter_mut().for_each(|file| {
                 file.fate = Fate::Keep("chosen".to_owned());
@@ -69,6 +75,10 @@ impl Policy {
         for group in groups {
             if group.len() == 1 && !single {
                 set.files[group[0]].fate = Fate::Leave(Left::OtherFileSystem);
+            } else if self.by_reference && !group.iter().any(|&i| is_reference(&set.files[i])) {
+                for index in group {
+                    set.files[index].fate = Fate::Leave(Left::ReferenceElsewhere);
+                }
             } else {
                 self.group(set, &group, chosen);
             }
@@ -137,6 +147,11 @@ impl Policy {
         let chosen = self.rules.choose(&traits, count).into_iter();
         chosen.map(|best| (among[best.index], best.why)).collect()
     }
+}
+
+/// True for a file that others are copies of.
+fn is_reference(file: &PlannedFile) -> bool {
+    file.hold() == Some(Hold::Reference)
 }
 
 /// Files below the same given path as one that stays.

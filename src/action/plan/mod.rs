@@ -71,6 +71,7 @@ impl Planner {
     /// Starts with nothing planned.
     pub fn new(mut settings: Settings, origin: Origin) -> Self {
         settings.policy.isolate |= origin.isolate;
+        settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
         Self {
             lookout: Lookout::new(origin, bounds, settings.strict),
@@ -131,6 +132,8 @@ pub struct Totals {
     pub kept: u64,
     /// Steps that free nothing, because a further name of the file stays somewhere.
     pub free_nothing: u64,
+    /// Sets left alone because none of their files lies below a reference.
+    pub without_reference: u64,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
 }
@@ -139,10 +142,14 @@ impl Totals {
     /// Adds a set.
     fn add(&mut self, set: &SetPlan, action: ActionKind) {
         let mut acts = false;
+        let is_unknown = |file: &PlannedFile| file.fate == Fate::Leave(Left::NoReference);
+        self.without_reference += u64::from(set.files.iter().filter(|f| is_unknown(f)).count() > 1);
         for file in &set.files {
             let names = file.names.len() as u64;
             match &file.fate {
                 Fate::Keep(_) => self.kept += names,
+                // Counted as a set.
+                Fate::Leave(Left::NoReference) => {}
                 Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
                 Fate::Act { frees, .. } => {
                     acts = true;

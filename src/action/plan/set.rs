@@ -113,6 +113,10 @@ pub enum Left {
     Companion,
     /// The user did not decide about the set.
     NotAsked,
+    /// No file of the set lies below a reference.
+    NoReference,
+    /// The set's file below a reference is on another file system.
+    ReferenceElsewhere,
 }
 
 impl Left {
@@ -120,7 +124,12 @@ impl Left {
     pub fn is_problem(&self) -> bool {
         !matches!(
             self,
-            Self::OtherFileSystem | Self::Companion | Self::NotAsked | Self::Aside
+            Self::OtherFileSystem
+                | Self::Companion
+                | Self::NotAsked
+                | Self::Aside
+                | Self::NoReference
+                | Self::ReferenceElsewhere
         )
     }
 
@@ -141,6 +150,10 @@ impl Left {
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",
+            Self::NoReference => "has no copy below a --reference",
+            Self::ReferenceElsewhere => {
+                "has its copy below a --reference on another file system, where hard links cannot lead"
+            }
         };
         words.to_owned()
     }

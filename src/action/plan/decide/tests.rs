@@ -41,6 +41,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         rules: Rules::parse(rules).expect("good rules"),
         keep: 1,
         isolate: false,
+        by_reference: false,
     }
 }
 
@@ -177,13 +178,14 @@ proptest! {
         rule in prop::sample::select(vec!["newest", "best-name", "shortest-path,oldest", "name a*"]),
         keep in 0_usize..4,
         isolate: bool,
+        by_reference: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let policy = Policy { keep, isolate, ..policy(action, &[rule]) };
+        let policy = Policy { keep, isolate, by_reference, ..policy(action, &[rule]) };
         let mut set = set(files);
         policy.decide(&mut set, &choice);
         for file in &set.files {
@@ -193,6 +195,7 @@ proptest! {
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
             prop_assert!(action != ActionKind::Hardlink || keeper.dev == file.dev);
+            prop_assert!(!by_reference || keeper.hold() == Some(Hold::Reference));
         }
         let acted = set.files.iter().any(|file| matches!(file.fate, Fate::Act { .. }));
         let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();
