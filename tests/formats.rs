@@ -158,6 +158,7 @@ fn as_read(set: &DuplicateSet, format: &Format) -> ReadSet {
     let read = |member: &Member| ReadMember {
         names: member.names.clone(),
         facts: (format.name != "text").then(|| facts(member)),
+        marked: false,
     };
     ReadSet {
         size: set.size,

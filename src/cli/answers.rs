@@ -134,6 +134,7 @@ mod tests {
                 listed: Vec::new(),
                 root: None,
                 hold: None,
+                marked: false,
             }],
             fate: Fate::Keep(String::new()),
         };

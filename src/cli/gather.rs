@@ -184,6 +184,7 @@ fn report_origin(header: Option<&Header>) -> Origin {
 fn claim(set: ReadSet) -> Claim {
     let files = set.members.into_iter().map(|member| ClaimedFile {
         names: member.names,
+        marked: member.marked,
         facts: member.facts.map(|facts| ClaimedFacts {
             dev: facts.dev,
             ino: facts.ino,

@@ -25,6 +25,8 @@ pub struct ClaimedFile {
     pub names: Vec<Vec<u8>>,
     /// What is said of it, if anything is.
     pub facts: Option<ClaimedFacts>,
+    /// Somebody marked it to stay, against all rules.
+    pub marked: bool,
 }
 
 /// What a file was when it was found.
@@ -47,6 +49,7 @@ impl From<&DuplicateSet> for Claim {
                 ino: member.ino,
                 mtime_ns: member.mtime_ns,
             }),
+            marked: false,
         });
         Self {
             size: set.size,

@@ -22,6 +22,9 @@ pub struct Policy {
     pub by_reference: bool,
 }
 
+/// Why a file stays on which the user put the mark.
+const MARKED: &str = "marked in the report";
+
 /// What is wanted for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -114,6 +117,12 @@ impl Policy {
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, "chosen".to_owned())));
             }
             _ => {
+                // What the user marked wins over rules.
+                let (marked, free): (Vec<usize>, Vec<usize>) = free
+                    .iter()
+                    .partition(|&&index| set.files[index].is_marked());
+                let ordered = self.best(set, &marked, marked.len());
+                stay.extend(ordered.into_iter().map(|(i, _)| (i, MARKED.to_owned())));
                 let (leftover, whole): (Vec<usize>, Vec<usize>) = free
                     .iter()
                     .partition(|&&index| set.files[index].is_leftover());

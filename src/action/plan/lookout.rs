@@ -60,7 +60,10 @@ impl Lookout {
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
         let said = (claim.size, claim.digest.is_some());
         for file in claim.files {
+            let mut marked = file.marked;
             for listed in file.names {
+                // The mark stands before the first name.
+                let marked = std::mem::take(&mut marked);
                 let mut path = self.absolute(&listed);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
@@ -80,6 +83,7 @@ impl Lookout {
                             path,
                             listed,
                             root,
+                            marked,
                         });
                     }
                 }

@@ -54,6 +54,8 @@ pub struct PlannedName {
     pub root: Option<u32>,
     /// Why it must not be touched.
     pub hold: Option<Hold>,
+    /// Somebody marked it to stay, against all rules.
+    pub marked: bool,
 }
 
 /// What becomes of a file.
@@ -182,6 +184,11 @@ impl PlannedFile {
     pub fn hold(&self) -> Option<Hold> {
         let holds = self.names.iter().filter_map(|name| name.hold);
         holds.min_by_key(|hold| *hold as u8)
+    }
+
+    /// True if somebody marked it to stay.
+    pub fn is_marked(&self) -> bool {
+        self.names.iter().any(|name| name.marked)
     }
 
     /// True if a killed run left the file behind: undo may clear it up, so that it is no copy to rely on.

@@ -267,6 +267,7 @@ impl MemberIn {
                 disk: self.disk,
                 root: self.root,
             }),
+            marked: false,
         })
     }
 }

@@ -66,6 +66,8 @@ pub struct ReadMember {
     pub names: Vec<Vec<u8>>,
     /// What the format tells about the file; `text` tells nothing.
     pub facts: Option<Facts>,
+    /// The user put the mark of what stays here; a mark that is where the report had it is none.
+    pub marked: bool,
 }
 
 /// A file's metadata at the time of the scan.

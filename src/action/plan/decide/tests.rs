@@ -9,6 +9,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         listed: path.into(),
         root: Some(root),
         hold,
+        marked: false,
     }
 }
 
