@@ -291,7 +291,8 @@ fn lines_taken_out_of_text_change_nothing_else() -> Tested {
     assert_eq!(without("* -")?.sets.len(), 2);
     // Lines of the header and the end.
     assert_eq!(without("# folder")?.frame.header, None);
-    assert_eq!(without("# complete")?.frame.ending, Ending::Unsaid);
+    let error = without("# complete").err().ok_or("should be refused")?;
+    assert!(matches!(error, ReadError::NoEnd { .. }), "{error}");
     Ok(())
 }
 

@@ -107,6 +107,17 @@ pub enum ReadError {
     /// It ends in the middle.
     #[error("line {0}: the report is cut off here; make it again")]
     CutOff(usize),
+    /// Its last line is not there: what else is not there, nobody knows.
+    #[error(
+        "line {line}: the report is cut off here: it has no last line that says how the run ended. Make it again; \
+         or, if nothing is missing, add this line to its end: {wanted}"
+    )]
+    NoEnd {
+        /// The last line that is there.
+        line: usize,
+        /// A line that would do.
+        wanted: &'static str,
+    },
     /// A line says something that it cannot say.
     #[error("line {line}: {reason}")]
     Line {

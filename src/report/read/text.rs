@@ -11,6 +11,9 @@ use super::{
 use crate::report::escape::unescape;
 use crate::report::{Header, Options, SCHEMA, time};
 
+/// What a user can add who knows that a report is whole.
+const END: &str = "# interrupted: ended by hand";
+
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
@@ -46,6 +49,10 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
     let line = reader.head;
     let finished = reader.finish_set(each);
     finished.map_err(|reason| ReadError::Line { line, reason })?;
+    if reader.ending == Ending::Unsaid {
+        let line = reader.line;
+        return Err(ReadError::NoEnd { line, wanted: END });
+    }
     Ok(Frame {
         header: match reader.any_set {
             true => reader.known,
@@ -82,6 +89,8 @@ impl Reader {
             _ => {
                 self.finish_set(each)?;
                 self.head = self.line;
+                // What follows the end has none.
+                self.ending = Ending::Unsaid;
                 if !self.any_set {
                     self.any_set = true;
                     self.known = std::mem::take(&mut self.header).complete();
