@@ -87,6 +87,84 @@ fn every_rule_can_be_used() {
     }
 }
 
+/// Three files that each rule can tell apart, and what each prefers.
+const BY_RULE: [(&str, &str); 10] = [
+    ("newest", "new"),
+    ("oldest", "old/deep/down/x"),
+    ("longest-path", "old/deep/down/x"),
+    ("shallowest", "new"),
+    ("first-root", "mid/linked"),
+    ("under old", "old/deep/down/x"),
+    ("name l*", "mid/linked"),
+    ("regex /deep/", "old/deep/down/x"),
+    ("largest-link-count", "mid/linked"),
+    ("name x*,y", "mid/linked"),
+];
+
+fn three() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["new", "mid/linked", "old/deep/down/x"], "the same")
+            .hard_link("left-out/again", "mid/linked")
+            .modified("new", 3000)
+            .modified("mid/linked", 2000)
+            .modified("old/deep/down/x", 1000),
+    )
+}
+
+#[test]
+fn find_puts_the_stars_where_the_plan_will() {
+    for (rule, stays) in BY_RULE {
+        for format in ["text", "json", "ndjson", "csv", "fdupes", "nul"] {
+            let stage = three();
+            let run = stage
+                .seekless("find mid . -E left-out -f")
+                .arg(format)
+                .arg("--keep")
+                .arg(rule);
+            let report = run.run().exits(0).stdout_text();
+            let places = ["new", "mid/linked", "old/deep/down/x"].map(|name| {
+                let ends = ["\n", "\"", "\0", ","].map(|end| format!("{name}{end}"));
+                let found = ends.iter().filter_map(|name| report.find(name)).min();
+                (found.unwrap_or_else(|| panic!("{name}: {report}")), name)
+            });
+            let first = places.iter().min().expect("three").1;
+            assert_eq!(first, stays, "{rule} {format}\n{report}");
+            if !["text", "json", "ndjson"].contains(&format) {
+                continue;
+            }
+            // That is what stays, also without the rule; and another rule is still asked.
+            let kept = |line: &str| {
+                let run = stage.on_report(line, report.clone()).exits(0);
+                let plan = run.stdout_text();
+                let kept = plan
+                    .lines()
+                    .find(|line| line.starts_with("  keep"))
+                    .map(str::to_owned);
+                kept.unwrap_or_else(|| panic!("nothing is kept: {run}"))
+            };
+            assert!(
+                kept("remove -n --from -").ends_with(stays),
+                "{rule} {format}"
+            );
+            assert!(kept("remove -n --keep newest --from -").ends_with("/new"));
+            assert!(kept("remove -n --keep oldest --from -").ends_with("/x"));
+        }
+        let stage = three();
+        stage
+            .seekless("remove --yes mid . -E left-out --keep")
+            .arg(rule)
+            .run()
+            .exits(0);
+        assert!(stage.has(stays), "{rule}");
+    }
+    three()
+        .run("find --keep newst .")
+        .exits(2)
+        .says("--keep: ")
+        .says("is no rule");
+}
+
 #[test]
 fn so_many_stay() {
     let stage = Stage::new(Tree::new().copies(["a", "b", "c", "d"], "x"));

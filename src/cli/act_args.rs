@@ -45,7 +45,7 @@ pub struct StayArgs {
         long,
         value_name = "RULE",
         help = "Which file of a set stays: newest, shortest-path, 'under DIR', best-name, …",
-        long_help = keep_help(),
+        long_help = keep_help("Which file of a set stays"),
         help_heading = "Which files stay"
     )]
     pub keep: Vec<String>,
@@ -185,12 +185,14 @@ pub enum SidecarChoice {
     Ignore,
 }
 
-fn keep_help() -> String {
-    let mut help = "Which file of a set stays\n\n\
+/// The rules, behind a first line.
+pub fn keep_help(first: &str) -> String {
+    let mut help = format!(
+        "{first}\n\n\
         Rules are asked in the order in which they are given (--keep newest --keep shortest-path, or \
         --keep newest,shortest-path); the next one decides between files that are equal for the one \
         before, and what is listed first stays if none can. Without any rule it is what is listed first.\n"
-        .to_owned();
+    );
     for rule in RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
         help.push_str(&format!("\n- {}{argument}: {}", rule.name, rule.about));

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
+use super::act_args::keep_help;
 use super::search_args::SearchArgs;
 use super::talk_args::TalkArgs;
 
@@ -25,6 +26,16 @@ pub struct FindArgs {
     /// Report what there is only once: the same as --rf-under 2
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
+
+    #[arg(
+        short = 'k',
+        long,
+        value_name = "RULE",
+        help = "Which file of a set comes first and is marked *: newest, 'under DIR', best-name, …",
+        long_help = keep_help("Which file of a set comes first, and is marked with * in text: the one that 'remove' and the others keep"),
+        help_heading = "Output"
+    )]
+    pub keep: Vec<String>,
 
     /// How the result is written
     #[arg(

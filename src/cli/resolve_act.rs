@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use seekless::action::bounds::{Below, Bounds, Place};
-use seekless::action::keep::Rules;
 use seekless::action::plan::{self, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
+use super::resolve::keep_rules;
 use super::resolve_search::search;
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
@@ -99,8 +99,7 @@ pub fn resolve(
         .map(|to| settled(to, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let rules = Rules::parse(&args.stay.keep);
-    let rules = rules.map_err(|e| WrongUse::Contradiction(format!("--keep: {e}")))?;
+    let rules = keep_rules(&args.stay.keep)?;
     let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
     let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
     Ok(ActRun {

@@ -47,8 +47,15 @@ impl Lookout {
         }
     }
 
-    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    /// Looks at the files of a set that was not seen before.
     pub fn look(&mut self, claim: Claim) -> SetPlan {
+        let mut set = self.look_at_all(claim);
+        self.take_out_repeated(&mut set);
+        set
+    }
+
+    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    pub fn look_at_all(&mut self, claim: Claim) -> SetPlan {
         let mut set = SetPlan {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),
@@ -89,7 +96,6 @@ impl Lookout {
                 }
             }
         }
-        self.take_out_repeated(&mut set);
         set
     }
 

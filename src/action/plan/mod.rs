@@ -12,6 +12,7 @@ mod claim;
 mod decide;
 mod estimate;
 mod lookout;
+mod ranking;
 mod set;
 mod sidecars;
 mod spool;
@@ -28,6 +29,7 @@ use steps::acted_names;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use decide::{Choice, Policy};
+pub use ranking::Ranking;
 pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 pub use sidecars::Parted;
 pub use steps::steps;
