@@ -218,6 +218,7 @@ Examples:
   seekless -E node_modules -E .git ~/src        leave out folders by name
   find . -name '*.iso' -print0 | seekless -0    let another program choose the files
   seekless -f json -o report.json ~/Pictures    all that is known, for a program
+  seekless --keep best-name,oldest ~/Pictures   the files to keep first, marked *
   seekless --explain / /mnt/backup              how each place would be read, and why
 
 Sizes are written 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti of 1024.
