@@ -5,6 +5,7 @@ use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
+use super::dangling_text;
 use super::progress_text::count;
 use super::summary::plural;
 
@@ -24,6 +25,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));
+    lines.extend(dangling_text::before(plan));
     if totals.steps > 0 {
         lines.extend(warning(plan.action(), acting));
     }

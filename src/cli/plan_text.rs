@@ -7,8 +7,8 @@ use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
-use super::plan_summary;
 use super::resolve_act::ActRun;
+use super::{dangling_text, plan_summary};
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText {
@@ -126,6 +126,7 @@ impl PlanText {
         if let Some(line) = plan_summary::without_reference(plan.totals()) {
             writeln!(out, "\n# {line}")?;
         }
+        dangling_text::in_plan(out, plan)?;
         if plan.parted().is_empty() {
             return Ok(());
         }

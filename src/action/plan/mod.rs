@@ -9,6 +9,7 @@
 //! through on its own, so that memory holds one set and 8 bytes for each file.
 
 mod claim;
+mod dangling;
 mod decide;
 mod estimate;
 mod lookout;
@@ -18,7 +19,7 @@ mod sidecars;
 mod spool;
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use super::{ActionKind, Step};
@@ -28,6 +29,7 @@ use spool::Spool;
 use steps::acted_names;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
+pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use ranking::Ranking;
 pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
@@ -105,6 +107,7 @@ impl Planner {
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),
+            dangling: Dangling::default(),
             totals: Totals::default(),
         }
         .summed_up()
@@ -187,6 +190,7 @@ pub struct Plan {
     spool: Spool,
     companions: Companions,
     parted: Vec<Parted>,
+    dangling: Dangling,
     totals: Totals,
 }
 
@@ -252,12 +256,7 @@ impl Plan {
         self.companions = Companions::default();
         self.parted.clear();
         let action = self.action();
-        // A link stands where the file stood.
-        let is_torn = matches!(
-            action,
-            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-        );
-        if is_torn && self.settings.sidecars != Sidecars::Ignore {
+        if self.takes_names() && self.settings.sidecars != Sidecars::Ignore {
             self.look_for_companions()?;
         }
         let mut totals = Totals::default();
@@ -267,6 +266,50 @@ impl Plan {
         })?;
         self.totals = totals;
         Ok(self)
+    }
+
+    /// True if names are gone from where they were. A link stands where its file stood.
+    fn takes_names(&self) -> bool {
+        matches!(
+            self.action(),
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+        )
+    }
+
+    /// Looks for symbolic links that will lead nowhere, once it is decided what goes.
+    pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
+        if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
+            return Ok(());
+        }
+        let action = self.action();
+        let mut search = dangling::Search::default();
+        self.each_set(|set| {
+            steps(set, action).for_each(|step| search.note(&step.victim.path));
+            io::Result::Ok(())
+        })?;
+        // A link that is found may be what others lead to.
+        for _ in 0..dangling::LINKS_IN_A_ROW {
+            let before = search.dangling().number;
+            if matches!(places, LinkPlaces::Beside) {
+                let mut looked = HashSet::new();
+                self.each_set(|set| {
+                    steps(set, action)
+                        .for_each(|step| search.beside(&step.victim.path, &mut looked));
+                    io::Result::Ok(())
+                })?;
+            }
+            search.below(places);
+            if search.dangling().number == before {
+                break;
+            }
+        }
+        self.dangling = search.dangling().clone();
+        Ok(())
+    }
+
+    /// Links that will lead nowhere, as far as they were looked for.
+    pub fn dangling(&self) -> &Dangling {
+        &self.dangling
     }
 
     fn look_for_companions(&mut self) -> io::Result<()> {
