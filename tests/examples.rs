@@ -111,6 +111,10 @@ const EXAMPLES: &[Example] = &[
         &["1 set left alone"],
     )
     .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),
+    shows(
+        "seekless remove -H --dry-run ~/src",
+        &["a further name (hard link) of a file that stays"],
+    ),
     shows("seekless find -o found.txt ~/Pictures", &[]),
     shows("seekless hardlink --from found.txt", &["seekless undo "])
         .after(&[FOUND])
@@ -253,6 +257,7 @@ fn place() -> Tree {
         )
         .copies(["home/disk.iso", "home/old/disk.iso"], noise(5, 50_000))
         .folder("home/.local/share/bash-completion/completions")
+        .hard_link("home/src/c/main.rs", "home/src/a/main.rs")
         .folder("mnt/new");
     let names = [
         "monday/IMG_1.jpg",

@@ -135,6 +135,7 @@ mod tests {
                 root: None,
                 hold: None,
                 marked: false,
+                goes: false,
             }],
             fate: Fate::Keep(String::new()),
         };

@@ -191,6 +191,7 @@ Examples:
                                                 the copies into the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 from the phone, what is in Pictures already
+  seekless remove -H --dry-run ~/src            further names (hard links) of what stays, too
   seekless find -o found.txt ~/Pictures         first a report, to look at and to edit,
   seekless hardlink --from found.txt            then act on what is left of it
   seekless move --to ~/Duplicates --ask ~/Pictures

@@ -55,7 +55,8 @@ fn search_origin(run: &ActRun, config: &Config) -> Origin {
         Some(run.folder.clone()),
         Some(run.started_ns),
         config.isolate,
-    );
+    )
+    .with_hard_links(config.hard_links);
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 
@@ -212,7 +213,8 @@ fn report_origin(header: Option<&Header>) -> Origin {
         folder.is_absolute().then_some(folder),
         Some(header.started_ns),
         header.options.isolate,
-    );
+    )
+    .with_hard_links(header.options.hard_links);
     match roots.is_empty() {
         true => origin,
         false => origin.with_roots(roots.iter().map(Path::new)),

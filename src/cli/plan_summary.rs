@@ -22,6 +22,12 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             count(totals.free_nothing),
         ));
     }
+    if totals.further_names > 0 {
+        lines.push(format!(
+            "{} of them are further names (hard links) of files that stay: that frees nothing.",
+            count(totals.further_names),
+        ));
+    }
     lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));

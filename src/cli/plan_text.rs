@@ -71,6 +71,13 @@ impl PlanText {
         for (nth, name) in file.names.iter().enumerate() {
             let further = nth > 0;
             match &file.fate {
+                Fate::Keep(_) if name.goes => {
+                    let why = "a further name (hard link) of a file that stays: frees nothing";
+                    self.line(out, self.action.name(), &name.path, Some(why))?;
+                    if let Some(folder) = &self.destination {
+                        self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
+                    }
+                }
                 Fate::Keep(_) if further => {
                     self.line(
                         out,

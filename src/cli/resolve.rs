@@ -71,6 +71,7 @@ fn ranking(
     around: &Surroundings<'_>,
 ) -> Result<Ranking, WrongUse> {
     let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
+    let origin = origin.with_hard_links(config.hard_links);
     let roots = config.roots.iter().map(|root| root.path.as_path());
     Ok(Ranking::new(keep_rules(rules)?, origin.with_roots(roots)))
 }

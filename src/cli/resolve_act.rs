@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use seekless::action::bounds::{Below, Bounds, Place};
-use seekless::action::plan::{self, Policy, Sidecars};
+use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
@@ -110,6 +110,7 @@ pub fn resolve(
                 keep: usize::try_from(args.stay.keep_n).unwrap_or(usize::MAX),
                 isolate: false,
                 by_reference: !args.stay.reference.is_empty(),
+                by_name: false,
             },
             bounds,
             sidecars: match args.stay.sidecars {
@@ -117,6 +118,7 @@ pub fn resolve(
                 SidecarChoice::KeepTogether => Sidecars::KeepTogether,
                 SidecarChoice::Ignore => Sidecars::Ignore,
             },
+            further_names: further_names(&args, action)?,
             strict: args.way.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
         }),
@@ -135,6 +137,24 @@ pub fn resolve(
         started_ns: around.started_ns(),
         talk: args.talk.on(around.stderr),
     })
+}
+
+/// Whether further names (hard links) of files that stay are acted on.
+fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
+    let way = &args.way;
+    let by_name = match action {
+        ActionKind::Hardlink => Err("names of one file are hard links already"),
+        ActionKind::Reflink => Err("names of one file share all blocks already"),
+        _ if way.ask => Err("--ask asks for files"),
+        _ if way.script => Err("--script cannot tell further names from the file itself"),
+        _ => Ok(()),
+    };
+    match (args.search.names.hard_links, by_name) {
+        (true, Ok(())) => Ok(FurtherNames::Go),
+        (true, Err(why)) => contradiction(format!("{why}: leave --hard-links out")),
+        (false, Ok(())) => Ok(FurtherNames::AsReported),
+        (false, Err(_)) => Ok(FurtherNames::Stay),
+    }
 }
 
 fn use_of_plan(

@@ -40,7 +40,7 @@ pub fn search(
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
         follow_links: args.follow_links,
-        hard_links: args.hard_links,
+        hard_links: args.names.hard_links,
         isolate: args.isolate,
         replication,
         ignore_files: args.ignore_file.clone(),

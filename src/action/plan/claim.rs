@@ -68,6 +68,8 @@ pub struct Origin {
     pub not_after_ns: Option<i64>,
     /// Copies below one of the given paths do not count as duplicates of each other.
     pub isolate: bool,
+    /// Names of one file count as duplicates of each other.
+    pub hard_links: bool,
     roots: Option<HashMap<PathBuf, u32>>,
 }
 
@@ -78,8 +80,16 @@ impl Origin {
             folder,
             not_after_ns,
             isolate,
+            hard_links: false,
             roots: None,
         }
+    }
+
+    /// Says whether names of one file count as duplicates of each other.
+    #[must_use]
+    pub fn with_hard_links(mut self, hard_links: bool) -> Self {
+        self.hard_links = hard_links;
+        self
     }
 
     /// Says where the files were looked for: nothing outside takes part. Relative paths start in

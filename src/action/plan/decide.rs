@@ -20,10 +20,12 @@ pub struct Policy {
     pub isolate: bool,
     /// Only sets with a file below a reference are acted on.
     pub by_reference: bool,
+    /// Names of one file count as duplicates of each other: so many *names* stay, and others go.
+    pub by_name: bool,
 }
 
 /// Why a file stays on which the user put the mark.
-const MARKED: &str = "marked in the report";
+pub(super) const MARKED: &str = "marked in the report";
 
 /// What is wanted for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +93,9 @@ impl Policy {
     /// Decides about files of which each can stand for each other. At least one stays, whatever
     /// rules, bounds and users say.
     fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&HashSet<usize>>) {
+        if self.by_name && chosen.is_none() {
+            return self.by_name(set, group);
+        }
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());

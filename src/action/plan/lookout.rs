@@ -91,6 +91,7 @@ impl Lookout {
                             listed,
                             root,
                             marked,
+                            goes: false,
                         });
                     }
                 }

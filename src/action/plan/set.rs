@@ -56,6 +56,16 @@ pub struct PlannedName {
     pub hold: Option<Hold>,
     /// Somebody marked it to stay, against all rules.
     pub marked: bool,
+    /// The name is acted on although its file stays, under another name.
+    pub goes: bool,
+}
+
+impl PlannedName {
+    /// The part behind the last slash.
+    pub fn bare(&self) -> &[u8] {
+        let slash = self.path.iter().rposition(|&byte| byte == b'/');
+        &self.path[slash.map_or(0, |slash| slash + 1)..]
+    }
 }
 
 /// What becomes of a file.
@@ -119,6 +129,8 @@ pub enum Left {
     NoReference,
     /// The set's file below a reference is on another file system.
     ReferenceElsewhere,
+    /// It is a name that is listed already, reached by another path.
+    SameName,
 }
 
 impl Left {
@@ -132,6 +144,7 @@ impl Left {
                 | Self::Aside
                 | Self::NoReference
                 | Self::ReferenceElsewhere
+                | Self::SameName
         )
     }
 
@@ -153,6 +166,7 @@ impl Left {
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",
             Self::NoReference => "has no copy below a --reference",
+            Self::SameName => "is a listed name already, seen through another mount",
             Self::ReferenceElsewhere => {
                 "has its copy below a --reference on another file system, where hard links cannot lead"
             }
@@ -193,11 +207,14 @@ impl PlannedFile {
 
     /// True if a killed run left the file behind: undo may clear it up, so that it is no copy to rely on.
     pub fn is_leftover(&self) -> bool {
-        let mut bare = self.names.iter().map(|name| {
-            let slash = name.path.iter().rposition(|&byte| byte == b'/');
-            &name.path[slash.map_or(0, |slash| slash + 1)..]
-        });
+        let mut bare = self.names.iter().map(PlannedName::bare);
         bare.all(crate::action::swap::is_temporary)
+    }
+
+    /// Names that are acted on although the file stays.
+    pub fn going(&self) -> impl Iterator<Item = &PlannedName> {
+        let stays = matches!(self.fate, Fate::Keep(_));
+        self.names.iter().filter(move |name| stays && name.goes)
     }
 
     /// Names of the file that are not in this set.

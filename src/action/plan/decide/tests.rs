@@ -10,6 +10,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         root: Some(root),
         hold,
         marked: false,
+        goes: false,
     }
 }
 
@@ -43,6 +44,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         keep: 1,
         isolate: false,
         by_reference: false,
+        by_name: false,
     }
 }
 
@@ -180,13 +182,14 @@ proptest! {
         keep in 0_usize..4,
         isolate: bool,
         by_reference: bool,
+        by_name: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let policy = Policy { keep, isolate, by_reference, ..policy(action, &[rule]) };
+        let policy = Policy { keep, isolate, by_reference, by_name, ..policy(action, &[rule]) };
         let mut set = set(files);
         policy.decide(&mut set, &choice);
         for file in &set.files {
@@ -198,8 +201,19 @@ proptest! {
             prop_assert!(action != ActionKind::Hardlink || keeper.dev == file.dev);
             prop_assert!(!by_reference || keeper.hold() == Some(Hold::Reference));
         }
+        for file in &set.files {
+            // Whatever goes, what is relied on stays, and what is held does.
+            let first_goes = file.names.first().is_some_and(|name| name.goes);
+            prop_assert!(!matches!(file.fate, Fate::Keep(_)) || !first_goes);
+            prop_assert!(file.going().all(|name| name.hold.is_none()));
+            prop_assert!(file.going().next().is_none() || by_name);
+        }
         let acted = set.files.iter().any(|file| matches!(file.fate, Fate::Act { .. }));
-        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();
+        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_)));
+        let kept = match by_name {
+            true => kept.map(|file| file.names.len() - file.going().count()).sum(),
+            false => kept.count(),
+        };
         prop_assert!(!acted || kept >= 1);
         prop_assert!(!acted || choice != Choice::ByRule || kept >= keep);
     }
