@@ -17,12 +17,12 @@ fn linked() -> Stage {
     Stage::new(
         Tree::new()
             .file("a/one", noise(1, 5000))
-            .hard_link("b/one", "a/one")
-            .hard_link("c/one", "a/one")
+            .hard_link("bb/one", "a/one")
+            .hard_link("ccc/one", "a/one")
             .file("a/two", noise(2, 7000))
-            .hard_link("b/two", "a/two")
-            .file("c/two", noise(2, 7000))
-            .hard_link("d/two", "c/two")
+            .hard_link("bb/two", "a/two")
+            .file("ccc/two", noise(2, 7000))
+            .hard_link("dddd/two", "ccc/two")
             .file("alone", noise(3, 100)),
     )
 }
@@ -37,14 +37,14 @@ fn without_the_option_further_names_stay() {
     stage.run("remove --yes .").exits(0);
     assert_eq!(
         stage.names(),
-        ["a/one", "a/two", "alone", "b/one", "b/two", "c/one"]
+        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
     );
 }
 
 #[test]
 fn one_name_of_each_set_stays() {
     let stage = linked();
-    let run = stage.run("remove -n -H .").exits(0);
+    let run = stage.run("remove -n -H --keep shortest-path .").exits(0);
     let text = run.stdout_text();
     assert!(
         text.contains("a further name (hard link) of a file that stays: frees nothing"),
@@ -60,7 +60,7 @@ fn one_name_of_each_set_stays() {
     let run = run.says("To remove: 5 files");
     drop(run);
     stage
-        .run("remove --yes -H .")
+        .run("remove --yes -H --keep shortest-path .")
         .exits(0)
         .says("Done: remove 5 files, 8.2 kB of disk space came free");
     assert_eq!(stage.names(), ["a/one", "a/two", "alone"]);
@@ -74,18 +74,24 @@ fn one_name_of_each_set_stays() {
 #[test]
 fn rules_references_and_numbers_choose_among_names() {
     for (line, left) in [
-        ("--keep 'under_c'", "a/two alone c/one"),
+        ("--keep 'under_ccc'", "a/two alone ccc/one"),
         (
-            "--keep longest-path --keep-n 2",
-            "a/one a/two alone b/one b/two",
+            "--keep shortest-path --keep-n 2",
+            "a/one a/two alone bb/one bb/two",
         ),
-        ("--protect b", "alone b/one b/two"),
-        ("--protect b --protect d", "alone b/one b/two d/two"),
-        ("--reference c", "alone c/one c/two"),
-        ("--only-under b", "a/one a/two alone c/one c/two d/two"),
+        ("--protect bb", "alone bb/one bb/two"),
+        (
+            "--protect bb --protect dddd",
+            "alone bb/one bb/two dddd/two",
+        ),
+        ("--reference ccc", "alone ccc/one ccc/two"),
+        (
+            "--only-under bb",
+            "a/one a/two alone ccc/one ccc/two dddd/two",
+        ),
         (
             "--keep-n 9",
-            "a/one a/two alone b/one b/two c/one c/two d/two",
+            "a/one a/two alone bb/one bb/two ccc/one ccc/two dddd/two",
         ),
     ] {
         let stage = linked();
@@ -94,9 +100,9 @@ fn rules_references_and_numbers_choose_among_names() {
             run = run.arg(word.replace('_', " ").replace('\'', ""));
         }
         run.run().exits(0);
-        let left = match line.contains("under_c") {
-            // In the second set c/two lies there as well.
-            true => "alone c/one c/two",
+        let left = match line.contains("under_ccc") {
+            // In the second set ccc/two lies there as well.
+            true => "alone ccc/one ccc/two",
             false => left,
         };
         assert_eq!(stage.names().join(" "), left, "{line}");
@@ -107,43 +113,45 @@ fn rules_references_and_numbers_choose_among_names() {
 fn a_report_of_names_is_acted_on_by_name() {
     for format in ["text", "json", "ndjson"] {
         let stage = linked();
-        let report = stage.report(&format!("find -H -f {format} ."));
+        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
         stage.on_report("remove --yes --from -", report).exits(0);
         assert_eq!(stage.names(), ["a/one", "a/two", "alone"], "{format}");
         // Links and shared blocks have nothing to do with names of one file.
         let stage = linked();
-        let report = stage.report(&format!("find -H -f {format} ."));
+        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
         stage.on_report("hardlink --yes --from -", report).exits(0);
         assert_eq!(stage.names().len(), 8, "{format}");
         // A report of files says nothing of the kind; the option does.
         let stage = linked();
-        let report = stage.report(&format!("find -f {format} ."));
+        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
         stage
             .on_report("remove --yes --from -", report.clone())
             .exits(0);
         assert_eq!(stage.names().len(), 6, "{format}");
         let stage = linked();
-        let report = stage.report(&format!("find -f {format} ."));
-        stage.on_report("remove --yes -H --from -", report).exits(0);
+        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
+        stage
+            .on_report("remove --yes -H --keep shortest-path --from -", report)
+            .exits(0);
         assert_eq!(
             stage.names(),
-            ["a/one", "a/two", "alone", "b/one", "c/one"],
+            ["a/one", "a/two", "alone", "bb/one", "ccc/one"],
             "{format}"
         );
     }
     // Find's own rules choose the name that is marked.
     let stage = linked();
-    let run = stage.seekless("find -H . --keep").arg("under c").run();
+    let run = stage.seekless("find -H . --keep").arg("under ccc").run();
     let report = run.exits(0).stdout_text();
-    assert!(report.contains("  1 * ./c/one\n"), "{report}");
+    assert!(report.contains("  1 * ./ccc/one\n"), "{report}");
     stage.on_report("remove --yes --from -", report).exits(0);
-    assert_eq!(stage.names(), ["alone", "c/one", "c/two"]);
+    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
 }
 
 #[test]
 fn a_star_that_was_moved_to_another_file_keeps_its_first_name() {
     let stage = linked();
-    let report = stage.report("find -H .");
+    let report = stage.report("find -H --keep shortest-path .");
     let set = report
         .split("\n\n")
         .find(|set| set.contains("two"))
@@ -153,7 +161,7 @@ fn a_star_that_was_moved_to_another_file_keeps_its_first_name() {
     stage
         .on_report("remove --yes --from - --keep longest-path", report)
         .exits(0);
-    assert_eq!(stage.names(), ["a/one", "alone", "c/two"]);
+    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
 }
 
 #[test]
@@ -170,23 +178,25 @@ fn names_that_were_moved_or_replaced_come_back_as_names_of_their_file() {
         let inode = fs::metadata(stage.tree.path("a/one"))
             .expect("metadata")
             .ino();
-        stage.run(&format!("{line} --yes -H .")).exits(0);
+        stage
+            .run(&format!("{line} --yes -H --keep shortest-path ."))
+            .exits(0);
         let is_file = |name: &str| {
             let there = stage.tree.path(name).symlink_metadata();
             there.is_ok_and(|there| there.is_file())
         };
         assert!(
-            is_file("a/one") && !is_file("b/one") && !is_file("c/one"),
+            is_file("a/one") && !is_file("bb/one") && !is_file("ccc/one"),
             "{line}"
         );
         if line.starts_with("symlink") {
-            for name in ["b/one", "c/one", "d/two"] {
+            for name in ["bb/one", "ccc/one", "dddd/two"] {
                 let read = fs::read(stage.tree.path(name)).expect("leads to the kept name");
                 assert!(!read.is_empty(), "{name}");
             }
         }
         stage.run("undo").exits(0);
-        for name in ["a/one", "b/one", "c/one"] {
+        for name in ["a/one", "bb/one", "ccc/one"] {
             let now = fs::symlink_metadata(stage.tree.path(name)).expect(name);
             assert_eq!((now.ino(), now.nlink()), (inode, 3), "{line}: {name}");
         }
@@ -223,7 +233,7 @@ fn a_name_cannot_move_to_another_file_system() {
     // The second file of its set goes, with all its names; further names of files that stay do not.
     assert_eq!(
         stage.names(),
-        ["a/one", "a/two", "alone", "b/one", "b/two", "c/one"]
+        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
     );
 }
 

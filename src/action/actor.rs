@@ -255,7 +255,8 @@ impl Actor {
         if step.action != ActionKind::Reflink {
             pair.keeper.guard().map_err(Skip::Keeper)?;
             pair.victim.guard().map_err(Skip::Victim)?;
-            if !self.settings.trust_hash {
+            // One number for two names is what some file systems give to two files.
+            if !self.settings.trust_hash || pair.is_one_file() {
                 pair.compare()?;
             }
             self.settled.keeper(&pair.keeper)?;

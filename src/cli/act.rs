@@ -100,6 +100,8 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Err(error) => return refuse(&voice, &error),
         };
     }
+    // Where nobody is told, nobody asks.
+    let any_links = any_links && (run.talk.summary || is_written);
     if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &voice) {
         return exit;
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::search_args::SearchArgs;
+use super::search_args::{NamesArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -26,6 +26,9 @@ pub struct ActArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub names: NamesArgs,
 
     #[command(flatten)]
     pub stay: StayArgs,

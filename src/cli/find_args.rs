@@ -7,13 +7,16 @@ use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
-use super::search_args::SearchArgs;
+use super::search_args::{NamesArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub names: NamesArgs,
 
     /// Report content of which there are more than N copies [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]

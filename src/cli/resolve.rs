@@ -37,7 +37,7 @@ pub struct Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
-    let mut config = search(&args.search, replication(&args)?, around)?;
+    let mut config = search(&args.search, &args.names, replication(&args)?, around)?;
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
         None => args.format.digests,

@@ -149,7 +149,7 @@ fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Wro
         _ if way.script => Err("--script cannot tell further names from the file itself"),
         _ => Ok(()),
     };
-    match (args.search.names.hard_links, by_name) {
+    match (args.names.hard_links, by_name) {
         (true, Ok(())) => Ok(FurtherNames::Go),
         (true, Err(why)) => contradiction(format!("{why}: leave --hard-links out")),
         (false, Ok(())) => Ok(FurtherNames::AsReported),
@@ -204,7 +204,7 @@ fn searched(
     }
     let given = std::mem::take(&mut search_args.roots);
     search_args.roots = args.stay.reference.iter().cloned().chain(given).collect();
-    let mut config = search(&search_args, Replication::Over(1), around)?;
+    let mut config = search(&search_args, &args.names, Replication::Over(1), around)?;
     // What is found is read again, to compare it.
     if config.page_use == PageUse::KeepShort && !args.way.trust_hash {
         config.page_use = PageUse::KeepWhileFree;

@@ -141,9 +141,6 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Which files take part")]
     pub empty: bool,
 
-    #[command(flatten)]
-    pub names: NamesArgs,
-
     /// Count all copies below one given path as one: only what is in two of them is a duplicate
     #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]
     pub isolate: bool,
@@ -250,7 +247,7 @@ pub struct SearchArgs {
     pub drop_cache: bool,
 }
 
-/// What can be said about a report, too.
+/// What can be said about a report, too; so it is no part of [`SearchArgs`], whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 pub struct NamesArgs {
     /// Count the names of one file (hard links) as duplicates of each other

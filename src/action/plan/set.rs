@@ -1,5 +1,7 @@
 //! One set as it is planned: which files stay, which are acted on, what is left alone.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::bounds::Hold;
@@ -55,8 +57,10 @@ pub struct PlannedName {
     /// Why it must not be touched.
     pub hold: Option<Hold>,
     /// Somebody marked it to stay, against all rules.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub marked: bool,
     /// The name is acted on although its file stays, under another name.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
 }
 

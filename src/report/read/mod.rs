@@ -39,7 +39,7 @@ pub enum Ending {
     Complete,
     /// The run was interrupted: the sets are right, but there may be more.
     Interrupted,
-    /// The report does not say.
+    /// The report does not say; only `json` may, whose end can be seen without.
     #[default]
     Unsaid,
 }
