@@ -11,7 +11,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, SweepOrder, find};
 use seekless::event::Deaf;
-use seekless::file::{FoundFile, SharedDirs};
+use seekless::file::{FolderId, FoundFile, Numbering, SharedDirs};
 use seekless::hash::ContentDigest;
 use seekless::pipeline::{
     Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
@@ -107,6 +107,7 @@ fn set(number: u64) -> DuplicateSet {
         mtime_ns: 1_560_000_000_123_456_789,
         allocated: 4_198_400,
         disk: Arc::from("sda"),
+        ambiguous: false,
         root: 0,
     };
     DuplicateSet {
@@ -150,7 +151,15 @@ const CANDIDATES: u64 = 100_000;
 /// of `sizes` lengths, joins them by their contents, of which each comes twice, and says which are equal.
 fn join(sizes: u64) -> usize {
     let dirs = SharedDirs::default();
-    let dir = dirs.write().add_root(b"r", 0, 1, 1);
+    let dir = dirs.write().add_root(
+        b"r",
+        0,
+        FolderId {
+            dev: 1,
+            ino: 1,
+            mount: 0,
+        },
+    );
     let counting = Counting {
         replication: Replication::Over(1),
         hard_links: false,
@@ -159,6 +168,7 @@ fn join(sizes: u64) -> usize {
     let (tails, visit) = (TailRule::default(), FirstVisit::default());
     let mut machine = Machine::new(Arc::new(dirs), counting, tails, visit);
     let volume = machine.volume_number(1);
+    machine.trust_numbers(volume, Numbering::Unique);
     let name = |i: u64| format!("file-{i:06}.jpg").into_bytes();
     let mut equal = 0;
     let answer = |machine: &mut Machine| {
@@ -180,6 +190,7 @@ fn join(sizes: u64) -> usize {
             links: 1,
             name_len: name.len() as u16,
             via_link: false,
+            mounted: false,
         };
         machine.found(&found, &name, dir, 0, volume);
         if i % 512 == 511 {

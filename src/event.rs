@@ -61,6 +61,8 @@ pub enum ProblemKind {
     BrokenLink,
     /// A saved profile that could not be used.
     BadProfile,
+    /// A folder that changed again each time it was listed, so that files may have been missed.
+    Unsettled,
     /// A member that failed the comparison byte by byte after its digest had matched.
     NotVerified,
 }
@@ -80,6 +82,7 @@ impl ProblemKind {
             Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
             Self::BrokenLink => "symbolic link leads nowhere",
             Self::BadProfile => "this saved profile is not used",
+            Self::Unsettled => "changed each time it was listed; the answer may not be complete",
             Self::NotVerified => "differs byte for byte; left out",
         }
     }
@@ -119,6 +122,12 @@ pub struct LeftOut {
     pub other_file_system: u64,
     /// Folders of pseudo file systems such as /proc.
     pub pseudo_file_system: u64,
+    /// Folders reached a second time, by another path or mount.
+    pub listed_before: u64,
+    /// Files and folders that were gone when they were to be looked at.
+    pub vanished: u64,
+    /// Folders that changed each time they were listed.
+    pub unsettled: u64,
     /// Folders, files or metadata that could not be read.
     pub unreadable: u64,
     /// Files that changed or vanished between scan and read.
@@ -136,6 +145,9 @@ impl LeftOut {
         self.special += other.special;
         self.other_file_system += other.other_file_system;
         self.pseudo_file_system += other.pseudo_file_system;
+        self.listed_before += other.listed_before;
+        self.vanished += other.vanished;
+        self.unsettled += other.unsettled;
         self.unreadable += other.unreadable;
         self.changed += other.changed;
     }

@@ -99,6 +99,7 @@ fn member(names: &[&[u8]]) -> Member {
         mtime_ns: -1,
         allocated: 4096,
         disk: Arc::from("sda"),
+        ambiguous: false,
         root: 1,
     }
 }
@@ -489,9 +490,10 @@ prop_compose! {
         (dev, ino, links, allocated) in any::<(u64, u64, u64, u64)>(),
         mtime_ns: i64,
         disk in "\\PC{0,8}",
-        root: u32,
+        (ambiguous, root) in any::<(bool, u32)>(),
     ) -> Member {
-        Member { names, dev, ino, links, mtime_ns, allocated, disk: Arc::from(disk), root }
+        let disk = Arc::from(disk);
+        Member { names, dev, ino, links, mtime_ns, allocated, disk, ambiguous, root }
     }
 }
 

@@ -230,6 +230,7 @@ mod tests {
         ctime_ns: 50,
         links: 1,
         blocks: 8,
+        mount: 0,
         mount_root: false,
     };
 

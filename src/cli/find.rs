@@ -54,7 +54,7 @@ fn explain(run: &Run) -> Exit {
 
 /// How the engine's part of a run ended.
 enum Outcome {
-    Told(Summary),
+    Told(Box<Summary>),
     NothingDone,
     NotWritten(NotWritten),
     Failed(engine::Error),
@@ -160,7 +160,7 @@ fn drive(
         Ok(summary) => {
             let outlet = lock(outlet).take();
             match outlet.map_or(Ok(()), |outlet| outlet.finish(&summary)) {
-                Ok(()) => Outcome::Told(summary),
+                Ok(()) => Outcome::Told(Box::new(summary)),
                 Err(error) => Outcome::NotWritten(error),
             }
         }

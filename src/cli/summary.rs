@@ -185,6 +185,13 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
             "without --one-file-system",
         ),
         (left_out.pseudo_file_system, "pseudo file systems", ""),
+        (left_out.listed_before, "folders reached a second time", ""),
+        (left_out.vanished, "gone before they were looked at", ""),
+        (
+            left_out.unsettled,
+            "folders that kept changing",
+            "named above",
+        ),
         (left_out.unreadable, "unreadable", "named above"),
         (left_out.changed, "changed meanwhile", "named above"),
     ];
@@ -259,6 +266,9 @@ mod tests {
                 special: 8,
                 other_file_system: 9,
                 pseudo_file_system: 1,
+                listed_before: 2,
+                vanished: 3,
+                unsettled: 1,
                 unreadable: 2,
                 changed: 1,
             },

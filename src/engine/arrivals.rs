@@ -11,7 +11,7 @@ use crossbeam_channel::Sender;
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
-use crate::file::DirId;
+use crate::file::{DirId, Naming};
 use crate::scan::{Crew, Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
 use crate::sys::sysinfo;
 
@@ -74,14 +74,22 @@ impl Run<'_> {
         let (mut files, mut names) = (batch.files.iter(), &batch.names[..]);
         for run in &batch.runs {
             let volume = self.volume(run.dev, run.dir);
+            if let Some(numbering) = run.numbering {
+                self.machine.trust_numbers(volume, numbering);
+            }
             for file in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
-                if self.machine.found(file, name, run.dir, run.root, volume) {
-                    self.summary.files += 1;
-                    self.summary.bytes_present += file.size;
-                } else {
-                    self.summary.extra_names += u64::from(!file.via_link);
+                if self.is_met_again(file, name, run.dir, volume) {
+                    continue;
+                }
+                match self.machine.found(file, name, run.dir, run.root, volume) {
+                    Naming::First => {
+                        self.summary.files += 1;
+                        self.summary.bytes_present += file.size;
+                    }
+                    Naming::Further => self.summary.extra_names += 1,
+                    Naming::Known => {}
                 }
             }
         }
@@ -143,8 +151,9 @@ impl Run<'_> {
         }
     }
 
-    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut) {
+    pub fn scanned(&mut self, folders: u64, left_out: &LeftOut, listed_again: Vec<DirId>) {
         self.scan_done = true;
+        self.listed_again = listed_again.into_iter().collect();
         self.summary.folders = folders;
         self.summary.scan_time = self.started.elapsed();
         self.left_out.add(left_out);
@@ -173,7 +182,7 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
     walk.files.fetch_add(roots.files, Ordering::Relaxed);
     // The first root is walked first.
     folders.reverse();
-    let (folders, mut left_out) = match config.follow_links {
+    let mut walked = match config.follow_links {
         true => {
             folders.reverse();
             Following::new(walk, &to).run(folders)
@@ -181,7 +190,11 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
         false => walk.run(folders, &to),
     };
     roots.hand_over_linked(&mut outbox);
-    left_out.add(&roots.left_out);
+    walked.left_out.add(&roots.left_out);
     // Nobody listens any more only when the run is over.
-    let _ignored = to.send(ScanMessage::Done { folders, left_out });
+    let _ignored = to.send(ScanMessage::Done {
+        folders: walked.folders,
+        left_out: walked.left_out,
+        listed_again: walked.changed,
+    });
 }

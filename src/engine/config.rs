@@ -71,6 +71,11 @@ impl Config {
         !self.without.contains(&idea)
     }
 
+    /// True if the answer depends on having seen every file: what is unique, or below one root only.
+    pub(super) fn needs_every_file(&self) -> bool {
+        self.isolate || matches!(self.replication, Replication::Under(_))
+    }
+
     /// How replicas are counted.
     pub(super) fn counting(&self) -> Counting {
         Counting {

@@ -1,11 +1,12 @@
 //! From equal files to sets, in the order that is wanted.
 
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{Catalog, DirId, DirTable, FileIndex};
+use crate::file::{Catalog, DirId, DirTable, FileIndex, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
 use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
@@ -108,6 +109,10 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
+        files.retain(|&file| catalog.has_names(file));
+        if files.is_empty() {
+            return Ok(());
+        }
         let replicas = self.replicas(&files, catalog, dirs);
         if !self.counting.reported(files.len() as u64, replicas) {
             return Ok(());
@@ -261,6 +266,7 @@ fn written_out(
     dirs: &DirTable,
     volumes: &Volumes,
 ) -> DuplicateSet {
+    let ambiguous = ambiguous(&draft.files, catalog, dirs);
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
         for (dir, name) in catalog.names(file) {
@@ -272,6 +278,7 @@ fn written_out(
         let fingerprint = catalog.fingerprint(file);
         Member {
             names,
+            ambiguous: ambiguous.contains(&file),
             dev: fingerprint.dev,
             ino: fingerprint.ino,
             links: catalog.links(file).into(),
@@ -288,4 +295,40 @@ fn written_out(
         replicas: draft.replicas,
         reclaimable: draft.reclaimable,
     }
+}
+
+/// The files of which nobody can tell whether they are one with another file of their set.
+fn ambiguous(files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> HashSet<FileIndex> {
+    let numbering = |file| catalog.numbering(catalog.volume(file));
+    let mut by_number: HashMap<(u16, u64), Vec<FileIndex>> = HashMap::new();
+    for &file in files {
+        if numbering(file) == Numbering::Arbitrary {
+            let number = (catalog.volume(file), catalog.ino(file));
+            by_number.entry(number).or_default().push(file);
+        }
+    }
+    let mut found = HashSet::new();
+    for alike in by_number.values().filter(|alike| alike.len() > 1) {
+        let seen = alike
+            .iter()
+            .map(|&file| (catalog.sighting(file, dirs), file));
+        let mut seen: Vec<(Sighting, FileIndex)> = seen.collect();
+        let state = |seen: &Sighting| (seen.state.mtime_ns, seen.state.ctime_ns, seen.links);
+        seen.sort_unstable_by_key(|(seen, _)| (state(seen), seen.is_entry, seen.mount));
+        for run in seen.chunk_by(|(a, _), (b, _)| state(a) == state(b)) {
+            // Whoever differs from some other in mount or kind of name differs from the first or the last one.
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                continue;
+            };
+            for (this, file) in run {
+                let with = |(other, of): &(Sighting, FileIndex)| {
+                    of != file && Sameness::between(this, other, Numbering::Arbitrary).is_unknown()
+                };
+                if with(first) || with(last) {
+                    found.insert(*file);
+                }
+            }
+        }
+    }
+    found
 }

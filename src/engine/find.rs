@@ -1,6 +1,6 @@
 //! Finding duplicates: the parts of a run put together.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
-use crate::file::SharedDirs;
+use crate::file::{DirHandles, SharedDirs};
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
@@ -139,6 +139,10 @@ pub fn find(
         scan_done: false,
         walked_disks: Vec::new(),
         at_roots: HashSet::new(),
+        handles: DirHandles::new(share.folders),
+        listed_again: HashSet::new(),
+        met_entries: HashSet::new(),
+        real_folders: HashMap::new(),
     };
     let mut sink = |set: &_| sink(set);
     let mut deliverer = Deliverer::new(config, delivery, observer, control, &mut sink);

@@ -11,6 +11,7 @@ mod explain;
 mod find;
 mod ideas;
 mod memory;
+mod names;
 mod progress;
 mod reclaim;
 mod requests;

@@ -160,6 +160,7 @@ impl Asker for Desk<'_> {
             dir: catalog.dir(file),
             name,
             expect: catalog.fingerprint(file),
+            numbering: catalog.numbering(catalog.volume(file)),
             spans: spans(want, catalog.size(file)),
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,

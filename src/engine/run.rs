@@ -1,7 +1,8 @@
 //! A run: one thread owns the tables; walkers and readers send it what they find.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
@@ -11,7 +12,7 @@ use crossbeam_channel::{Receiver, bounded, never, select};
 
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
-use crate::file::{FileIndex, SharedDirs};
+use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::pipeline::{ClassId, Machine, Replication, Summary};
 use crate::scan::{ScanMessage, Walk};
 
@@ -60,6 +61,14 @@ pub struct Run<'a> {
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
+    /// Folders kept open to look names up.
+    pub handles: DirHandles,
+    /// Folders that changed after they were listed, and were listed again: entries may have gone from there.
+    pub listed_again: HashSet<DirId>,
+    /// Entries met on file systems where inode numbers do not tell that they were, if folders are listed again.
+    pub met_entries: HashSet<(DirId, Box<[u8]>)>,
+    /// Paths without links of folders on such file systems.
+    pub real_folders: HashMap<DirId, PathBuf>,
 }
 
 impl Run<'_> {
@@ -75,6 +84,7 @@ impl Run<'_> {
             filter: &config.filter,
             max_depth: config.max_depth,
             one_file_system: config.one_file_system,
+            list_again: config.needs_every_file(),
             ignore_files: &config.ignore_files,
             crews: &crews,
             open_folders: share.folders,
@@ -113,12 +123,12 @@ impl Run<'_> {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => self.found(&batch),
                     Ok(ScanMessage::Walked { crew }) => self.walked(crew),
-                    Ok(ScanMessage::Done { folders, left_out }) => {
-                        self.scanned(folders, &left_out);
+                    Ok(ScanMessage::Done { folders, left_out, listed_again }) => {
+                        self.scanned(folders, &left_out, listed_again);
                         scanned = never();
                     }
                     Err(_) => {
-                        self.scanned(0, &LeftOut::default());
+                        self.scanned(0, &LeftOut::default(), Vec::new());
                         scanned = never();
                     }
                 },
@@ -155,9 +165,11 @@ impl Run<'_> {
         if self.to_deliver.is_empty() {
             return Ok(());
         }
-        let dirs = self.dirs.read();
         let count = count.min(self.to_deliver.len());
-        for size in self.to_deliver.drain(..count) {
+        let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
+        self.settle_sizes(&sizes);
+        let dirs = self.dirs.read();
+        for size in sizes {
             deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
         }
         Ok(())
@@ -167,9 +179,15 @@ impl Run<'_> {
         self.deliver_finished(usize::MAX, deliverer)?;
         self.summary.incomplete = self.control.is_cancelled();
         let unique = matches!(self.config.replication, Replication::Under(_));
+        let unfinished = self.machine.unfinished();
+        self.settle_sizes(&unfinished);
+        if unique || self.config.hard_links {
+            let alone: Vec<FileIndex> = self.machine.alone().collect();
+            self.settle_names(alone);
+        }
         let dirs = self.dirs.read();
         if !self.knows_too_little() {
-            for size in self.machine.unfinished() {
+            for size in unfinished {
                 deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
             }
             if unique || self.config.hard_links {
@@ -179,6 +197,21 @@ impl Run<'_> {
             }
         }
         deliverer.finish(self.machine.catalog(), &dirs, &self.volumes)
+    }
+
+    /// Looks up the names of what may be reported of these sizes.
+    fn settle_sizes(&mut self, sizes: &[ClassId]) {
+        if !self.machine.catalog().has_doubts() && self.listed_again.is_empty() {
+            return;
+        }
+        let one_is_enough = self.config.hard_links
+            || !matches!(self.config.replication, Replication::Over(more) if more > 0);
+        for &size in sizes {
+            let contents = self.machine.contents(size).map(|(_, files)| files);
+            let contents = contents.filter(|files| one_is_enough || files.len() > 1);
+            let files: Vec<FileIndex> = contents.flatten().collect();
+            self.settle_names(files);
+        }
     }
 
     /// True if an interruption leaves nothing that can be said: what is equal is equal, but what

@@ -85,7 +85,7 @@ fn against(
             Err(e) => Err(Fault::Other(Refusal::Unreadable(e))),
             Ok(fd) => same_bytes(&kept, &fd, catalog.size(other), stopped).and_then(|bytes| {
                 verified.bytes_read += bytes;
-                unchanged(&fd, &catalog.fingerprint(other)).map_err(Fault::Other)
+                unchanged(&fd, catalog, other).map_err(Fault::Other)
             }),
         };
         match compared {
@@ -94,7 +94,7 @@ fn against(
             Err(Fault::Keeper(refusal)) => return Err(refusal),
         }
     }
-    unchanged(&kept, &catalog.fingerprint(keeper))
+    unchanged(&kept, catalog, keeper)
 }
 
 /// Compares two files to their end; returns the bytes read of both.
@@ -129,9 +129,11 @@ fn piece(fd: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Refusal> {
     }
 }
 
-fn unchanged(fd: &OwnedFd, expected: &Fingerprint) -> Result<(), Refusal> {
+fn unchanged(fd: &OwnedFd, catalog: &Catalog, file: FileIndex) -> Result<(), Refusal> {
+    let expected = catalog.fingerprint(file);
+    let numbering = catalog.numbering(catalog.volume(file));
     match stat::descriptor(fd) {
-        Ok(now) if Fingerprint::from(&now) == *expected => Ok(()),
+        Ok(now) if expected.is_met_by(&Fingerprint::from(&now), numbering) => Ok(()),
         Ok(_) => Err(Refusal::Changed),
         Err(e) => Err(Refusal::Unreadable(e)),
     }

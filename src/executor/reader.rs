@@ -333,7 +333,13 @@ pub fn is_whole(task: &Task, span: Span) -> bool {
 /// Makes sure that the descriptor is that of the file which the scan saw, in the same state.
 pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
     match stat::descriptor(fd) {
-        Ok(now) if Fingerprint::from(&now) == task.expect => Ok(()),
+        Ok(now)
+            if task
+                .expect
+                .is_met_by(&Fingerprint::from(&now), task.numbering) =>
+        {
+            Ok(())
+        }
         Ok(_) => Err(Failure::Changed),
         Err(e) => Err(Failure::Refused(e)),
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use crate::file::{DirId, Fingerprint};
+use crate::file::{DirId, Fingerprint, Numbering};
 use crate::sys::fiemap::Pieces;
 
 /// A part of a file.
@@ -28,6 +28,8 @@ pub struct Task {
     pub name: u32,
     /// What the file must be.
     pub expect: Fingerprint,
+    /// What inode numbers on its file system are worth.
+    pub numbering: Numbering,
     /// What to read; a span without length is none.
     pub spans: [Span; SPANS],
     /// What is to be done with them.

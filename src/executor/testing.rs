@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::unbounded;
 
-use crate::file::{DirId, Fingerprint, SharedDirs};
+use crate::file::{DirId, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running, Subtree};
 use crate::sys::{cachestat, fadvise};
 
@@ -121,7 +121,7 @@ pub fn settings(folder: &Path) -> Settings {
     let dirs = SharedDirs::default();
     let m = fs::metadata(folder).expect("is there");
     dirs.write()
-        .add_root(folder.as_os_str().as_bytes(), 0, m.dev(), m.ino());
+        .add_root(folder.as_os_str().as_bytes(), 0, (m.dev(), m.ino()));
     Settings {
         dirs: Arc::new(dirs),
         follow: false,
@@ -155,6 +155,7 @@ pub fn add_task<'b>(
         may_end_early: false,
         may_go_past_cache: false,
         space: None,
+        numbering: Numbering::Unique,
     });
     batch.tasks.last_mut().expect("just added")
 }

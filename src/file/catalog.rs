@@ -1,6 +1,6 @@
 //! Every candidate file, in columns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hashbrown::HashTable;
 
@@ -8,7 +8,7 @@ use super::dir_table::mix;
 use super::names::Names;
 use super::narrow::Narrow;
 use super::places::Places;
-use super::{DirId, DirTable, Fingerprint};
+use super::{DirId, DirTable, Fingerprint, Numbering, Sameness, Sighting};
 
 /// Number of a file (an inode) in the [`Catalog`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +33,26 @@ pub struct FoundFile {
     pub name_len: u16,
     /// The name is a symbolic link to the file, not one of its own.
     pub via_link: bool,
+    /// The file is mounted on the name, which is that of another file below.
+    pub mounted: bool,
+}
+
+impl FoundFile {
+    /// True if the name is a directory entry of the file itself.
+    pub fn is_entry(&self) -> bool {
+        !self.via_link && !self.mounted
+    }
+}
+
+/// What a name turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// The first name of a file.
+    First,
+    /// A further name of a file.
+    Further,
+    /// A name that is known already, reached on another way, or no name of the file's own.
+    Known,
 }
 
 /// A further name of a file that is in the catalog.
@@ -68,6 +88,15 @@ pub struct Catalog {
     extra_by_name: HashTable<(FileIndex, u32)>,
     /// `st_dev` of each volume number.
     devs: Vec<u64>,
+    /// What inode numbers are worth there.
+    numberings: Vec<Numbering>,
+    /// Files whose first name is no directory entry of theirs.
+    no_entries: HashSet<FileIndex>,
+    /// Files that have another record under their inode number: they changed between two looks, or the number
+    /// was given to another file.
+    doubled: HashSet<FileIndex>,
+    /// The names of files of which some were not found again when they were looked up a last time.
+    settled: HashMap<FileIndex, Vec<(DirId, Vec<u8>)>>,
     /// Files that have been given an identity to be found by.
     by_inode: HashTable<u32>,
 }
@@ -89,9 +118,21 @@ impl Catalog {
         let at = self.devs.iter().rposition(|&d| d == dev);
         let at = at.unwrap_or_else(|| {
             self.devs.push(dev);
+            self.numberings.push(Numbering::Arbitrary);
             self.devs.len() - 1
         });
         u16::try_from(at).expect("fewer than 65,536 file systems")
+    }
+
+    /// Says what inode numbers of a volume are worth; nothing until then.
+    pub fn trust_numbers(&mut self, volume: u16, numbering: Numbering) {
+        self.numberings[usize::from(volume)] = numbering;
+    }
+
+    /// What inode numbers of a volume are worth.
+    pub fn numbering(&self, volume: u16) -> Numbering {
+        let known = self.numberings.get(usize::from(volume));
+        known.copied().unwrap_or_default()
     }
 
     /// Adds a file.
@@ -110,27 +151,99 @@ impl Catalog {
         if found.links >= u8::MAX.into() {
             self.many_links.insert(index, found.links);
         }
+        if !found.is_entry() {
+            self.no_entries.insert(index);
+        }
         index
     }
 
-    /// The file with this device and inode among those that were [`Catalog::identify`]-ed. A file
-    /// whose size changed during the scan is another one: each size has its own.
-    pub fn find(&self, volume: u16, ino: u64, size: u64) -> Option<FileIndex> {
-        self.by_inode
-            .find(mix(volume.into(), ino), |&i| {
-                let at = i as usize;
-                self.inos.get(at) == ino
-                    && self.sizes.get(at) == size
-                    && self.volume(FileIndex(i)) == volume
-            })
-            .map(|&i| FileIndex(i))
+    /// The records with this device, inode and size among those that were [`Catalog::identify`]-ed. A file whose
+    /// size changed during the scan is another one: each size has its own.
+    pub fn records(&self, volume: u16, ino: u64, size: u64) -> impl Iterator<Item = FileIndex> {
+        let known = self.by_inode.iter_hash(mix(volume.into(), ino));
+        known.map(|&i| FileIndex(i)).filter(move |&file| {
+            let at = file.0 as usize;
+            self.inos.get(at) == ino && self.sizes.get(at) == size && self.volume(file) == volume
+        })
+    }
+
+    /// The file that a name leads to, among those that were [`Catalog::identify`]-ed.
+    pub fn find(
+        &self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        volume: u16,
+        dirs: &DirTable,
+    ) -> Option<FileIndex> {
+        let seen = self.seen(found, dir, volume, dirs);
+        let numbering = self.numbering(volume);
+        self.records(volume, found.ino, found.size).find(|&file| {
+            let known = self.sighting(file, dirs);
+            Sameness::between(&known, &seen, numbering).is_same()
+                || known.state == seen.state && self.has_entry(file, name, dir, dirs)
+        })
+    }
+
+    /// The records of which a name may be another, where inode numbers do not say it.
+    pub fn may_be(
+        &self,
+        found: &FoundFile,
+        dir: DirId,
+        volume: u16,
+        dirs: &DirTable,
+    ) -> impl Iterator<Item = FileIndex> {
+        let state = self.seen(found, dir, volume, dirs).state;
+        let records = self.records(volume, found.ino, found.size);
+        records.filter(move |&file| self.fingerprint(file) == state)
+    }
+
+    /// True if one of a file's names is this one in this very folder, where inode numbers tell folders.
+    fn has_entry(&self, file: FileIndex, name: &[u8], dir: DirId, dirs: &DirTable) -> bool {
+        let is_this = |at: DirId, known: &[u8]| {
+            let same_folder = at == dir
+                || self.numbering(self.volume(file)) == Numbering::Unique
+                    && dirs.identity(at) == dirs.identity(dir);
+            known == name && same_folder
+        };
+        self.names(file).any(|(at, known)| is_this(at, known))
+    }
+
+    fn seen(&self, found: &FoundFile, dir: DirId, volume: u16, dirs: &DirTable) -> Sighting {
+        Sighting {
+            state: Fingerprint {
+                dev: self.devs.get(usize::from(volume)).copied().unwrap_or(0),
+                ino: found.ino,
+                size: found.size,
+                mtime_ns: found.mtime_ns,
+                ctime_ns: found.ctime_ns,
+            },
+            links: found.links,
+            mount: dirs.mount(dir),
+            is_entry: found.is_entry(),
+        }
+    }
+
+    /// What the scan saw of a file under its first name.
+    pub fn sighting(&self, file: FileIndex, dirs: &DirTable) -> Sighting {
+        Sighting {
+            state: self.fingerprint(file),
+            links: self.links(file),
+            mount: dirs.mount(self.dir(file)),
+            is_entry: !self.no_entries.contains(&file),
+        }
     }
 
     /// Makes the file findable by [`Catalog::find`].
     pub fn identify(&mut self, file: FileIndex) {
         let (volume, ino) = (self.volume(file), self.ino(file));
-        if self.find(volume, ino, self.size(file)).is_some() {
-            return;
+        if self.numbering(volume) == Numbering::Unique {
+            let others = self.records(volume, ino, self.size(file));
+            let others: Vec<FileIndex> = others.collect();
+            if !others.is_empty() {
+                self.doubled.extend(others);
+                self.doubled.insert(file);
+            }
         }
         let (inos, places) = (&self.inos, &self.places);
         let hash = |&i: &u32| {
@@ -140,17 +253,56 @@ impl Catalog {
         self.by_inode.insert_unique(hash(&file.0), file.0, hash);
     }
 
-    /// Adds a further name unless the file has this very name (in this very folder) already.
-    pub fn add_name(&mut self, file: FileIndex, name: &[u8], dir: DirId, dirs: &DirTable) -> bool {
+    /// True if some of a file's names may not lead to it any more: it has several, or another record.
+    pub fn is_in_doubt(&self, file: FileIndex) -> bool {
+        self.extra_of.contains_key(&file) || self.doubled.contains(&file)
+    }
+
+    /// True if any file is.
+    pub fn has_doubts(&self) -> bool {
+        !self.extra_of.is_empty() || !self.doubled.is_empty()
+    }
+
+    /// Replaces the names of a file by those that lead to it; none if it is not to be found any more.
+    pub fn settle_names(&mut self, file: FileIndex, names: Vec<(DirId, Vec<u8>)>) {
+        self.settled.insert(file, names);
+    }
+
+    /// False if none of a file's names leads to it any more.
+    pub fn has_names(&self, file: FileIndex) -> bool {
+        self.settled
+            .get(&file)
+            .is_none_or(|names| !names.is_empty())
+    }
+
+    /// Adds a further name. It counts for none if it is in the very folder of a name that is known, which
+    /// was reached on another way.
+    pub fn add_name(
+        &mut self,
+        file: FileIndex,
+        name: &[u8],
+        dir: DirId,
+        dirs: &DirTable,
+    ) -> Naming {
         let place = dirs.identity(dir);
         let hash = hash_of_name(file, place, name);
-        let is_first = self.first_name(file) == name && dirs.identity(self.dir(file)) == place;
-        let is_known = |&(of, number): &(FileIndex, u32)| {
+        let mut naming = Naming::Further;
+        if self.first_name(file) == name {
+            if self.dir(file) == dir {
+                return Naming::Known;
+            }
+            if dirs.identity(self.dir(file)) == place {
+                naming = Naming::Known;
+            }
+        }
+        for &(of, number) in self.extra_by_name.iter_hash(hash) {
             let extra = &self.extra_names[number as usize];
-            of == file && self.extra_name(extra) == name && dirs.identity(extra.dir) == place
-        };
-        if is_first || self.extra_by_name.find(hash, is_known).is_some() {
-            return false;
+            if of == file && self.extra_name(extra) == name && dirs.identity(extra.dir) == place {
+                naming = Naming::Known;
+                if extra.dir == dir {
+                    return naming;
+                }
+            }
         }
         let number = u32::try_from(self.extra_names.len()).expect("fewer than 2^32 names");
         self.extra_names.push(ExtraName {
@@ -164,7 +316,7 @@ impl Catalog {
         let names = &self.extra_names;
         self.extra_by_name
             .insert_unique(hash, (file, number), |&(_, n)| names[n as usize].hash);
-        true
+        naming
     }
 
     fn extra_name(&self, name: &ExtraName) -> &[u8] {
@@ -174,7 +326,16 @@ impl Catalog {
 
     /// All names of a file, the one found first at the front.
     pub fn names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
-        let first = (self.dir(file), self.first_name(file));
+        let settled = self.settled(file);
+        let found = settled.is_none().then(|| self.found_names(file));
+        let settled = settled.into_iter().flatten();
+        let settled = settled.map(|(dir, name)| (*dir, name.as_slice()));
+        settled.chain(found.into_iter().flatten())
+    }
+
+    fn found_names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
+        let at = file.0 as usize;
+        let first = (self.places.get(at).0, self.names.get(at));
         let mut next = self.extra_of.get(&file).copied();
         let extra = std::iter::from_fn(move || {
             let name = &self.extra_names[next? as usize];
@@ -184,14 +345,24 @@ impl Catalog {
         std::iter::once(first).chain(extra)
     }
 
-    /// The name found first.
-    pub fn first_name(&self, file: FileIndex) -> &[u8] {
-        self.names.get(file.0 as usize)
+    /// The names that were looked up a last time, if any was lost.
+    fn settled(&self, file: FileIndex) -> Option<&Vec<(DirId, Vec<u8>)>> {
+        match self.settled.is_empty() {
+            true => None,
+            false => self.settled.get(&file),
+        }
     }
 
-    /// The folder of the name found first.
+    /// The name found first of those that are left.
+    pub fn first_name(&self, file: FileIndex) -> &[u8] {
+        let settled = self.settled(file).and_then(|names| names.first());
+        settled.map_or_else(|| self.names.get(file.0 as usize), |(_, name)| name)
+    }
+
+    /// The folder of that name.
     pub fn dir(&self, file: FileIndex) -> DirId {
-        self.places.get(file.0 as usize).0
+        let settled = self.settled(file).and_then(|names| names.first());
+        settled.map_or_else(|| self.places.get(file.0 as usize).0, |(dir, _)| *dir)
     }
 
     /// Length, bytes.
@@ -263,14 +434,23 @@ mod tests {
             links: 1,
             name_len: 0,
             via_link: false,
+            mounted: false,
         }
     }
 
     #[test]
     fn what_is_pushed_can_be_found_and_asked_for() {
         let mut catalog = Catalog::default();
+        let mut dirs = DirTable::default();
+        for volume in 0..4 {
+            assert_eq!(catalog.volume_number(volume.into()), volume);
+            catalog.trust_numbers(volume, Numbering::Unique);
+        }
         let name = |i: u32| i.to_string().into_bytes();
         let files = 10_000;
+        for i in 0..=files / 7 {
+            dirs.add_root(b"r", 0, (1, i.into()));
+        }
         for i in 0..files {
             let file = catalog.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
             assert_eq!(file, FileIndex(i));
@@ -281,9 +461,13 @@ mod tests {
             let file = FileIndex(i);
             assert_eq!(catalog.first_name(file), name(i), "{i}");
             let ino = u64::from(i);
-            assert_eq!(catalog.find((i % 3) as u16, ino, ino * 3), Some(file));
-            assert_eq!(catalog.find((i % 3) as u16, ino, ino * 3 + 1), None);
-            assert_eq!(catalog.find((i % 3) as u16 + 1, ino, ino * 3), None);
+            let find = |volume: u32, size: u64| {
+                let seen = FoundFile { size, ..found(ino) };
+                catalog.find(&seen, &name(i), DirId(i / 7), volume as u16, &dirs)
+            };
+            assert_eq!(find(i % 3, ino * 3), Some(file));
+            assert_eq!(find(i % 3, ino * 3 + 1), None);
+            assert_eq!(find(i % 3 + 1, ino * 3), None);
             assert_eq!(catalog.dir(file), DirId(i / 7));
         }
     }
@@ -301,32 +485,38 @@ mod tests {
     #[test]
     fn a_name_counts_once_and_long_ones_count_too() {
         let mut dirs = DirTable::default();
-        let one = dirs.add_root(b"a", 0, 1, 1);
-        let again = dirs.add_root(b"b/../a", 1, 1, 1);
-        let other = dirs.add_root(b"b", 2, 1, 2);
+        let one = dirs.add_root(b"a", 0, (1, 1));
+        let again = dirs.add_root(b"b/../a", 1, (1, 1));
+        let other = dirs.add_root(b"b", 2, (1, 2));
         let mut catalog = Catalog::default();
         let file = catalog.push(&found(1), b"x", one, 0);
         let neighbour = catalog.push(&found(2), b"x", other, 0);
         let long = "\u{6f22}".repeat(255).into_bytes();
-        for (name, dir, is_new) in [
-            (&b"x"[..], one, false),
-            (b"x", again, false),
-            (b"x", other, true),
-            (b"x", other, false),
-            (b"y", one, true),
-            (b"y", again, false),
-            (&long, other, true),
-            (&long, other, false),
+        use Naming::{Further, Known};
+        for (name, dir, naming) in [
+            (&b"x"[..], one, Known),
+            (b"x", again, Known),
+            (b"x", other, Further),
+            (b"x", other, Known),
+            (b"y", one, Further),
+            (b"y", again, Known),
+            (&long, other, Further),
+            (&long, other, Known),
         ] {
-            assert_eq!(catalog.add_name(file, name, dir, &dirs), is_new, "{name:?}");
+            assert_eq!(catalog.add_name(file, name, dir, &dirs), naming, "{name:?}");
         }
         let names: Vec<_> = catalog.names(file).collect();
-        let expected = [(one, &b"x"[..]), (other, &long), (one, b"y"), (other, b"x")];
-        assert_eq!(names, expected);
+        let expected = [
+            (one, &b"x"[..]),
+            (other, &long),
+            (again, b"y"),
+            (one, b"y"),
+            (other, b"x"),
+            (again, b"x"),
+        ];
+        assert_eq!(names, expected, "also what was reached on another way");
         assert_eq!(catalog.names(neighbour).count(), 1);
-        assert!(
-            catalog.add_name(neighbour, b"x", one, &dirs),
-            "another file's name"
-        );
+        let naming = catalog.add_name(neighbour, b"x", one, &dirs);
+        assert_eq!(naming, Further, "another file's name");
     }
 }

@@ -74,13 +74,13 @@ mod tests {
         let (dev, ino) = look(".");
         let mut at = dirs
             .write()
-            .add_root(top.as_os_str().as_bytes(), 0, dev, ino);
+            .add_root(top.as_os_str().as_bytes(), 0, (dev, ino));
         let mut all = vec![at];
         for (name, path) in [("a", "a"), ("b", "a/b"), ("c", "a/b/c")] {
             let (dev, ino) = look(path);
             at = dirs
                 .write()
-                .add(at, name.as_bytes(), dev, ino)
+                .add_beside(at, name.as_bytes(), (dev, ino), 0)
                 .expect("new");
             all.push(at);
         }

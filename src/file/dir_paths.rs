@@ -117,8 +117,10 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            let root = dirs.add_root(given, 0, 1, 1);
-            let sub = dirs.add(root, b"sub", 2, i as u64).expect("new");
+            let root = dirs.add_root(given, 0, (1, 1));
+            let sub = dirs
+                .add_beside(root, b"sub", (2, i as u64), 0)
+                .expect("new");
             assert_eq!(path_of(&dirs, sub), expected, "{given:?}");
         }
     }
@@ -129,17 +131,17 @@ mod tests {
         let mut all = Vec::new();
         for given in [&b""[..], b"a", b"a/", b"/", b"/a", b"/a/b", b"a.b"] {
             let root = all.len();
-            all.push(dirs.add_root(given, 0, 1, root as u64));
+            all.push(dirs.add_root(given, 0, (1, root as u64)));
             // Names that are the beginning of others, and bytes on both sides of a slash.
             for name in [&b"a"[..], b"a.b", b"a0", b"ab", b"b", b"\xff", b"-"] {
                 for at in root..all.len().min(root + 4) {
                     let ino = all.len() as u64;
-                    all.push(dirs.add(all[at], name, 2, ino).expect("new"));
+                    all.push(dirs.add_beside(all[at], name, (2, ino), 0).expect("new"));
                 }
             }
             // A folder in the place of another.
             let ino = all.len() as u64;
-            all.push(dirs.add(all[root], b"a", 2, ino).expect("new"));
+            all.push(dirs.add_beside(all[root], b"a", (2, ino), 0).expect("new"));
         }
         for &a in &all {
             let path = path_of(&dirs, a);

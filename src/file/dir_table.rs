@@ -8,6 +8,8 @@ use hashbrown::HashTable;
 
 use crate::sys::open;
 
+use super::FolderId;
+
 /// Number of a folder in the [`DirTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirId(pub u32);
@@ -22,66 +24,124 @@ const LONGEST_CALL: usize = 4000;
 pub struct DirTable {
     parents: Vec<u32>,
     roots: Vec<u32>,
-    devs: Vec<u64>,
+    /// Which of `mounts` each folder was reached through.
+    reached: Vec<u32>,
     inos: Vec<u64>,
     /// Name `i` ends where name `i + 1` starts.
     starts: Vec<u64>,
     names: Vec<u8>,
     by_inode: HashTable<u32>,
+    /// Device and mount numbers, in order of first use: a run meets a handful.
+    mounts: Vec<(u64, u64)>,
+}
+
+/// Folders that were met before under one identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetBefore {
+    /// The folders, in order of their numbers.
+    pub folders: Vec<DirId>,
 }
 
 impl DirTable {
-    /// Adds a root folder under the path by which the user named it (empty: the current folder,
-    /// for files named without one). Roots of equal inode may be added several times.
-    pub fn add_root(&mut self, path: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
-        self.push(NO_PARENT, path, root, dev, ino)
+    /// Adds a root folder under the path by which the user named it. Roots of equal identity may be added
+    /// several times.
+    pub fn add_root(&mut self, path: &[u8], root: u32, id: impl Into<FolderId>) -> DirId {
+        self.push(NO_PARENT, path, root, id.into())
     }
 
-    /// Adds a folder unless one with the same device and inode is there already.
-    pub fn add(&mut self, parent: DirId, name: &[u8], dev: u64, ino: u64) -> Option<DirId> {
-        if self.find(dev, ino).is_some() {
-            return None;
-        }
+    /// Adds a folder beside `known` others that were met with its identity.
+    ///
+    /// # Errors
+    /// The folders with this identity, if they are not as many: for the caller to find out whether one of them is
+    /// this folder. The number may have been given to another one, or the folder may have been moved.
+    pub fn add_beside(
+        &mut self,
+        parent: DirId,
+        name: &[u8],
+        id: impl Into<FolderId>,
+        known: usize,
+    ) -> Result<DirId, MetBefore> {
+        let id = id.into();
+        self.check_known(id, known)?;
         let root = self.roots[parent.0 as usize];
-        Some(self.push(parent.0, name, root, dev, ino))
+        Ok(self.push(parent.0, name, root, id))
     }
 
-    /// The first folder that was added with this device and inode.
-    pub fn find(&self, dev: u64, ino: u64) -> Option<DirId> {
-        self.by_inode
-            .find(mix(dev, ino), |&i| self.is(i, dev, ino))
+    /// The same for a folder that took the place of another one.
+    ///
+    /// # Errors
+    /// As [`DirTable::add_beside`].
+    pub fn add_in_place(
+        &mut self,
+        of: DirId,
+        id: impl Into<FolderId>,
+        known: usize,
+    ) -> Result<DirId, MetBefore> {
+        let id = id.into();
+        self.check_known(id, known)?;
+        let name = self.name(of).to_owned();
+        let (parent, root) = (self.parents[of.0 as usize], self.roots[of.0 as usize]);
+        Ok(self.push(parent, &name, root, id))
+    }
+
+    fn check_known(&self, id: FolderId, known: usize) -> Result<(), MetBefore> {
+        let folders = self.met(id);
+        match folders.len() == known {
+            true => Ok(()),
+            false => Err(MetBefore { folders }),
+        }
+    }
+
+    /// The folders that were met with this identity, in order of their numbers.
+    pub fn met(&self, id: impl Into<FolderId>) -> Vec<DirId> {
+        let id = id.into();
+        let known = self.by_inode.iter_hash(hash_of(id));
+        let mut folders: Vec<DirId> = known
             .map(|&i| DirId(i))
+            .filter(|&dir| self.id(dir) == id)
+            .collect();
+        folders.sort_unstable();
+        folders
     }
 
-    fn is(&self, i: u32, dev: u64, ino: u64) -> bool {
-        self.inos[i as usize] == ino && self.devs[i as usize] == dev
+    /// Adds a folder that is not to be listed on this account (empty path: the current folder): files in it
+    /// were named one by one.
+    pub fn add_unlisted(&mut self, path: &[u8], root: u32, id: impl Into<FolderId>) -> DirId {
+        self.append(NO_PARENT, path, root, id.into())
     }
 
-    /// Adds a folder that is not to be listed on this account: files in it were named one by one.
-    pub fn add_unlisted(&mut self, path: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
-        self.append(NO_PARENT, path, root, dev, ino)
-    }
-
-    fn append(&mut self, parent: u32, name: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
-        let id = u32::try_from(self.parents.len()).expect("fewer than 2^32 folders");
+    fn append(&mut self, parent: u32, name: &[u8], root: u32, id: FolderId) -> DirId {
+        let dir = u32::try_from(self.parents.len()).expect("fewer than 2^32 folders");
+        let reached = self.mount_number((id.dev, id.mount));
         self.parents.push(parent);
         self.roots.push(root);
-        self.devs.push(dev);
-        self.inos.push(ino);
+        self.reached.push(reached);
+        self.inos.push(id.ino);
         self.starts.push(self.names.len() as u64);
         self.names.extend_from_slice(name);
-        DirId(id)
+        DirId(dir)
     }
 
-    fn push(&mut self, parent: u32, name: &[u8], root: u32, dev: u64, ino: u64) -> DirId {
-        let known = self.find(dev, ino).is_some();
-        let id = self.append(parent, name, root, dev, ino);
-        if !known {
-            let (devs, inos) = (&self.devs, &self.inos);
-            let hash = |&i: &u32| mix(devs[i as usize], inos[i as usize]);
-            self.by_inode.insert_unique(mix(dev, ino), id.0, hash);
-        }
-        id
+    fn mount_number(&mut self, mount: (u64, u64)) -> u32 {
+        // Mostly the one met last.
+        let at = self.mounts.iter().rposition(|&m| m == mount);
+        let at = at.unwrap_or_else(|| {
+            self.mounts.push(mount);
+            self.mounts.len() - 1
+        });
+        u32::try_from(at).expect("fewer than 2^32 mounts")
+    }
+
+    fn push(&mut self, parent: u32, name: &[u8], root: u32, id: FolderId) -> DirId {
+        let dir = self.append(parent, name, root, id);
+        let (reached, inos, mounts) = (&self.reached, &self.inos, &self.mounts);
+        let hash = |&i: &u32| {
+            let (dev, mount) = mounts[reached[i as usize] as usize];
+            let ino = inos[i as usize];
+            hash_of(FolderId { dev, ino, mount })
+        };
+        self.by_inode.insert_unique(hash_of(id), dir.0, hash);
+        dir
     }
 
     /// Folders in the table.
@@ -99,15 +159,33 @@ impl DirTable {
         self.roots[dir.0 as usize]
     }
 
+    /// What told the folder from others when it was met.
+    pub fn id(&self, dir: DirId) -> FolderId {
+        let (dev, mount) = self.mounts[self.reached[dir.0 as usize] as usize];
+        let ino = self.inos[dir.0 as usize];
+        FolderId { dev, ino, mount }
+    }
+
     /// Device and inode of the folder.
     pub fn identity(&self, dir: DirId) -> (u64, u64) {
-        (self.devs[dir.0 as usize], self.inos[dir.0 as usize])
+        let FolderId { dev, ino, .. } = self.id(dir);
+        (dev, ino)
+    }
+
+    /// A number for the mount through which the folder was reached.
+    pub fn mount(&self, dir: DirId) -> u64 {
+        self.id(dir).mount
     }
 
     /// The folder that holds it; none of a root.
-    pub(super) fn parent(&self, dir: DirId) -> Option<DirId> {
+    pub fn parent(&self, dir: DirId) -> Option<DirId> {
         let parent = self.parents[dir.0 as usize];
         (parent != NO_PARENT).then_some(DirId(parent))
+    }
+
+    /// True if `above` is the folder itself or one that holds it.
+    pub fn holds(&self, above: DirId, dir: DirId) -> bool {
+        std::iter::successors(Some(dir), |&dir| self.parent(dir)).any(|dir| dir == above)
     }
 
     /// The folder's own name; a root's is the whole path given for it.
@@ -168,6 +246,10 @@ fn open_at(at: Option<BorrowedFd<'_>>, path: &[u8]) -> rustix::io::Result<OwnedF
     }
 }
 
+fn hash_of(id: FolderId) -> u64 {
+    mix(id.dev ^ id.mount.rotate_left(32), id.ino)
+}
+
 /// Mixes two numbers into a table hash (splitmix64's finalizer).
 pub(super) fn mix(a: u64, b: u64) -> u64 {
     let mut x = a.rotate_left(32) ^ b.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -204,13 +286,31 @@ mod tests {
     #[test]
     fn one_inode_is_one_folder() {
         let mut dirs = DirTable::default();
-        let root = dirs.add_root(b"r", 7, 1, 1);
-        let sub = dirs.add(root, b"sub", 1, 2).expect("new");
-        assert_eq!(dirs.add(root, b"again", 1, 2), None);
-        assert_eq!(dirs.add(sub, b"up", 1, 1), None);
-        assert!(dirs.add(root, b"other file system", 2, 2).is_some());
+        let root = dirs.add_root(b"r", 7, (1, 1));
+        let sub = dirs.add_beside(root, b"sub", (1, 2), 0).expect("new");
+        let before = |folder| {
+            Err(MetBefore {
+                folders: vec![folder],
+            })
+        };
+        assert_eq!(dirs.add_beside(root, b"again", (1, 2), 0), before(sub));
+        assert_eq!(dirs.add_beside(sub, b"up", (1, 1), 0), before(root));
+        assert!(
+            dirs.add_beside(root, b"other file system", (2, 2), 0)
+                .is_ok()
+        );
+        let elsewhere = FolderId {
+            dev: 1,
+            ino: 2,
+            mount: 9,
+        };
+        assert!(dirs.add_beside(root, b"other mount", elsewhere, 0).is_ok());
         assert_eq!(dirs.root(sub), 7);
-        assert_eq!(dirs.find(1, 2), Some(sub));
+        assert_eq!(dirs.met((1, 2)), [sub]);
+        let beside = dirs.add_beside(root, b"the number was given away", (1, 2), 1);
+        let beside = beside.expect("one was known");
+        assert_eq!(dirs.met((1, 2)), [sub, beside]);
+        assert!(dirs.add_beside(root, b"too late", (1, 2), 1).is_err());
     }
 
     /// Three times as deep as a path may be for the kernel.
@@ -222,7 +322,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut dirs = DirTable::default();
         let path = folder.path().as_os_str().as_bytes();
-        let mut at = dirs.add_root(path, 0, 1, 1);
+        let mut at = dirs.add_root(path, 0, (1, 1));
         let mut all = vec![at];
         let mut handle = dirs.open(at).expect("is there");
         for depth in 0..60_usize {
@@ -232,7 +332,7 @@ mod tests {
             rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
             handle = open::folder_handle(&handle, &c_name).expect("is there");
             let s = stat::descriptor(&handle).expect("is open");
-            at = dirs.add(at, &name, s.dev, s.ino).expect("new");
+            at = dirs.add_beside(at, &name, &s, 0).expect("new");
             all.push(at);
         }
         for &dir in &all[1..] {

@@ -5,11 +5,13 @@ mod dir_handles;
 mod dir_paths;
 mod dir_table;
 mod fingerprint;
+mod identity;
 mod names;
 mod narrow;
 mod places;
 
-pub use catalog::{Catalog, FileIndex, FoundFile};
+pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
 pub use dir_handles::DirHandles;
-pub use dir_table::{DirId, DirTable, SharedDirs};
+pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
 pub use fingerprint::Fingerprint;
+pub use identity::{FolderId, Numbering, Sameness, Sighting};

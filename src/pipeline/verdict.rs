@@ -40,6 +40,9 @@ pub struct Member {
     pub allocated: u64,
     /// Names of the physical disks below, as in `/sys/block`; empty if unknown.
     pub disk: Arc<str>,
+    /// True if it may be one file with another member: both have one inode number, and on their file system that
+    /// does not say whether they are one.
+    pub ambiguous: bool,
     /// Index of the root through which the first name was reached.
     pub root: u32,
 }

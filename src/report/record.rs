@@ -104,6 +104,8 @@ struct MemberRecord<'a> {
     links: u64,
     allocated: u64,
     disk: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    ambiguous: bool,
     root: u32,
 }
 
@@ -122,6 +124,7 @@ impl<'a> MemberRecord<'a> {
             links: member.links,
             allocated: member.allocated,
             disk: &member.disk,
+            ambiguous: member.ambiguous,
             root: member.root,
         }
     }
@@ -220,6 +223,9 @@ struct LeftOutRecord {
     special: u64,
     other_file_system: u64,
     pseudo_file_system: u64,
+    listed_before: u64,
+    vanished: u64,
+    unsettled: u64,
     unreadable: u64,
     changed: u64,
 }

@@ -106,6 +106,14 @@ impl Report for Text {
                 }
             }
         }
+        let numbered = (1..).zip(&set.members);
+        let ambiguous = numbered.filter(|(_, member)| member.ambiguous);
+        let ambiguous: Vec<String> = ambiguous.map(|(number, _)| number.to_string()).collect();
+        if !ambiguous.is_empty() {
+            let which = ambiguous.join(", ");
+            let said = format!("{which} may be one file: their file system does not tell");
+            self.comment(out, &said)?;
+        }
         Ok(())
     }
 

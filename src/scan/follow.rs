@@ -15,14 +15,16 @@ use std::sync::atomic::Ordering;
 use crossbeam_channel::Sender;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirId, FoundFile};
+use crate::event::{Problem, ProblemKind};
+use crate::file::{DirId, FolderId, FoundFile};
 use crate::sys::{open, stat, statfs};
 
+use super::enter::{Entered, enter, enter_again, numbering_of_name};
 use super::filter::Verdict;
-use super::found::{Outbox, ScanMessage};
+use super::found::{Outbox, Place, ScanMessage};
 use super::ignore_file::IgnoreRules;
-use super::walk::{Folder, Walk, count, found_file};
+use super::stamp::Stamp;
+use super::walk::{Folder, LISTED_AGAIN, Left, Walk, Walked, count, found_file};
 
 /// A walk with links followed.
 pub struct Following<'a> {
@@ -30,11 +32,12 @@ pub struct Following<'a> {
     outbox: Outbox<'a>,
     /// Files reached through a link of their own: they come last, so that a file which is also
     /// reached by its real name is known by that.
-    linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
+    linked: Vec<(Place, CString, CString, FoundFile)>,
     /// The least depth at which each folder was met; roots are not in it.
     depths: HashMap<DirId, usize>,
-    folders: u64,
-    left_out: LeftOut,
+    walked: Walked,
+    /// They are listed again: what there is to say was said.
+    is_quiet: bool,
 }
 
 impl<'a> Following<'a> {
@@ -44,27 +47,121 @@ impl<'a> Following<'a> {
             outbox: Outbox::new(to),
             linked: Vec::new(),
             depths: HashMap::new(),
-            folders: 0,
-            left_out: LeftOut::default(),
+            walked: Walked::default(),
+            is_quiet: false,
         }
     }
 
-    /// Walks all folders and returns how many there were, and what was left out.
-    pub fn run(mut self, roots: Vec<Folder>) -> (u64, LeftOut) {
+    /// Walks all folders.
+    pub fn run(mut self, roots: Vec<Folder>) -> Walked {
         for root in roots {
-            self.root(&root);
+            let stamped = self.stamped(&root);
+            self.walked.listed.extend(stamped);
+            self.below(&root);
         }
-        for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
-            self.outbox.push(dir, root, dev, &name, file);
+        if self.walk.list_again {
+            self.list_again();
+        }
+        for (place, path, name, file) in std::mem::take(&mut self.linked) {
+            let numbering = || numbering_of_name(open::CWD, &path, true);
+            self.outbox.push(place, name.to_bytes(), file, numbering);
         }
         self.outbox.flush();
-        (self.folders, self.left_out)
+        self.walked
     }
 
-    fn root(&mut self, root: &Folder) {
+    /// A folder that is about to be listed, with its times.
+    fn stamped(&self, folder: &Folder) -> Option<Folder> {
+        let fd = self.walk.dirs.read().open(folder.dir).ok()?;
+        let stat = stat::descriptor(&fd).ok()?;
+        Some(Folder {
+            left: Left::Listed(Stamp::of(&stat, &fd)),
+            name: None,
+            rules: folder.rules.clone(),
+            ..*folder
+        })
+    }
+
+    /// Lists folders again that changed since they were listed.
+    fn list_again(&mut self) {
+        self.is_quiet = true;
+        for _ in 0..LISTED_AGAIN {
+            let changed_before = self.walked.changed.len();
+            for folder in std::mem::take(&mut self.walked.listed) {
+                if let Left::Listed(stamp) = folder.left {
+                    stamp.wait_until_told_apart();
+                }
+                let Some(now) = self.changed(&folder) else {
+                    self.walked.listed.push(folder);
+                    continue;
+                };
+                self.walked.changed.push(folder.dir);
+                // What is left out was counted when the folder was listed for the first time.
+                let before = (self.walked.folders, self.walked.left_out);
+                self.below(&now);
+                (self.walked.folders, self.walked.left_out) = before;
+                self.walked.listed.push(now);
+            }
+            if self.walked.changed.len() == changed_before {
+                return;
+            }
+        }
+        self.is_quiet = false;
+        for folder in std::mem::take(&mut self.walked.listed) {
+            if self.changed(&folder).is_some() {
+                self.walked.left_out.unsettled += 1;
+                let path = super::walk::path_of(self.walk.dirs, folder.dir, None);
+                self.tell(&path, ProblemKind::Unsettled, None);
+            }
+        }
+    }
+
+    /// A folder with its times of now, if it is not what it was.
+    fn changed(&self, folder: &Folder) -> Option<Folder> {
+        let dirs = self.walk.dirs;
+        if let (Left::Passed(id), Some(name)) = (folder.left, &folder.name) {
+            let path = super::walk::path_of(dirs, folder.dir, Some(name));
+            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+            let here = stat::target(open::CWD, &path);
+            let is_this = here.is_ok_and(|here| FolderId::from(&here) == id);
+            return (!is_this).then(|| Folder {
+                name: None,
+                left: Left::Listed(Stamp::OUTDATED),
+                ..folder.clone()
+            });
+        }
+        let fd = dirs.read().open(folder.dir).ok()?;
+        let stat = stat::descriptor(&fd).ok()?;
+        let is_this = FolderId::from(&stat) == dirs.read().id(folder.dir);
+        let still = matches!(folder.left, Left::Listed(stamp) if stamp.still_holds(&stat));
+        if is_this && still {
+            return None;
+        }
+        let dir = match is_this {
+            true => folder.dir,
+            // Something was mounted there or unmounted, which no folder's times tell.
+            false => match enter_again(dirs, folder.dir, &stat, fd.as_fd()) {
+                Entered::New(dir) | Entered::Before(dir) => dir,
+            },
+        };
+        Some(Folder {
+            dir,
+            left: Left::Listed(Stamp::of(&stat, &fd)),
+            name: None,
+            rules: folder.rules.clone(),
+            ..*folder
+        })
+    }
+
+    /// Walks what is below a folder that has its number.
+    fn below(&mut self, root: &Folder) {
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
         let mut walk = WalkDir::new(path).follow_links(true);
-        if let Some(max) = self.walk.max_depth {
+        let deepest = self
+            .walk
+            .max_depth
+            .map(|max| max.saturating_sub(root.depth));
+        if let Some(max) = deepest {
             walk = walk.max_depth(max as usize);
         }
         let mut stack: Vec<(DirId, Option<Arc<IgnoreRules>>)> = Vec::new();
@@ -83,8 +180,8 @@ impl<'a> Following<'a> {
             stack.truncate(entry.depth());
             let is_folder = entry.file_type().is_dir();
             if entry.depth() == 0 {
-                self.folders += 1;
-                let rules = self.rules(entry.path(), None);
+                self.walked.folders += 1;
+                let rules = self.rules(entry.path(), root.rules.clone());
                 stack.push((root.dir, rules));
                 continue;
             }
@@ -101,12 +198,12 @@ impl<'a> Following<'a> {
                 self.file(&entry, above);
                 continue;
             }
-            if self.walk.max_depth == Some(entry.depth() as u32) {
+            if deepest == Some(entry.depth() as u32) {
                 // It is not listed on this way, but may be on another that is shorter.
-                self.left_out.filtered += 1;
+                self.walked.left_out.filtered += 1;
                 continue;
             }
-            match self.folder(&entry, above, root.root_dev) {
+            match self.folder(&entry, above, root, rules.as_ref()) {
                 Some(dir) => {
                     let rules = self.rules(entry.path(), rules);
                     stack.push((dir, rules));
@@ -122,18 +219,24 @@ impl<'a> Following<'a> {
         let mut verdict = filter.entry(entry.file_name().as_bytes(), is_folder);
         if verdict == Verdict::Keep {
             if rules.is_some_and(|rules| rules.is_ignored(path, is_folder)) {
-                self.left_out.ignored += 1;
+                self.walked.left_out.ignored += 1;
                 return false;
             }
             if filter.needs_path() {
                 verdict = filter.path(path, is_folder);
             }
         }
-        count(&mut self.left_out, verdict)
+        count(&mut self.walked.left_out, verdict)
     }
 
     /// Enters a folder; nothing if it was entered before, by whatever way that was as short.
-    fn folder(&mut self, entry: &DirEntry, above: DirId, root_dev: u64) -> Option<DirId> {
+    fn folder(
+        &mut self,
+        entry: &DirEntry,
+        above: DirId,
+        root: &Folder,
+        rules: Option<&Arc<IgnoreRules>>,
+    ) -> Option<DirId> {
         let path = CString::new(entry.path().as_os_str().as_bytes()).ok()?;
         let opened = open::folder_following(open::CWD, &path);
         let here = opened.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
@@ -145,26 +248,50 @@ impl<'a> Following<'a> {
             }
         };
         if here.dev != self.walk.dirs.read().identity(above).0 {
-            if self.walk.one_file_system && here.dev != root_dev {
-                self.left_out.other_file_system += 1;
+            if self.walk.one_file_system && here.dev != root.root_dev {
+                self.walked.left_out.other_file_system += 1;
                 return None;
             }
             if statfs::is_pseudo(&fd) {
-                self.left_out.pseudo_file_system += 1;
+                self.walked.left_out.pseudo_file_system += 1;
                 return None;
             }
         }
         let name = entry.file_name().as_bytes();
-        let depth = entry.depth();
-        let mut dirs = self.walk.dirs.write();
-        if let Some(dir) = dirs.add(above, name, here.dev, here.ino) {
-            self.folders += 1;
-            self.depths.insert(dir, depth);
-            return Some(dir);
+        let depth = root.depth as usize + entry.depth();
+        let dir = match enter(self.walk.dirs, above, name, &here, fd.as_fd()) {
+            Entered::New(dir) => {
+                self.walked.folders += 1;
+                self.depths.insert(dir, depth);
+                if self.walk.list_again {
+                    self.walked.listed.push(Folder {
+                        dir,
+                        name: None,
+                        depth: u32::try_from(depth).unwrap_or(u32::MAX),
+                        root_dev: root.root_dev,
+                        rules: rules.cloned(),
+                        left: Left::Listed(Stamp::of(&here, &fd)),
+                    });
+                }
+                return Some(dir);
+            }
+            Entered::Before(dir) => dir,
+        };
+        if self.walk.list_again
+            && let Ok(name) = CString::new(name)
+        {
+            self.walked.listed.push(Folder {
+                dir: above,
+                name: Some(name),
+                depth: u32::try_from(depth).unwrap_or(u32::MAX) - 1,
+                root_dev: root.root_dev,
+                rules: rules.cloned(),
+                left: Left::Passed(FolderId::from(&here)),
+            });
         }
         // Where depth counts, a shorter way leads further down. What it finds a second time is
         // known by then.
-        let dir = dirs.find(here.dev, here.ino)?;
+        self.walked.left_out.listed_before += 1;
         let best = self.depths.get_mut(&dir)?;
         let shorter = self.walk.max_depth.is_some() && depth < *best;
         if shorter {
@@ -176,7 +303,7 @@ impl<'a> Following<'a> {
     fn file(&mut self, entry: &DirEntry, above: DirId) {
         let root = self.walk.dirs.read().root(above);
         if !entry.file_type().is_file() {
-            self.left_out.special += 1;
+            self.walked.left_out.special += 1;
             return;
         }
         let Ok(path) = CString::new(entry.path().as_os_str().as_bytes()) else {
@@ -184,25 +311,33 @@ impl<'a> Following<'a> {
         };
         let stat = match stat::target(open::CWD, &path) {
             Ok(stat) => stat,
-            Err(rustix::io::Errno::NOENT) => return,
+            Err(rustix::io::Errno::NOENT) => {
+                self.walked.left_out.vanished += 1;
+                return;
+            }
             Err(e) => {
                 let kind = ProblemKind::UnreadableMetadata;
                 return self.problem(entry.path(), kind, Some(e.into()));
             }
         };
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
-        if !count(&mut self.left_out, verdict) {
+        if !count(&mut self.walked.left_out, verdict) {
             return;
         }
         let name = entry.file_name().as_bytes();
         let mut file = found_file(&stat, name);
         file.via_link = entry.path_is_symlink();
         self.walk.files.fetch_add(1, Ordering::Relaxed);
-        if file.via_link {
-            self.linked
-                .push((above, root, stat.dev, name.to_owned(), file));
-        } else {
-            self.outbox.push(above, root, stat.dev, name, file);
+        let place = Place {
+            dir: above,
+            root,
+            dev: stat.dev,
+        };
+        if !file.via_link {
+            let numbering = || numbering_of_name(open::CWD, &path, true);
+            self.outbox.push(place, name, file, numbering);
+        } else if let Ok(name) = CString::new(name) {
+            self.linked.push((place, path, name, file));
         }
     }
 
@@ -239,7 +374,7 @@ impl<'a> Following<'a> {
     fn failed(&mut self, error: &walkdir::Error) {
         let path = error.path().map_or_else(PathBuf::new, Path::to_owned);
         if error.loop_ancestor().is_some() {
-            self.left_out.symlinks += 1;
+            self.walked.left_out.symlinks += 1;
             return self.tell(&path, ProblemKind::LinkLoop, None);
         }
         let cause = error.io_error();
@@ -247,18 +382,21 @@ impl<'a> Following<'a> {
         let cause = code.map(std::io::Error::from_raw_os_error);
         let is_link = std::fs::symlink_metadata(&path).is_ok_and(|m| m.is_symlink());
         if is_link {
-            self.left_out.symlinks += 1;
+            self.walked.left_out.symlinks += 1;
             return self.tell(&path, ProblemKind::BrokenLink, cause);
         }
         self.problem(&path, ProblemKind::UnreadableFolder, cause);
     }
 
     fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<std::io::Error>) {
-        self.left_out.unreadable += 1;
+        self.walked.left_out.unreadable += 1;
         self.tell(path, kind, cause);
     }
 
     fn tell(&self, path: &Path, kind: ProblemKind, cause: Option<std::io::Error>) {
+        if self.is_quiet {
+            return;
+        }
         self.walk.observer.problem(Problem {
             path: path.to_owned(),
             kind,

@@ -3,7 +3,7 @@
 use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
-use crate::file::{DirId, FoundFile};
+use crate::file::{DirId, FoundFile, Numbering};
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -16,6 +16,17 @@ pub struct FoundBatch {
     pub names: Vec<u8>,
 }
 
+/// Where a file was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its folder.
+    pub dir: DirId,
+    /// The root below which it was found.
+    pub root: u32,
+    /// Device number of its file system.
+    pub dev: u64,
+}
+
 /// Files of one folder that follow each other in a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
@@ -25,6 +36,8 @@ pub struct Run {
     pub root: u32,
     /// Device number of their file system.
     pub dev: u64,
+    /// What inode numbers are worth there, if that could be found out.
+    pub numbering: Option<Numbering>,
     /// How many files.
     pub files: u32,
 }
@@ -45,6 +58,8 @@ pub enum ScanMessage {
         folders: u64,
         /// What was not looked at.
         left_out: LeftOut,
+        /// Folders that changed after they were listed, and were listed again.
+        listed_again: Vec<DirId>,
     },
 }
 
@@ -58,6 +73,8 @@ const USUAL_NAME: usize = 30;
 /// Fills batches and sends them.
 pub struct Outbox<'a> {
     batch: FoundBatch,
+    /// The device met last.
+    last: Option<(u64, Option<Numbering>)>,
     to: &'a Sender<ScanMessage>,
 }
 
@@ -65,25 +82,42 @@ impl<'a> Outbox<'a> {
     pub fn new(to: &'a Sender<ScanMessage>) -> Self {
         Self {
             batch: FoundBatch::default(),
+            last: None,
             to,
         }
     }
 
-    /// Adds a file.
-    pub fn push(&mut self, dir: DirId, root: u32, dev: u64, name: &[u8], file: FoundFile) {
+    /// Adds a file. `numbering` is asked when a device is met that was not the last one.
+    pub fn push(
+        &mut self,
+        place: Place,
+        name: &[u8],
+        file: FoundFile,
+        numbering: impl FnOnce() -> Option<Numbering>,
+    ) {
         if self.batch.files.capacity() == 0 {
             // Grown bit by bit it would leave holes behind in the walker's heap.
             self.batch.files.reserve_exact(FILES);
             self.batch.names.reserve(FILES * USUAL_NAME);
         }
+        let Place { dir, root, dev } = place;
         match self.batch.runs.last_mut() {
             Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
-            _ => self.batch.runs.push(Run {
-                dir,
-                root,
-                dev,
-                files: 1,
-            }),
+            _ => {
+                if self
+                    .last
+                    .is_none_or(|(last, numbering)| last != dev || numbering.is_none())
+                {
+                    self.last = Some((dev, numbering()));
+                }
+                self.batch.runs.push(Run {
+                    dir,
+                    root,
+                    dev,
+                    numbering: self.last.and_then(|(_, numbering)| numbering),
+                    files: 1,
+                });
+            }
         }
         self.batch.files.push(file);
         self.batch.names.extend_from_slice(name);

@@ -1,5 +1,6 @@
 //! Finding files: walking, filtering, links.
 
+mod enter;
 pub mod filter;
 mod filter_spec;
 mod follow;
@@ -11,6 +12,7 @@ mod listing;
 mod path_globs;
 mod queue;
 mod roots;
+mod stamp;
 mod walk;
 
 pub use filter_spec::{BadPattern, FilterSpec};

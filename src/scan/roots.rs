@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::CString;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -9,13 +10,14 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirId, FoundFile, SharedDirs};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
+use super::enter::{met, numbering_of_name};
 use super::filter::Filter;
-use super::found::Outbox;
-use super::walk::{Folder, count, found_file};
+use super::found::{Outbox, Place};
+use super::walk::{Folder, Left, count, found_file};
 
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
 /// second time; files are handed over at once.
@@ -39,7 +41,7 @@ pub struct Roots<'a> {
     /// Files handed over.
     pub files: u64,
     /// Files named through links, which come last: a file's own names go first.
-    linked: Vec<(DirId, u32, u64, Vec<u8>, FoundFile)>,
+    linked: Vec<(Place, Vec<u8>, FoundFile)>,
 }
 
 impl<'a> Roots<'a> {
@@ -110,17 +112,21 @@ impl<'a> Roots<'a> {
             self.left_out.filtered += 1;
             return None;
         }
-        let mut dirs = self.dirs.write();
-        if dirs.find(stat.dev, stat.ino).is_some() {
-            // Named twice.
+        let name = CString::new(path).ok()?;
+        // One that cannot be opened is added, so that whoever comes to list it says why.
+        let fd = open::folder_handle(open::CWD, &name).ok();
+        let met = fd.and_then(|fd| met(&self.dirs.read(), stat, fd.as_fd()));
+        if met.is_some() {
+            self.left_out.listed_before += 1;
             return None;
         }
         Some(Folder {
-            dir: dirs.add_root(path, number, stat.dev, stat.ino),
+            dir: self.dirs.write().add_root(path, number, stat),
             name: None,
             depth: 0,
             root_dev: stat.dev,
             rules: None,
+            left: Left::New,
         })
     }
 
@@ -141,26 +147,34 @@ impl<'a> Roots<'a> {
             None => {
                 let place = CString::new(if folder.is_empty() { b"." } else { folder });
                 let place = place.ok().and_then(|p| stat::target(open::CWD, &p).ok());
-                let (dev, ino) = place.map_or((0, 0), |p| (p.dev, p.ino));
-                let dir = self.dirs.write().add_unlisted(folder, number, dev, ino);
+                let nowhere = FolderId {
+                    dev: 0,
+                    ino: 0,
+                    mount: 0,
+                };
+                let id = place.map_or(nowhere, |place| FolderId::from(&place));
+                let dir = self.dirs.write().add_unlisted(folder, number, id);
                 *self.file_folders.entry(key).or_insert(dir)
             }
         };
         let mut file = found_file(stat, name);
         file.via_link = is_link;
         self.files += 1;
-        if is_link {
-            self.linked
-                .push((dir, number, stat.dev, name.to_owned(), file));
-        } else {
-            outbox.push(dir, number, stat.dev, name, file);
+        let place = Place {
+            dir,
+            root: number,
+            dev: stat.dev,
+        };
+        match is_link {
+            true => self.linked.push((place, path.to_owned(), file)),
+            false => push(outbox, place, path, file),
         }
     }
 
     /// Hands over the files that were named through links. Call it when all others are handed over.
     pub fn hand_over_linked(&mut self, outbox: &mut Outbox<'_>) {
-        for (dir, root, dev, name, file) in std::mem::take(&mut self.linked) {
-            outbox.push(dir, root, dev, &name, file);
+        for (place, path, file) in std::mem::take(&mut self.linked) {
+            push(outbox, place, &path, file);
         }
         outbox.flush();
     }
@@ -173,6 +187,14 @@ impl<'a> Roots<'a> {
             cause: cause.map(Into::into),
         });
     }
+}
+
+fn push(outbox: &mut Outbox<'_>, place: Place, path: &[u8], file: FoundFile) {
+    let name = &path[path.len() - usize::from(file.name_len)..];
+    outbox.push(place, name, file, || {
+        let path = CString::new(path).ok()?;
+        numbering_of_name(open::CWD, &path, true)
+    });
 }
 
 /// Metadata of a path itself and of what it leads to.

@@ -39,6 +39,25 @@ pub fn folder_handle(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     )
 }
 
+/// The path of an open file or folder as the kernel has it, without links and `..`; `None` without `/proc`.
+///
+/// Two descriptors of one mount with the same path are one directory entry.
+pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
+    use std::os::fd::AsRawFd;
+    let link = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+    let path = rustix::fs::readlink(link, Vec::new()).ok()?;
+    Some(path.into_bytes())
+}
+
+/// Opens whatever a name leads to only to ask about it (`O_PATH`); nothing is read or woken.
+pub fn any_handle(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
+    let mut flags = OFlags::PATH | OFlags::CLOEXEC;
+    if !follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    openat(at, name, flags, Mode::empty())
+}
+
 /// How a file may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {

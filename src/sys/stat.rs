@@ -27,9 +27,15 @@ pub struct Stat {
     pub links: u32,
     /// Allocated blocks of 512 bytes.
     pub blocks: u64,
+    /// Number of the mount through which it was reached; never used again where the kernel has such numbers
+    /// (Linux 6.8), 0 before Linux 5.8.
+    pub mount: u64,
     /// True if something is mounted right here.
     pub mount_root: bool,
 }
+
+/// `STATX_MNT_ID_UNIQUE` (include/uapi/linux/stat.h, Linux 6.8): asked for together with `STATX_MNT_ID`, it wins.
+const MNT_ID_UNIQUE: u32 = 0x4000;
 
 const WANTED: StatxFlags = StatxFlags::from_bits_retain(
     StatxFlags::TYPE.bits()
@@ -39,7 +45,9 @@ const WANTED: StatxFlags = StatxFlags::from_bits_retain(
         | StatxFlags::BLOCKS.bits()
         | StatxFlags::ATIME.bits()
         | StatxFlags::MTIME.bits()
-        | StatxFlags::CTIME.bits(),
+        | StatxFlags::CTIME.bits()
+        | StatxFlags::MNT_ID.bits()
+        | MNT_ID_UNIQUE,
 );
 
 /// Metadata of a name in a folder; the last component's symbolic link is not followed.
@@ -88,6 +96,7 @@ impl From<Statx> for Stat {
             ctime_ns: nanoseconds(s.stx_ctime),
             links: s.stx_nlink,
             blocks: s.stx_blocks,
+            mount: s.stx_mnt_id,
             mount_root: s.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
         }
     }

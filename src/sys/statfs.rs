@@ -25,9 +25,15 @@ const PSEUDO: &[u64] = &[
     0x6e73_6673, // nsfs
 ];
 
+/// The number that stands for the type of the file system; `None` where the kernel does not say.
+pub fn magic(file: impl AsFd) -> Option<u64> {
+    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64;
+    Some(kind & 0xffff_ffff)
+}
+
 /// True if the folder is on a pseudo file system; false where the kernel does not say.
 pub fn is_pseudo(folder: impl AsFd) -> bool {
-    rustix::fs::fstatfs(folder).is_ok_and(|s| PSEUDO.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    magic(folder).is_some_and(|magic| PSEUDO.contains(&magic))
 }
 
 /// File systems whose files may share extents, as FIEMAP tells.
@@ -39,7 +45,7 @@ const SHARING: &[u64] = &[
 
 /// True if files there may share extents; false where the kernel does not say.
 pub fn shares_extents(file: impl AsFd) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|s| SHARING.contains(&(s.f_type as u64 & 0xffff_ffff)))
+    magic(file).is_some_and(|magic| SHARING.contains(&magic))
 }
 
 /// Names of file systems that people meet; numbers as above.
@@ -64,7 +70,7 @@ const NAMES: &[(u64, &str)] = &[
 
 /// What people call the file system that holds this file, if it is one of the usual ones.
 pub fn name(file: impl AsFd) -> Option<&'static str> {
-    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;
+    let kind = magic(file)?;
     NAMES
         .iter()
         .find(|(number, _)| *number == kind)

@@ -108,8 +108,17 @@ pub struct Mounted(PathBuf);
 impl Mounted {
     /// Runs `mount` with these arguments and the folder.
     pub fn new(arguments: &str, folder: PathBuf) -> Self {
-        sh(&format!("mount {arguments} {}", folder.display()));
+        Self::by(&format!("mount {arguments}"), folder)
+    }
+
+    /// Runs this command with the folder as its last argument: `bindfs source`.
+    pub fn by(command: &str, folder: PathBuf) -> Self {
+        sh(&format!("{command} {}", folder.display()));
         Self(folder)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 }
 

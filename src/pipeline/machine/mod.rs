@@ -9,7 +9,7 @@ mod whole;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::file::{Catalog, DirId, FileIndex, FoundFile, SharedDirs};
+use crate::file::{Catalog, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize, SizeClass};
@@ -116,6 +116,11 @@ impl Machine {
         self.catalog.volume_number(dev)
     }
 
+    /// Says what inode numbers on a volume are worth.
+    pub fn trust_numbers(&mut self, volume: u16, numbering: Numbering) {
+        self.catalog.trust_numbers(volume, numbering);
+    }
+
     /// How replicas are counted.
     pub fn counting(&self) -> Counting {
         self.counting
@@ -166,7 +171,7 @@ impl Machine {
         self.effects.drain(..)
     }
 
-    /// Takes a found file, or a further name of a known one; true if it is a new file.
+    /// Takes a found file, or a further name of a known one.
     pub fn found(
         &mut self,
         found: &FoundFile,
@@ -174,22 +179,22 @@ impl Machine {
         dir: DirId,
         root: u32,
         volume: u16,
-    ) -> bool {
+    ) -> Naming {
         let class = self.class_of_size(found.size);
-        if class.is_some()
-            && let Some(file) = self.catalog.find(volume, found.ino, found.size)
+        if let Some(class) = class
+            && let Some(file) = self.known(found, name, dir, volume)
         {
             // A link to a file is not one more name of it: removing one would not leave the other.
-            if let (Some(class), false) = (class, found.via_link) {
-                self.further_name(class, file, name, dir, root);
-            }
-            return false;
+            return match found.is_entry() {
+                true => self.further_name(class, file, name, dir, root),
+                false => Naming::Known,
+            };
         }
         let file = self.catalog.push(found, name, dir, volume);
         self.odds.found(found.size);
         let Some(class) = class else {
             self.by_size.insert(file, &self.catalog);
-            return true;
+            return Naming::First;
         };
         self.catalog.identify(file);
         self.by_size.add(class, file, &mut self.chain);
@@ -198,7 +203,26 @@ impl Machine {
             true => self.start(class, file),
             false => self.open_size_if_due(class),
         }
-        true
+        Naming::First
+    }
+
+    fn known(&self, found: &FoundFile, name: &[u8], dir: DirId, volume: u16) -> Option<FileIndex> {
+        self.catalog
+            .find(found, name, dir, volume, &self.dirs.read())
+    }
+
+    /// The files of which a name may be another, where inode numbers do not say it.
+    pub fn may_be(&mut self, found: &FoundFile, dir: DirId, volume: u16) -> Vec<FileIndex> {
+        if self.class_of_size(found.size).is_none() {
+            return Vec::new();
+        }
+        let dirs = self.dirs.read();
+        self.catalog.may_be(found, dir, volume, &dirs).collect()
+    }
+
+    /// Replaces the names of a file by those that lead to it.
+    pub fn settle_names(&mut self, file: FileIndex, names: Vec<(DirId, Vec<u8>)>) {
+        self.catalog.settle_names(file, names);
     }
 
     /// The class of a size that some file has; none if no file has it.
@@ -222,12 +246,14 @@ impl Machine {
         name: &[u8],
         dir: DirId,
         root: u32,
-    ) {
+    ) -> Naming {
         let dirs = Arc::clone(&self.dirs);
-        if self.catalog.add_name(file, name, dir, &dirs.read()) {
+        let naming = self.catalog.add_name(file, name, dir, &dirs.read());
+        if naming == Naming::Further {
             self.by_size.class_mut(class).count_name(root);
             self.open_size_if_due(class);
         }
+        naming
     }
 
     fn open_size_if_due(&mut self, class: ClassId) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::file::{DirId, FileIndex, FoundFile, SharedDirs};
+use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 use crate::pipeline::ClassId;
 use crate::pipeline::first_visit::FirstVisit;
@@ -35,7 +35,8 @@ impl<'a> Drive<'a> {
         for dir in 0..DIRS {
             let root = (dir % ROOTS) as u32;
             let name = format!("d{dir}");
-            dirs.write().add_root(name.as_bytes(), root, 1, dir as u64);
+            dirs.write()
+                .add_root(name.as_bytes(), root, (1, dir as u64));
         }
         let mut tail_rule = TailRule::default();
         tail_rule.from = FROM;
@@ -44,6 +45,7 @@ impl<'a> Drive<'a> {
         let mut machine = Machine::new(Arc::new(dirs), counting, tail_rule, first_visit);
         for dev in 0..VOLUMES {
             assert_eq!(machine.volume_number(1000 + u64::from(dev)), dev);
+            machine.trust_numbers(dev, Numbering::Unique);
         }
         machine.seeks_cost(VOLUMES - 1);
         if !digests {
@@ -96,6 +98,7 @@ impl<'a> Drive<'a> {
             links: inode.dirs.len() as u32,
             name_len: text.len() as _,
             via_link: false,
+            mounted: false,
         };
         let before = self.machine.catalog().len();
         let root = (dir % ROOTS) as u32;
@@ -103,7 +106,8 @@ impl<'a> Drive<'a> {
         let volume = inode.volume;
         let new = self
             .machine
-            .found(&found, text.as_bytes(), dir, root, volume);
+            .found(&found, text.as_bytes(), dir, root, volume)
+            == Naming::First;
         assert_eq!(new, self.machine.catalog().len() > before);
         if new {
             let earlier = self.numbers.values().any(|&n| n == number);

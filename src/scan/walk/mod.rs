@@ -18,11 +18,12 @@ use std::thread;
 use crossbeam_channel::Sender;
 
 use crate::event::{LeftOut, Observer};
-use crate::file::{DirId, FoundFile, SharedDirs};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::queue::Queue;
+use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
 
 use walker::Walker;
@@ -37,6 +38,8 @@ pub struct Walk<'a> {
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
+    /// List folders again that changed after they were listed: the answer depends on having seen every file.
+    pub list_again: bool,
     /// Names of ignore files to obey.
     pub ignore_files: &'a [String],
     /// Who walks what; the last crew takes what is no other's.
@@ -63,6 +66,7 @@ pub struct Crew {
 }
 
 /// A folder to be listed.
+#[derive(Clone)]
 pub struct Folder {
     /// Itself if it is a root, else the folder above it.
     pub dir: DirId,
@@ -74,25 +78,59 @@ pub struct Folder {
     pub root_dev: u64,
     /// Ignore rules that hold in the folder above.
     pub rules: Option<Arc<IgnoreRules>>,
+    /// How it was left, if it was looked at before.
+    pub left: Left,
 }
 
+/// How a folder was left when it was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// It was not looked at.
+    #[default]
+    New,
+    /// It was listed, just after it had these times.
+    Listed(Stamp),
+    /// It was passed over, since it was this one, which was met before.
+    Passed(FolderId),
+}
+
+/// Times that folders are listed again if they changed: twice, since what moves into one folder while it is
+/// listed again may have left another one that was looked at just before.
+pub const LISTED_AGAIN: usize = 2;
+
 impl Walk<'_> {
-    /// Walks all folders and returns how many there were, and what was left out.
-    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> (u64, LeftOut) {
+    /// Walks all folders.
+    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> Walked {
+        let mut walked = self.round(roots, Round::First, to);
+        if self.list_again {
+            for _ in 0..LISTED_AGAIN {
+                let folders = once_each(std::mem::take(&mut walked.listed));
+                let changed_before = walked.changed.len();
+                walked.add(self.round(folders, Round::Again, to));
+                if walked.changed.len() == changed_before {
+                    return walked;
+                }
+            }
+            let folders = once_each(std::mem::take(&mut walked.listed));
+            walked.add(self.round(folders, Round::Last, to));
+        }
+        walked
+    }
+
+    fn round(&self, folders: Vec<Folder>, round: Round, to: &Sender<ScanMessage>) -> Walked {
         let queue = Queue::new(self.crews.iter().map(|crew| (crew.first, crew.most)));
-        for root in roots {
-            let own = |crew: &Crew| crew.devices.contains(&root.root_dev);
+        for folder in folders {
+            let own = |crew: &Crew| crew.devices.contains(&folder.root_dev);
             let last = self.crews.len().saturating_sub(1);
-            queue.push(self.crews.iter().position(own).unwrap_or(last), root);
+            queue.push(self.crews.iter().position(own).unwrap_or(last), folder);
         }
         let most: usize = self.crews.iter().map(|crew| crew.most.max(1)).sum();
-        let totals = Mutex::new((0, LeftOut::default()));
+        let total = Mutex::new(Walked::default());
         let walk = || {
-            let mut walker = Walker::new(self, &queue, to);
+            let mut walker = Walker::new(self, round, &queue, to);
             walker.work();
-            let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
-            totals.0 += walker.folders;
-            totals.1.add(&walker.left_out);
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.add(walker.walked);
         };
         thread::scope(|scope| {
             for _ in 1..most {
@@ -102,7 +140,47 @@ impl Walk<'_> {
             }
             walk();
         });
-        totals.into_inner().unwrap_or_else(PoisonError::into_inner)
+        total.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Each folder once; outdated if it is so once.
+fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
+    folders.sort_unstable_by(|a, b| (a.dir, &a.name, a.left).cmp(&(b.dir, &b.name, b.left)));
+    folders.dedup_by(|a, b| (a.dir, &a.name) == (b.dir, &b.name));
+    folders
+}
+
+/// Why folders are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// To be listed.
+    First,
+    /// To be listed again if they changed.
+    Again,
+    /// To say which changed once more.
+    Last,
+}
+
+/// What came of a walk.
+#[derive(Default)]
+pub struct Walked {
+    /// Folders listed.
+    pub folders: u64,
+    /// What was left out.
+    pub left_out: LeftOut,
+    /// Folders that were listed, where they may have to be listed again.
+    pub listed: Vec<Folder>,
+    /// Folders that had changed since they were listed.
+    pub changed: Vec<DirId>,
+}
+
+impl Walked {
+    fn add(&mut self, mut other: Self) {
+        self.folders += other.folders;
+        self.left_out.add(&other.left_out);
+        self.listed.append(&mut other.listed);
+        self.changed.append(&mut other.changed);
     }
 }
 
@@ -133,6 +211,7 @@ pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
         links: stat.links,
         name_len: u16::try_from(name.len()).expect("a name is shorter than a path"),
         via_link: false,
+        mounted: stat.mount_root,
     }
 }
 

@@ -11,16 +11,19 @@ use crossbeam_channel::Sender;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirHandles, DirId};
+use crate::event::{Problem, ProblemKind};
+use crate::file::{DirHandles, DirId, FolderId};
+use crate::scan::enter::{Entered, enter, enter_again, numbering_of_name};
 use crate::scan::filter::Verdict;
-use crate::scan::found::{Outbox, ScanMessage};
+use crate::scan::found::{Outbox, Place, ScanMessage};
 use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
+use crate::scan::stamp::Stamp;
+use crate::sys::stat::Stat;
 use crate::sys::{dirent, open, rusage, stat, statfs};
 
-use super::{Folder, Walk, count, found_file, path_of};
+use super::{Folder, Left, Round, Walk, Walked, count, found_file, path_of};
 
 /// A thread that lists folders.
 pub struct Walker<'a> {
@@ -32,15 +35,19 @@ pub struct Walker<'a> {
     listing: Listing,
     below: Vec<Folder>,
     path: Vec<u8>,
-    /// Folders listed.
-    pub folders: u64,
-    /// What it left out.
-    pub left_out: LeftOut,
+    round: Round,
+    /// What it found.
+    pub walked: Walked,
 }
 
 impl<'a> Walker<'a> {
     /// Nothing listed yet.
-    pub fn new(walk: &'a Walk<'a>, queue: &'a Queue<Folder>, to: &'a Sender<ScanMessage>) -> Self {
+    pub fn new(
+        walk: &'a Walk<'a>,
+        round: Round,
+        queue: &'a Queue<Folder>,
+        to: &'a Sender<ScanMessage>,
+    ) -> Self {
         Self {
             walk,
             queue,
@@ -50,8 +57,8 @@ impl<'a> Walker<'a> {
             listing: Listing::default(),
             below: Vec::new(),
             path: Vec::new(),
-            folders: 0,
-            left_out: LeftOut::default(),
+            round,
+            walked: Walked::default(),
         }
     }
 
@@ -64,7 +71,7 @@ impl<'a> Walker<'a> {
             } else {
                 self.visit(folder);
             }
-            if self.queue.done(crew, &mut self.below) {
+            if self.queue.done(crew, &mut self.below) && self.round == Round::First {
                 self.outbox.walked(crew);
             }
             let now = rusage::thread_waits();
@@ -77,26 +84,100 @@ impl<'a> Walker<'a> {
     }
 
     fn visit(&mut self, folder: Folder) {
+        match folder.left {
+            Left::New => {}
+            Left::Listed(stamp) => return self.look_again(folder, stamp),
+            Left::Passed(id) => return self.pass_again(folder, id),
+        }
         match self.enter(&folder) {
-            Ok(Some((dir, fd))) => {
-                self.list(dir, &fd, &folder);
-                // Its folders are next, most likely: from here each is one step away, from the
-                // root as many as it is deep.
-                self.handles.put(dir, fd);
-            }
+            Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, &stat, folder),
             Ok(None) => {}
             Err(e) => self.unreadable(&folder, ProblemKind::UnreadableFolder, e),
         }
     }
 
+    fn list_and_note(&mut self, dir: DirId, fd: OwnedFd, stat: &Stat, folder: Folder) {
+        let stamp = self.walk.list_again.then(|| Stamp::of(stat, &fd));
+        self.list(dir, &fd, &folder);
+        if let Some(stamp) = stamp {
+            self.walked.listed.push(Folder {
+                dir,
+                name: None,
+                left: Left::Listed(stamp),
+                ..folder
+            });
+        }
+        // Its folders are next, most likely: from here each is one step away, from the
+        // root as many as it is deep.
+        self.handles.put(dir, fd);
+    }
+
+    /// Lists a folder again if it changed since.
+    fn look_again(&mut self, folder: Folder, stamp: Stamp) {
+        let dir = folder.dir;
+        if self.round == Round::Again {
+            stamp.wait_until_told_apart();
+        }
+        let now = self.open_again(dir);
+        let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
+        // One that is gone was moved or removed, by which the folder above changed.
+        let Ok((stat, fd)) = now else { return };
+        let is_this = FolderId::from(&stat) == self.walk.dirs.read().id(dir);
+        if is_this && stamp.still_holds(&stat) {
+            return self.walked.listed.push(folder);
+        }
+        if self.round == Round::Last {
+            self.walked.left_out.unsettled += 1;
+            return self.tell(dir, None, ProblemKind::Unsettled, None);
+        }
+        self.walked.changed.push(dir);
+        let dir = match is_this {
+            true => dir,
+            // Something was mounted there or unmounted, which no folder's times tell.
+            false => match enter_again(self.walk.dirs, dir, &stat, fd.as_fd()) {
+                Entered::New(dir) => dir,
+                Entered::Before(_) => return,
+            },
+        };
+        // What is left out was counted when the folder was listed for the first time.
+        let before = self.walked.left_out;
+        self.list_and_note(dir, fd, &stat, folder);
+        self.walked.folders -= 1;
+        self.walked.left_out = before;
+    }
+
+    /// Looks whether a folder that was passed over is still the one that it was.
+    fn pass_again(&mut self, folder: Folder, id: FolderId) {
+        let Some(name) = &folder.name else { return };
+        let here = self.handles.get(folder.dir, self.walk.dirs);
+        let here = here.and_then(|above| stat::entry(above, name));
+        if here.is_ok_and(|here| FolderId::from(&here) == id) {
+            return self.walked.listed.push(folder);
+        }
+        if self.round == Round::Last {
+            self.walked.left_out.unsettled += 1;
+            return self.tell(folder.dir, Some(name), ProblemKind::Unsettled, None);
+        }
+        self.walked.changed.push(folder.dir);
+        self.visit(Folder {
+            left: Left::New,
+            ..folder
+        });
+    }
+
+    fn open_again(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
+        let handle = self.walk.dirs.read().open(dir)?;
+        open::folder_following(handle.as_fd(), c".")
+    }
+
     /// Opens a folder and gives it a number; nothing if it is not to be listed.
-    fn enter(&mut self, folder: &Folder) -> rustix::io::Result<Option<(DirId, OwnedFd)>> {
+    fn enter(&mut self, folder: &Folder) -> rustix::io::Result<Option<(DirId, OwnedFd, Stat)>> {
         let dirs = self.walk.dirs;
         let Some(name) = &folder.name else {
             // A root has its number already, and may be reached through a link.
-            let handle = dirs.read().open(folder.dir)?;
-            let fd = open::folder_following(handle.as_fd(), c".")?;
-            return Ok(Some((folder.dir, fd)));
+            let fd = self.open_again(folder.dir)?;
+            let here = stat::descriptor(&fd)?;
+            return Ok(Some((folder.dir, fd, here)));
         };
         let fd = match self.handles.get(folder.dir, dirs) {
             Ok(above) => open::folder(above, name),
@@ -104,27 +185,54 @@ impl<'a> Walker<'a> {
         };
         let fd = match fd {
             Err(Errno::MFILE | Errno::NFILE) => self.open_patiently(folder.dir, name)?,
-            // Gone or replaced since its parent was listed: a change like any other.
-            Err(Errno::NOENT) => return Ok(None),
+            // Moved or removed since the folder above was listed.
+            Err(Errno::NOENT) => {
+                self.vanished(folder, name);
+                return Ok(None);
+            }
             other => other?,
         };
         let here = stat::descriptor(&fd)?;
         let above = dirs.read().identity(folder.dir).0;
         if here.dev != above {
             if self.walk.one_file_system && here.dev != folder.root_dev {
-                self.left_out.other_file_system += 1;
+                self.walked.left_out.other_file_system += 1;
                 return Ok(None);
             }
             if statfs::is_pseudo(&fd) {
-                self.left_out.pseudo_file_system += 1;
+                self.walked.left_out.pseudo_file_system += 1;
                 return Ok(None);
             }
         }
-        // Bind mounts and nested roots lead to folders that were or will be listed elsewhere.
-        let added = dirs
-            .write()
-            .add(folder.dir, name.to_bytes(), here.dev, here.ino);
-        Ok(added.map(|dir| (dir, fd)))
+        match enter(dirs, folder.dir, name.to_bytes(), &here, fd.as_fd()) {
+            Entered::New(dir) => Ok(Some((dir, fd, here))),
+            Entered::Before(_) => {
+                self.walked.left_out.listed_before += u64::from(self.round == Round::First);
+                if self.walk.list_again {
+                    self.walked.listed.push(Folder {
+                        left: Left::Passed(FolderId::from(&here)),
+                        ..folder.clone()
+                    });
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn vanished(&mut self, folder: &Folder, name: &CStr) {
+        self.walked.left_out.vanished += 1;
+        if !self.walk.list_again {
+            return self.tell(folder.dir, Some(name), ProblemKind::Vanished, None);
+        }
+        // The folder above did not change if something was mounted on it, or above it.
+        self.walked.listed.push(Folder {
+            dir: folder.dir,
+            name: None,
+            depth: folder.depth.saturating_sub(1),
+            root_dev: folder.root_dev,
+            rules: folder.rules.clone(),
+            left: Left::Listed(Stamp::OUTDATED),
+        });
     }
 
     /// Waits for others to close something.
@@ -142,7 +250,7 @@ impl<'a> Walker<'a> {
     }
 
     fn list(&mut self, dir: DirId, fd: &OwnedFd, folder: &Folder) {
-        self.folders += 1;
+        self.walked.folders += 1;
         let mut listing = std::mem::take(&mut self.listing);
         listing.clear();
         let ended = dirent::list(fd, &mut self.buffer, |name, ino, kind| {
@@ -170,12 +278,12 @@ impl<'a> Walker<'a> {
             match kind {
                 FileType::Directory | FileType::RegularFile => {}
                 FileType::Symlink => {
-                    self.left_out.symlinks += 1;
+                    self.walked.left_out.symlinks += 1;
                     continue;
                 }
                 FileType::Unknown => continue,
                 _ => {
-                    self.left_out.special += 1;
+                    self.walked.left_out.special += 1;
                     continue;
                 }
             }
@@ -191,9 +299,10 @@ impl<'a> Walker<'a> {
                     depth: folder.depth + 1,
                     root_dev: folder.root_dev,
                     rules: rules.clone(),
+                    left: Left::New,
                 });
             } else {
-                self.left_out.filtered += 1;
+                self.walked.left_out.filtered += 1;
             }
         }
         self.walk.files.fetch_add(found, Ordering::Relaxed);
@@ -214,21 +323,24 @@ impl<'a> Walker<'a> {
             self.path.extend_from_slice(name.to_bytes());
             if rules.is_some_and(|rules| rules.is_ignored(&self.path, is_folder)) {
                 self.path.truncate(prefix);
-                self.left_out.ignored += 1;
+                self.walked.left_out.ignored += 1;
                 return false;
             }
             verdict = filter.path(&self.path, is_folder);
             self.path.truncate(prefix);
         }
-        count(&mut self.left_out, verdict)
+        count(&mut self.walked.left_out, verdict)
     }
 
     /// Looks a file up and hands it over; true if it takes part.
     fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) -> bool {
         let stat = match stat::entry(fd, name) {
             Ok(stat) => stat,
-            // Gone since the listing: there is nothing to say about it.
-            Err(Errno::NOENT) => return false,
+            // Gone since the listing.
+            Err(Errno::NOENT) => {
+                self.walked.left_out.vanished += 1;
+                return false;
+            }
             Err(e) => {
                 self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e);
                 return false;
@@ -238,11 +350,13 @@ impl<'a> Walker<'a> {
             return false;
         }
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
-        let keep = count(&mut self.left_out, verdict);
+        let keep = count(&mut self.walked.left_out, verdict);
         if keep {
-            let name = name.to_bytes();
-            let file = found_file(&stat, name);
-            self.outbox.push(dir, root, stat.dev, name, file);
+            let file = found_file(&stat, name.to_bytes());
+            let dev = stat.dev;
+            let numbering = || numbering_of_name(fd, name, false);
+            self.outbox
+                .push(Place { dir, root, dev }, name.to_bytes(), file, numbering);
         }
         keep
     }
@@ -283,7 +397,7 @@ impl<'a> Walker<'a> {
                     for line in bad {
                         let cause =
                             std::io::Error::other(format!("line {}: {}", line.number, line.reason));
-                        self.tell(dir, Some(&name), ProblemKind::BadIgnoreFile, cause);
+                        self.tell(dir, Some(&name), ProblemKind::BadIgnoreFile, Some(cause));
                     }
                 }
                 Err(e) => self.problem(dir, Some(&name), ProblemKind::UnreadableFile, e),
@@ -301,15 +415,21 @@ impl<'a> Walker<'a> {
     }
 
     fn problem(&mut self, dir: DirId, name: Option<&CStr>, kind: ProblemKind, e: Errno) {
-        self.left_out.unreadable += 1;
-        self.tell(dir, name, kind, e.into());
+        self.walked.left_out.unreadable += 1;
+        self.tell(dir, name, kind, Some(e.into()));
     }
 
-    fn tell(&self, dir: DirId, name: Option<&CStr>, kind: ProblemKind, cause: std::io::Error) {
+    fn tell(
+        &self,
+        dir: DirId,
+        name: Option<&CStr>,
+        kind: ProblemKind,
+        cause: Option<std::io::Error>,
+    ) {
         self.walk.observer.problem(Problem {
             path: path_of(self.walk.dirs, dir, name),
             kind,
-            cause: Some(cause),
+            cause,
         });
     }
 }

@@ -1,0 +1,247 @@
+//! Which names lead to which file: where inode numbers do not say it, and once more before names are reported.
+//!
+//! A file is read through one of its names, and compared with what the scan saw. Its further names are only what
+//! the scan saw of them, at other moments: a file may have been moved in between, or its inode number given to
+//! another one. So each name of a file that has several is looked up a last time before it is reported.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use rustix::io::{Errno, Result};
+
+use crate::event::{Problem, ProblemKind};
+use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, Numbering};
+use crate::sys::stat::{self, Stat};
+
+use super::answers::to_path;
+use super::run::Run;
+
+/// Times that the names of a file are looked up before it counts as being moved about.
+const LOOKS: usize = 3;
+
+/// A name of a file.
+type Name = (DirId, Vec<u8>);
+
+/// A name that was looked up.
+struct Entry {
+    name: Name,
+    /// Device and inode of its folder, at that moment.
+    folder: (u64, u64),
+    stat: Stat,
+}
+
+/// What came of looking up the names of the records of one inode.
+struct Looked {
+    /// By record the names that lead to it.
+    kept: Vec<Vec<Name>>,
+    /// Names that lead elsewhere or nowhere.
+    lost: Vec<(Name, Errno)>,
+}
+
+impl Run<'_> {
+    /// True if a name was met before, on a file system whose inode numbers do not say so.
+    pub fn is_met_again(
+        &mut self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        volume: u16,
+    ) -> bool {
+        if self.machine.catalog().numbering(volume) == Numbering::Unique {
+            return false;
+        }
+        if self.config.needs_every_file() && !self.met_entries.insert((dir, name.into())) {
+            return true;
+        }
+        let alike = self.machine.may_be(found, dir, volume);
+        let catalog = self.machine.catalog();
+        let candidates = alike.into_iter().filter(|&file| {
+            // Another name in another folder is no second way to one name, unless it is a link.
+            !found.is_entry() || catalog.first_name(file) == name
+        });
+        let candidates: Vec<FileIndex> = candidates.collect();
+        if candidates.is_empty() {
+            return false;
+        }
+        let Some(this) = self.real_path(dir, name) else {
+            return false;
+        };
+        candidates.into_iter().any(|file| {
+            let catalog = self.machine.catalog();
+            let known = (catalog.dir(file), catalog.first_name(file).to_owned());
+            self.real_path(known.0, &known.1).as_ref() == Some(&this)
+        })
+    }
+
+    /// A name's path without links and `..`.
+    fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
+        let mut path = Vec::new();
+        if self.config.follow_links {
+            self.dirs.read().path_of(dir, name, &mut path);
+            return std::fs::canonicalize(to_path(path)).ok();
+        }
+        let folder = match self.real_folders.get(&dir) {
+            Some(folder) => folder.clone(),
+            None => {
+                self.dirs.read().path_of(dir, b".", &mut path);
+                let folder = std::fs::canonicalize(to_path(path)).ok()?;
+                self.real_folders.insert(dir, folder.clone());
+                folder
+            }
+        };
+        Some(folder.join(to_path(name.to_owned())))
+    }
+
+    /// Looks up the names of those of the files that have several, and forgets those that lead elsewhere by now.
+    pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
+        for file in files {
+            let catalog = self.machine.catalog();
+            let may_be_gone = self.listed_again.contains(&catalog.dir(file));
+            if may_be_gone || catalog.is_in_doubt(file) {
+                self.settle_names_of(file);
+            }
+        }
+    }
+
+    fn settle_names_of(&mut self, file: FileIndex) {
+        let records = self.records_of(file);
+        let names = self.names_of(&records);
+        let (mut looked, mut too_many) = self.look(&records, &names);
+        for _ in 1..LOOKS {
+            if too_many {
+                (looked, too_many) = self.look(&records, &names);
+            }
+        }
+        if too_many {
+            // It is being moved about: which of its names lead to it changes while they are looked up.
+            looked.kept.iter_mut().for_each(Vec::clear);
+            looked.lost = names.into_iter().map(|name| (name, Errno::STALE)).collect();
+        }
+        for (record, kept) in records.into_iter().zip(looked.kept) {
+            let as_found = kept.iter().map(|(dir, name)| (*dir, name.as_slice()));
+            if !as_found.eq(self.machine.catalog().names(record)) {
+                self.machine.settle_names(record, kept);
+            }
+        }
+        for ((dir, name), error) in looked.lost {
+            self.lost(dir, &name, error);
+        }
+    }
+
+    /// The records of a file: of an inode that changed during the scan there may be several.
+    fn records_of(&self, file: FileIndex) -> Vec<FileIndex> {
+        let catalog = self.machine.catalog();
+        let (volume, ino, size) = (catalog.volume(file), catalog.ino(file), catalog.size(file));
+        let mut records = vec![file];
+        if catalog.numbering(volume) == Numbering::Unique {
+            records.extend(catalog.records(volume, ino, size));
+            records.sort_unstable();
+            records.dedup();
+        }
+        records
+    }
+
+    fn names_of(&self, records: &[FileIndex]) -> Vec<Name> {
+        let names = records
+            .iter()
+            .flat_map(|&record| self.machine.catalog().names(record));
+        names.map(|(dir, name)| (dir, name.to_owned())).collect()
+    }
+
+    /// Looks up names of one inode; also tells if there were more than it can have.
+    fn look(&mut self, records: &[FileIndex], names: &[Name]) -> (Looked, bool) {
+        let mut lost = Vec::new();
+        let mut entries: Vec<Vec<Entry>> = records.iter().map(|_| Vec::new()).collect();
+        for name in names {
+            match self.look_up(name) {
+                Ok(entry) => {
+                    let now = Fingerprint::from(&entry.stat);
+                    let record = records
+                        .iter()
+                        .position(|&record| self.is_state_of(record, &now));
+                    match record {
+                        Some(at) => entries[at].push(entry),
+                        None => lost.push((entry.name, Errno::STALE)),
+                    }
+                }
+                Err(error) => lost.push((name.clone(), error)),
+            }
+        }
+        let mut too_many = false;
+        let kept = records.iter().zip(entries).map(|(&record, entries)| {
+            let entries = self.distinct(entries);
+            let links = self.machine.catalog().links(record).max(1);
+            too_many |= entries.len() as u64 > u64::from(links);
+            entries.into_iter().map(|entry| entry.name).collect()
+        });
+        let kept = kept.collect();
+        (Looked { kept, lost }, too_many)
+    }
+
+    fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
+        let catalog = self.machine.catalog();
+        let numbering = catalog.numbering(catalog.volume(record));
+        catalog.fingerprint(record).is_met_by(now, numbering)
+    }
+
+    fn look_up(&mut self, name: &Name) -> Result<Entry> {
+        let (dir, bytes) = name;
+        let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
+        let folder = match self.handles.get(*dir, &self.dirs) {
+            Err(Errno::MFILE | Errno::NFILE) => {
+                self.handles.close_all();
+                self.handles.get(*dir, &self.dirs)?
+            }
+            opened => opened?,
+        };
+        let above = stat::descriptor(folder)?;
+        let stat = match self.config.follow_links {
+            true => stat::target(folder, &c_name)?,
+            false => stat::entry(folder.as_fd(), &c_name)?,
+        };
+        Ok(Entry {
+            name: name.clone(),
+            folder: (above.dev, above.ino),
+            stat,
+        })
+    }
+
+    /// One name for each directory entry: a folder may have been reached on several ways. A name on which the file
+    /// is mounted counts only if there is no other.
+    fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+        let mut places = HashSet::new();
+        let mut is_first = |entry: &Entry| places.insert((entry.folder, entry.name.1.clone()));
+        if !entries.iter().all(&mut is_first) {
+            let dirs = self.dirs.read();
+            let depth = |entry: &Entry| (dirs.root(entry.name.0), dirs.depth(entry.name.0));
+            entries.sort_by(|a, b| {
+                let by_folder = || dirs.compare(a.name.0, b.name.0);
+                let by_depth = depth(a).cmp(&depth(b)).then_with(by_folder);
+                by_depth.then_with(|| a.name.1.cmp(&b.name.1))
+            });
+            let mut places = HashSet::new();
+            entries.retain(|entry| places.insert((entry.folder, entry.name.1.clone())));
+        }
+        if entries.iter().any(|entry| !entry.stat.mount_root) {
+            entries.retain(|entry| !entry.stat.mount_root);
+        }
+        entries
+    }
+
+    fn lost(&mut self, dir: DirId, name: &[u8], error: Errno) {
+        let kind = match error {
+            Errno::NOENT | Errno::NOTDIR => ProblemKind::Vanished,
+            _ => ProblemKind::Changed,
+        };
+        self.left_out.changed += 1;
+        let mut path = Vec::new();
+        self.dirs.read().path_of(dir, name, &mut path);
+        self.observer.problem(Problem {
+            path: to_path(path),
+            kind,
+            cause: None,
+        });
+    }
+}

@@ -1,0 +1,276 @@
+//! Which file is which: the only place that decides whether two looks met one file.
+//!
+//! Two mistakes are possible, and each loses data. If two files are taken for one, different contents become
+//! one set, or a file is never read. If one file is taken for two, it is reported as its own duplicate.
+//! So there are three answers, and the third one is "cannot tell".
+
+use crate::sys::stat::Stat;
+
+use super::Fingerprint;
+
+/// What the inode numbers of a file system are worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// One number is one file at any moment, and a file keeps its number.
+    Unique,
+    /// Numbers are made up or passed through from several file systems: two files may have one number, and a
+    /// file may get another number while nothing changes.
+    #[default]
+    Arbitrary,
+}
+
+impl Numbering {
+    /// The numbering of the file systems whose `statfs` magic number is this one.
+    pub fn of_magic(magic: u64) -> Self {
+        match UNIQUE.contains(&magic) {
+            true => Self::Unique,
+            false => Self::Arbitrary,
+        }
+    }
+}
+
+/// File systems that store inode numbers, or derive them from where a file's record is stored. The list
+/// names what is trusted; every other type is [`Numbering::Arbitrary`]. Numbers: linux/magic.h and the file
+/// systems' sources.
+const UNIQUE: &[u64] = &[
+    0xef53,      // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs: unique within a subvolume, and each subvolume has its own st_dev
+    0xf2f5_2010, // f2fs
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0xca45_1a4e, // bcachefs
+    0x2fc1_2fc1, // zfs
+    0x3153_464a, // jfs
+    0x3434,      // nilfs2
+    0x5265_4973, // reiserfs
+    0x7366_746e, // ntfs3: the number of the MFT record
+    0x482b,      // hfsplus
+    0x2405_1905, // ubifs
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // erofs
+    // NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the
+    // client refuses a file whose fileid has changed.
+    0x6969,
+];
+
+/// A folder as it was met: what tells it from all others at that moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FolderId {
+    /// `st_dev` of its file system.
+    pub dev: u64,
+    /// Inode number.
+    pub ino: u64,
+    /// The mount through which it was reached. Below another mount of the same folder other things may be
+    /// mounted.
+    pub mount: u64,
+}
+
+impl From<&Stat> for FolderId {
+    fn from(stat: &Stat) -> Self {
+        Self {
+            dev: stat.dev,
+            ino: stat.ino,
+            mount: stat.mount,
+        }
+    }
+}
+
+/// Tests have one mount.
+#[cfg(test)]
+impl From<(u64, u64)> for FolderId {
+    fn from((dev, ino): (u64, u64)) -> Self {
+        Self { dev, ino, mount: 0 }
+    }
+}
+
+/// What one look at a name showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// The file and its state.
+    pub state: Fingerprint,
+    /// Names of the file, inside and outside the searched folders.
+    pub links: u32,
+    /// The mount through which it was reached, in any numbering that tells mounts apart.
+    pub mount: u64,
+    /// The name is a directory entry of the file itself: neither a symbolic link to it, nor an entry on which
+    /// the file is mounted.
+    pub is_entry: bool,
+}
+
+/// The answer to "did these two looks meet one file?". Only [`Sameness::between`] makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sameness(Answer);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Same,
+    Other,
+    Unknown,
+}
+
+impl Sameness {
+    /// Compares two looks at different names. (The same name in the same folder needs no comparison.)
+    pub fn between(a: &Sighting, b: &Sighting, numbering: Numbering) -> Self {
+        // A state that differs is that of another file, or of the same one after a change. The difference does not
+        // matter: the older state is not to be found any more by whoever reads.
+        if a.state != b.state || a.links != b.links {
+            return Self(Answer::Other);
+        }
+        // A file with one name has one entry in each mount. A second one is another file with the same
+        // number, or the file was moved between the looks; then the first name leads nowhere.
+        if a.links <= 1 && a.mount == b.mount && a.is_entry && b.is_entry {
+            return Self(Answer::Other);
+        }
+        match numbering {
+            Numbering::Unique => Self(Answer::Same),
+            Numbering::Arbitrary => Self(Answer::Unknown),
+        }
+    }
+
+    /// They met one file.
+    pub fn is_same(self) -> bool {
+        self.0 == Answer::Same
+    }
+
+    /// Nobody can tell whether they met one file or two.
+    pub fn is_unknown(self) -> bool {
+        self.0 == Answer::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: Sighting = Sighting {
+        state: Fingerprint {
+            dev: 1,
+            ino: 2,
+            size: 3,
+            mtime_ns: 4,
+            ctime_ns: 5,
+        },
+        links: 1,
+        mount: 1,
+        is_entry: true,
+    };
+
+    fn changed(change: impl FnOnce(&mut Sighting)) -> Sighting {
+        let mut sighting = FILE;
+        change(&mut sighting);
+        sighting
+    }
+
+    #[test]
+    fn what_two_looks_say() {
+        use Answer::{Other, Same, Unknown};
+        let two_names = changed(|s| s.links = 2);
+        let elsewhere = changed(|s| s.mount = 2);
+        let through_link = changed(|s| s.is_entry = false);
+        // What was met first, what was met then, the answers for unique and for arbitrary numbers.
+        let table = [
+            ("hard links", two_names, two_names, Same, Unknown),
+            (
+                "a moved file, or one number for two files",
+                FILE,
+                FILE,
+                Other,
+                Other,
+            ),
+            ("a bind mount", FILE, elsewhere, Same, Unknown),
+            ("a symbolic link to it", FILE, through_link, Same, Unknown),
+            (
+                "a file mounted on a file",
+                through_link,
+                FILE,
+                Same,
+                Unknown,
+            ),
+            (
+                "hard links below two mounts",
+                two_names,
+                Sighting {
+                    mount: 2,
+                    ..two_names
+                },
+                Same,
+                Unknown,
+            ),
+            (
+                "removed names",
+                changed(|s| s.links = 0),
+                changed(|s| s.links = 0),
+                Other,
+                Other,
+            ),
+            (
+                "another inode",
+                FILE,
+                changed(|s| s.state.ino = 9),
+                Other,
+                Other,
+            ),
+            (
+                "another device",
+                FILE,
+                changed(|s| s.state.dev = 9),
+                Other,
+                Other,
+            ),
+            (
+                "it grew",
+                two_names,
+                changed(|s| (s.links, s.state.size) = (2, 9)),
+                Other,
+                Other,
+            ),
+            (
+                "written to",
+                two_names,
+                changed(|s| (s.links, s.state.mtime_ns) = (2, 9)),
+                Other,
+                Other,
+            ),
+            (
+                "its inode was given to another",
+                two_names,
+                changed(|s| (s.links, s.state.ctime_ns) = (2, 9)),
+                Other,
+                Other,
+            ),
+            ("one more link", FILE, two_names, Other, Other),
+        ];
+        for (case, a, b, unique, arbitrary) in table {
+            for (numbering, expected) in [
+                (Numbering::Unique, unique),
+                (Numbering::Arbitrary, arbitrary),
+            ] {
+                assert_eq!(
+                    Sameness::between(&a, &b, numbering).0,
+                    expected,
+                    "{case}, {numbering:?}"
+                );
+                assert_eq!(
+                    Sameness::between(&b, &a, numbering).0,
+                    expected,
+                    "{case}, {numbering:?}, turned"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_listed_types_have_numbers_that_are_trusted() {
+        assert_eq!(Numbering::of_magic(0xef53), Numbering::Unique);
+        for (name, magic) in [
+            ("fuse", 0x6573_5546),
+            ("vfat", 0x4d44),
+            ("overlay", 0x794c_7630),
+            ("9p", 0x0102_1997),
+            ("new", 1),
+        ] {
+            assert_eq!(Numbering::of_magic(magic), Numbering::Arbitrary, "{name}");
+        }
+    }
+}

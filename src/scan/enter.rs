@@ -1,0 +1,181 @@
+//! Was this folder listed already?
+//!
+//! A folder may be reached twice: nested roots, one root given twice, bind mounts, links. It is listed once. But a
+//! device and inode number met before prove nothing by themselves: the first folder may have been moved or
+//! removed and its number given to this one, and some file systems give one number to several folders. So a
+//! folder is passed over only if it is provably the one that was met; one that is not is listed.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::file::{DirId, DirTable, FolderId, MetBefore, Numbering, SharedDirs};
+use crate::sys::stat::Stat;
+use crate::sys::{dirent, open, stat, statfs};
+
+/// What became of a folder that is about to be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// It has a number now and is to be listed.
+    New(DirId),
+    /// It is this one, which was or will be listed on another way.
+    Before(DirId),
+}
+
+/// Gives an open folder a number, unless it was met before.
+pub fn enter(
+    dirs: &SharedDirs,
+    above: DirId,
+    name: &[u8],
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+) -> Entered {
+    enter_as(dirs, Some(above), here, fd, |dirs, known| {
+        dirs.add_beside(above, name, here, known)
+    })
+}
+
+/// The same for a folder that took the place of one that was listed.
+pub fn enter_again(dirs: &SharedDirs, place: DirId, here: &Stat, fd: BorrowedFd<'_>) -> Entered {
+    let above = dirs.read().parent(place);
+    enter_as(dirs, above, here, fd, |dirs, known| {
+        dirs.add_in_place(place, here, known)
+    })
+}
+
+fn enter_as(
+    dirs: &SharedDirs,
+    above: Option<DirId>,
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+    add: impl Fn(&mut DirTable, usize) -> Result<DirId, MetBefore>,
+) -> Entered {
+    let mut known = match add(&mut dirs.write(), 0) {
+        Ok(dir) => return Entered::New(dir),
+        Err(MetBefore { folders }) => folders,
+    };
+    let numbering = numbering_of(fd);
+    loop {
+        let before = known.iter().find(|&&dir| {
+            let dirs = dirs.read();
+            is_now(&dirs, dir, here, fd, numbering)
+                || numbering == Numbering::Arbitrary
+                    && above.is_some_and(|above| leads_back(&dirs, dir, above, here, fd))
+        });
+        if let Some(&before) = before {
+            return Entered::Before(before);
+        }
+        let added = add(&mut dirs.write(), known.len());
+        match added {
+            Ok(dir) => return Entered::New(dir),
+            // Another walker has met it, or another one with its number, in the meantime.
+            Err(MetBefore { folders }) => known = folders,
+        }
+    }
+}
+
+/// The folder that is this one among those that were met before.
+pub fn met(dirs: &DirTable, here: &Stat, fd: BorrowedFd<'_>) -> Option<DirId> {
+    let numbering = numbering_of(fd);
+    let mut known = dirs.met(here).into_iter();
+    known.find(|&dir| is_now(dirs, dir, here, fd, numbering))
+}
+
+/// What inode numbers on the file system of a name are worth; none if it is gone.
+pub fn numbering_of_name(folder: impl AsFd, name: &CStr, follow: bool) -> Option<Numbering> {
+    let magic = statfs::magic(open::any_handle(folder, name, follow).ok()?)?;
+    Some(Numbering::of_magic(magic))
+}
+
+/// What inode numbers on the file system of an open file are worth.
+pub fn numbering_of(fd: impl AsFd) -> Numbering {
+    statfs::magic(fd).map_or(Numbering::Arbitrary, Numbering::of_magic)
+}
+
+/// True if the path of a folder that was met leads to the folder that is open here. While both are open, unique
+/// numbers are not given to others. Where numbers are not unique, the kernel's path of both must be one.
+fn is_now(
+    dirs: &DirTable,
+    dir: DirId,
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+    numbering: Numbering,
+) -> bool {
+    let Ok(met) = dirs.open(dir) else {
+        return false;
+    };
+    if !stat::descriptor(&met).is_ok_and(|now| FolderId::from(&now) == FolderId::from(here)) {
+        return false;
+    }
+    numbering == Numbering::Unique
+        || open::path_of(&met).is_some_and(|path| open::path_of(fd) == Some(path))
+}
+
+/// True if `dir` holds the folder that is open and looks like it, times and entries included: a file system
+/// that shows a folder inside itself, as `bindfs / /mnt` does, has no end.
+fn leads_back(dirs: &DirTable, dir: DirId, above: DirId, here: &Stat, fd: BorrowedFd<'_>) -> bool {
+    let state = |s: &Stat| (FolderId::from(s), s.mtime_ns, s.ctime_ns, s.links);
+    if !dirs.holds(dir, above) {
+        return false;
+    }
+    let Ok(met) = dirs.open(dir) else {
+        return false;
+    };
+    stat::descriptor(&met).is_ok_and(|now| state(&now) == state(here))
+        && entries(met.as_fd()).is_some_and(|of_met| entries(fd) == Some(of_met))
+}
+
+/// Names and inode numbers in a folder, in the order of names.
+fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
+    let folder = open::folder_following(folder, c".").ok()?;
+    let mut entries = Vec::new();
+    let each = |name: &CStr, ino, _| entries.push((name.to_owned(), ino));
+    dirent::list(folder, &mut dirent::Buffer::default(), each).ok()?;
+    entries.sort_unstable();
+    Some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
+
+    use super::*;
+
+    fn opened(path: &Path) -> (Stat, std::os::fd::OwnedFd) {
+        let name = std::ffi::CString::new(path.as_os_str().as_bytes()).expect("no NUL");
+        let fd = open::folder(open::CWD, &name).expect("is there");
+        (stat::descriptor(&fd).expect("is open"), fd)
+    }
+
+    #[test]
+    fn a_folder_is_passed_over_only_while_it_is_where_it_was_met() {
+        let top = tempfile::tempdir().expect("a folder");
+        let (old, new) = (top.path().join("old"), top.path().join("new"));
+        fs::create_dir(&old).expect("made");
+        let dirs = SharedDirs::default();
+        let (stat, _fd) = opened(top.path());
+        let root = dirs
+            .write()
+            .add_root(top.path().as_os_str().as_bytes(), 0, &stat);
+        let (stat, fd) = opened(&old);
+        let first = enter(&dirs, root, b"old", &stat, fd.as_fd());
+        let Entered::New(first) = first else {
+            panic!("{first:?}")
+        };
+        let again = enter(&dirs, root, b"old", &stat, fd.as_fd());
+        assert_eq!(again, Entered::Before(first));
+        fs::rename(&old, &new).expect("moved");
+        let (stat, fd) = opened(&new);
+        let moved = enter(&dirs, root, b"new", &stat, fd.as_fd());
+        let Entered::New(moved) = moved else {
+            panic!("the path under which it is known leads nowhere: {moved:?}")
+        };
+        let again = enter(&dirs, root, b"new", &stat, fd.as_fd());
+        assert_eq!(
+            again,
+            Entered::Before(moved),
+            "the second of two is known as well"
+        );
+    }
+}
