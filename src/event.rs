@@ -41,8 +41,10 @@ pub struct Problem {
 pub enum ProblemKind {
     /// A root that is not there.
     MissingRoot,
-    /// A root that is neither a folder nor a regular file, or a symbolic link to a file.
+    /// A root that is neither a folder nor a regular file.
     UnsuitableRoot,
+    /// A root that is a symbolic link to a file (unless links are followed).
+    LinkRoot,
     /// A folder that could not be opened or listed to its end.
     UnreadableFolder,
     /// A file whose metadata could not be read.
@@ -73,6 +75,9 @@ impl ProblemKind {
         match self {
             Self::MissingRoot => "no such file or folder",
             Self::UnsuitableRoot => "neither a folder nor a regular file",
+            Self::LinkRoot => {
+                "symbolic link; not followed (use --follow-links, or name its target)"
+            }
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",

@@ -89,6 +89,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         )
     });
     watch.draw.clear();
+    listener.sum_up();
     let summary = match outcome {
         Outcome::Told(summary) => summary,
         Outcome::NothingDone => return Exit::Nothing,
@@ -103,7 +104,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         }
     };
     if run.talk.summary {
-        for line in summary::lines(&summary, run.config.replication) {
+        for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
             voice.line(&line);
         }
     }

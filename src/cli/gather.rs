@@ -84,6 +84,7 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
         &mut watch,
     );
     watch.draw.clear();
+    listener.sum_up();
     let exit = listener.exit(config.roots.len());
     match (found, exit) {
         (Err(error), _) => refuse(voice, &error.to_string()),

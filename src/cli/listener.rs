@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
 
+use super::alike::Alike;
 use super::exit::Exit;
 use super::sanitize;
 use super::voice::Voice;
@@ -12,14 +13,23 @@ use super::voice::Voice;
 pub struct Listener<'a> {
     voice: &'a Voice,
     tally: Tally,
+    alike: Alike,
 }
 
 impl<'a> Listener<'a> {
-    /// Speaks with this voice.
+    /// Speaks with this voice. Where decisions are told (`-v`), every problem is named.
     pub fn new(voice: &'a Voice) -> Self {
         Self {
             voice,
             tally: Tally::default(),
+            alike: Alike::new(tracing::enabled!(tracing::Level::INFO)),
+        }
+    }
+
+    /// Says how many problems were not named. Call it when the run is over.
+    pub fn sum_up(&self) {
+        for line in self.alike.rest() {
+            self.voice.complain(&line);
         }
     }
 
@@ -32,8 +42,11 @@ impl<'a> Listener<'a> {
 impl Observer for Listener<'_> {
     fn problem(&self, problem: Problem) {
         self.tally.note(problem.kind);
-        self.voice
-            .complain(&format!("{}: {problem}", sanitize::path(&problem.path)));
+        let words = problem.to_string();
+        if self.alike.meets(&words) {
+            let path = sanitize::path(&problem.path);
+            self.voice.complain(&format!("{path}: {words}"));
+        }
     }
 
     fn notice(&self, notice: Notice) {
@@ -53,7 +66,7 @@ impl Tally {
         match kind {
             // Worth a line, but no file was missed.
             ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
-            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot => {
+            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
                 self.bad_roots.fetch_add(1, Ordering::Relaxed);
             }
             _ => {}
@@ -90,7 +103,11 @@ mod tests {
         assert_eq!(after(&[Changed], 1), Exit::SomeLeft);
         assert_eq!(after(&[UnreadableFolder], 1), Exit::SomeLeft);
         assert_eq!(after(&[MissingRoot], 2), Exit::SomeLeft);
-        assert_eq!(after(&[MissingRoot, UnsuitableRoot], 2), Exit::Nothing);
+        assert_eq!(
+            after(&[MissingRoot, UnsuitableRoot, LinkRoot], 3),
+            Exit::Nothing
+        );
+        assert_eq!(after(&[LinkRoot], 2), Exit::SomeLeft);
         assert_eq!(after(&[LinkLoop, BrokenLink, BadProfile], 1), Exit::Done);
     }
 }

@@ -2,6 +2,7 @@
 
 mod act;
 mod act_args;
+mod alike;
 mod answers;
 mod args;
 mod ask;

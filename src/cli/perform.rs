@@ -179,7 +179,9 @@ impl Work<'_> {
             counters.partly.store(0, Ordering::Relaxed);
             counters.steps.fetch_add(1, Ordering::Relaxed);
             let size = step.victim.expected.size;
-            counters.bytes.fetch_add(size, Ordering::Relaxed);
+            // Only this thread writes it.
+            let bytes = counters.bytes.load(Ordering::Relaxed).saturating_add(size);
+            counters.bytes.store(bytes, Ordering::Relaxed);
         });
         Ok(())
     }
@@ -276,7 +278,7 @@ impl Watcher for Watch<'_> {
             device: String::new(),
             files_done: read(&self.counters.steps),
             files_total: self.total.0,
-            bytes_done: read(&self.counters.bytes) + read(&self.counters.partly),
+            bytes_done: read(&self.counters.bytes).saturating_add(read(&self.counters.partly)),
             bytes_total: self.total.1,
             total_is_final: true,
         }]);

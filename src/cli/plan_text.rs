@@ -39,7 +39,7 @@ impl PlanText {
         if !set.acts() && set.left.is_empty() && !set.files.iter().any(is_left) {
             return Ok(());
         }
-        let frees = set.files.iter().map(frees).sum();
+        let frees = set.files.iter().map(frees).fold(0, u64::saturating_add);
         let digest = set.digest.as_deref().unwrap_or("-");
         writeln!(
             out,

@@ -18,8 +18,8 @@ const FIRST_TICK: Duration = Duration::from_millis(300);
 /// Often enough to look alive, seldom enough to cost nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Descriptors that must be free before the runtime is started.
-const DESCRIPTORS: usize = 12;
+/// Descriptors that must be free before the runtime is started: its own, and the least that the work needs.
+const DESCRIPTORS: usize = 18;
 
 /// What happens beside the work.
 pub trait Watcher {
@@ -61,7 +61,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
     })
 }
 
-/// True if there are descriptors for the runtime's selector and signals (it takes about six).
+/// True if there are descriptors for the runtime's selector and signals (it takes about seven) besides the work's.
 /// Without them it would panic.
 fn has_descriptors() -> bool {
     let held: Result<Vec<_>, _> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();

@@ -148,7 +148,8 @@ pub struct SearchArgs {
     /// Compare the members of each set byte by byte in the end
     ///
     /// 256 bits of BLAKE3 do not collide by accident or on purpose; this is for those who want to
-    /// see it, and reads every duplicate once more.
+    /// see it, and reads every duplicate once more: one file after the other, whatever --threads, --order, --bwlimit and
+    /// --drop-cache say. Progress stands still meanwhile.
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub verify: bool,
 
@@ -179,7 +180,7 @@ pub struct SearchArgs {
     /// In which order the files on a spinning disk are read
     ///
     /// For measuring what the order is worth: 'directory' is how most programs go about it,
-    /// 'inode' needs nothing but metadata.
+    /// 'inode' needs nothing but metadata. --verify and an action's last look keep to no order.
     #[arg(
         long,
         value_name = "ORDER",
@@ -206,7 +207,8 @@ pub struct SearchArgs {
 
     /// Read at most so much from each device in a second: 50M
     ///
-    /// What is in the page cache and the listing of folders do not count.
+    /// What is in the page cache and the listing of folders do not count. Nor does what --verify and an action's last
+    /// look compare byte by byte: that is read as fast as the disk gives it.
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
@@ -239,6 +241,8 @@ pub struct SearchArgs {
     pub keep_cache: bool,
 
     /// Let go of what was read at once, even while memory lies free
+    ///
+    /// What --verify and an action's last look compare byte by byte stays: they read by themselves.
     #[arg(
         long,
         conflicts_with = "keep_cache",

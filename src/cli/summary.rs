@@ -6,13 +6,13 @@ use seekless::units::Bytes;
 
 use super::progress_text::{count, duration};
 
-/// Renders the summary, one line each.
-pub fn lines(summary: &Summary, replication: Replication) -> Vec<String> {
+/// Renders the summary, one line each. `isolate` says that copies below one path counted as one.
+pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.incomplete {
         lines.push("INCOMPLETE: interrupted; there may be more than was reported.".to_owned());
     }
-    lines.push(found(summary, replication));
+    lines.push(found(summary, replication, isolate));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
     lines.extend(table(&stage_rows(summary)));
@@ -21,15 +21,23 @@ pub fn lines(summary: &Summary, replication: Replication) -> Vec<String> {
     lines
 }
 
-fn found(summary: &Summary, replication: Replication) -> String {
+fn found(summary: &Summary, replication: Replication, isolate: bool) -> String {
     let sets = count(summary.sets);
     let contents = plural(summary.sets, "content", "contents");
+    let copies = match isolate {
+        true => format!("that {} below", plural(summary.sets, "is", "are")),
+        false => "with".to_owned(),
+    };
+    let of = if isolate { "of the paths" } else { "copies" };
     let what = match replication {
         Replication::Over(0) => contents.to_owned(),
         Replication::Over(1) => format!("{} of duplicates", plural(summary.sets, "set", "sets")),
-        Replication::Over(over) => format!("{contents} with more than {} copies", count(over)),
+        Replication::Over(over) => format!("{contents} {copies} more than {} {of}", count(over)),
+        Replication::Under(2) if isolate => format!("{contents} {copies} one {of} only"),
         Replication::Under(2) => plural(summary.sets, "unique file", "unique files").to_owned(),
-        Replication::Under(under) => format!("{contents} with fewer than {} copies", count(under)),
+        Replication::Under(under) => {
+            format!("{contents} {copies} fewer than {} {of}", count(under))
+        }
     };
     if summary.sets == 0 {
         return format!("Found no {what}.");
@@ -55,7 +63,8 @@ fn looked_at(summary: &Summary) -> String {
             plural(extra, "name", "names")
         ),
     };
-    let read: u64 = summary.stages.iter().map(|stage| stage.bytes_read).sum();
+    let read = summary.stages.iter().map(|stage| stage.bytes_read);
+    let read = read.fold(0, u64::saturating_add);
     let share = match summary.bytes_present {
         0 => String::new(),
         present => format!(" ({})", percent(read, present)),
@@ -277,13 +286,13 @@ mod tests {
 
     #[test]
     fn a_run_is_told_in_a_few_lines() {
-        let text = lines(&full(), Replication::Over(1)).join("\n");
+        let text = lines(&full(), Replication::Over(1), false).join("\n");
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn little_is_told_of_little() {
-        let text = lines(&Summary::default(), Replication::Over(1)).join("\n");
+        let text = lines(&Summary::default(), Replication::Over(1), false).join("\n");
         insta::assert_snapshot!(text);
     }
 
@@ -294,7 +303,7 @@ mod tests {
                 sets: 1,
                 ..Summary::default()
             };
-            lines(&summary, replication)[0].clone()
+            lines(&summary, replication, false)[0].clone()
         };
         assert_eq!(told(Replication::Over(1)), "Found 1 set of duplicates.");
         assert_eq!(told(Replication::Under(2)), "Found 1 unique file.");
@@ -305,6 +314,42 @@ mod tests {
     }
 
     #[test]
+    fn what_is_counted_by_path_is_named_so() {
+        let told = |replication, sets| {
+            let summary = Summary {
+                sets,
+                ..Summary::default()
+            };
+            lines(&summary, replication, true)[0].clone()
+        };
+        for (replication, sets, said) in [
+            (Replication::Over(1), 5, "5 sets of duplicates."),
+            (
+                Replication::Over(2),
+                5,
+                "5 contents that are below more than 2 of the paths.",
+            ),
+            (
+                Replication::Under(2),
+                1,
+                "1 content that is below one of the paths only.",
+            ),
+            (
+                Replication::Under(2),
+                0,
+                "no contents that are below one of the paths only.",
+            ),
+            (
+                Replication::Under(3),
+                5,
+                "5 contents that are below fewer than 3 of the paths.",
+            ),
+        ] {
+            assert_eq!(told(replication, sets), format!("Found {said}"));
+        }
+    }
+
+    #[test]
     fn what_was_asked_for_is_named() {
         let told = |replication| {
             let summary = Summary {
@@ -312,7 +357,7 @@ mod tests {
                 incomplete: true,
                 ..Summary::default()
             };
-            lines(&summary, replication)[1].clone()
+            lines(&summary, replication, false)[1].clone()
         };
         assert_eq!(told(Replication::Under(2)), "Found 5 unique files.");
         assert_eq!(

@@ -24,7 +24,7 @@ pub struct TalkArgs {
     #[arg(short = 'q', long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Tell how things are decided; twice and thrice for more
+    /// Tell how things are decided, and name every problem; twice and thrice for more
     #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
 }

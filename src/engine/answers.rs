@@ -12,7 +12,8 @@ use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::pipeline::Want;
 
-use super::requests::{want_of, wanted_bytes};
+use super::note::want_of;
+use super::requests::wanted_bytes;
 use super::run::Run;
 use super::tally::stage_of;
 
@@ -39,10 +40,7 @@ impl Run<'_> {
                 self.machine.compared(file, FileIndex(with), bytes > 0);
             }
             Ok(Answer::NotCompared) => self.machine.not_compared(file),
-            Ok(Answer::Blocks(Some(Digest::Content(blocks)))) => {
-                self.machine.blocks_seen(file, Some(blocks));
-            }
-            Ok(Answer::Blocks(_)) => self.machine.blocks_seen(file, None),
+            Ok(Answer::Blocks(places)) => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
             Err(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
                 self.machine.blocks_seen(file, None);

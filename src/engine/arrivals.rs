@@ -86,7 +86,8 @@ impl Run<'_> {
                 match self.machine.found(file, name, run.dir, run.root, volume) {
                     Naming::First => {
                         self.summary.files += 1;
-                        self.summary.bytes_present += file.size;
+                        let present = &mut self.summary.bytes_present;
+                        *present = present.saturating_add(file.size);
                     }
                     Naming::Further => self.summary.extra_names += 1,
                     Naming::Known => {}

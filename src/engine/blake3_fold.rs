@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::executor::Fold;
-use crate::hash::{Digest, Running, SampleDigest, Subtree};
+use crate::hash::{Digest, Running, SampleDigest, Subtree, Zeros};
 
 /// Heads that were met, so that whoever has just read one knows whether to read on. Of each only 64
 /// bits are kept: if two are taken for one, a file is read in vain.
@@ -33,6 +33,8 @@ fn key(size: u64, head: &SampleDigest) -> u64 {
 pub struct Blake3 {
     /// Heads of files on disks where a second visit is dear.
     pub heads: Heads,
+    /// What holes come to.
+    pub zeros: Zeros,
 }
 
 impl Fold for Blake3 {
@@ -50,6 +52,14 @@ impl Fold for Blake3 {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn feed_zeros(&self, state: &mut Running, len: u64) {
+        state.feed_zeros(len);
+    }
+
+    fn zero_part(&self, offset: u64, len: u64, goes_on: &dyn Fn() -> bool) -> Option<Subtree> {
+        self.zeros.part(offset, len, goes_on)
     }
 
     fn begin_part(&self, offset: u64) -> Running {

@@ -6,13 +6,15 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{Catalog, DirId, DirTable, FileIndex, Numbering, Sameness, Sighting};
+use crate::file::{Catalog, DirTable, FileIndex, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
 use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
 use super::config::Config;
 use super::control::Control;
+use super::order;
 use super::reclaim;
+use super::requests::SMALL;
 use super::verify::{Refusal, verify};
 use super::volumes::Volumes;
 
@@ -117,7 +119,7 @@ impl<'a> Deliverer<'a> {
         if !self.counting.reported(files.len() as u64, replicas) {
             return Ok(());
         }
-        sort(&mut files, catalog, dirs);
+        order::sort(&mut files, catalog, dirs);
         let mut draft = Draft {
             digest,
             replicas,
@@ -139,19 +141,21 @@ impl<'a> Deliverer<'a> {
             );
             shares.then(|| volumes.lane(number))
         };
+        let stays = self.staying(&draft.files, catalog, dirs);
         draft.reclaimable = reclaim::reclaimable(
             catalog,
             dirs,
             &draft.files,
+            &stays,
             self.config.follow_links,
             sharing,
         );
-        let redundant = draft.files.len() as u64 - 1;
         let size = catalog.size(draft.files[0]);
-        self.summary.sets += 1;
-        self.summary.redundant_files += redundant;
-        self.summary.redundant_bytes += redundant * size;
-        self.summary.reclaimable += draft.reclaimable;
+        let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
+        if !self.shows_digest(draft.files.len(), size) {
+            draft.digest = None;
+        }
+        self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
             Delivery::AsFinal => (self.sink)(&written_out(&draft, catalog, dirs, volumes)),
             Delivery::LargestFirst => {
@@ -169,7 +173,14 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         let mut kept = std::mem::take(&mut self.kept);
-        kept.sort_by_cached_key(|draft| (Reverse(draft.reclaimable), draft.files[0]));
+        let size = |draft: &Draft| catalog.size(draft.files[0]);
+        order::sort_sets(
+            &mut kept,
+            |draft| (Reverse(draft.reclaimable), Reverse(size(draft))),
+            |draft| draft.files[0],
+            catalog,
+            dirs,
+        );
         if self.verified.files > 0 {
             self.summary.stages.push(self.verified.clone());
         }
@@ -177,6 +188,32 @@ impl<'a> Deliverer<'a> {
             (self.sink)(&written_out(draft, catalog, dirs, volumes))?;
         }
         Ok(())
+    }
+
+    /// True if the digest is known whatever was read first and what lay in the page cache. Whether a file that
+    /// is alone was read as a whole depends on that, and so does whether long files were compared instead.
+    fn shows_digest(&self, files: usize, size: u64) -> bool {
+        files > 1 && (self.config.digests || size <= SMALL)
+    }
+
+    /// Which files stay when the others go: the first, and with `--isolate` all that have a name below a root
+    /// of the first one, since copies there are no duplicates of it.
+    fn staying<'c>(
+        &self,
+        files: &[FileIndex],
+        catalog: &'c Catalog,
+        dirs: &'c DirTable,
+    ) -> impl Fn(FileIndex) -> bool + use<'c> {
+        let roots_of = |file| catalog.names(file).map(|(dir, _)| dirs.root(dir));
+        let first = files.first().copied();
+        let kept: HashSet<u32> = match (first, self.counting.isolate) {
+            (Some(first), true) => roots_of(first).collect(),
+            _ => HashSet::new(),
+        };
+        move |file| {
+            let is_beside = || roots_of(file).any(|root| kept.contains(&root));
+            Some(file) == first || !kept.is_empty() && is_beside()
+        }
     }
 
     fn replicas(&self, files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> u64 {
@@ -200,12 +237,14 @@ impl<'a> Deliverer<'a> {
         let follow = self.config.follow_links;
         let verified = verify(catalog, dirs, &draft.files, follow, &stopped);
         self.verified.files += draft.files.len() as u64;
-        self.verified.bytes_read += verified.bytes_read;
+        let read = &mut self.verified.bytes_read;
+        *read = read.saturating_add(verified.bytes_read);
         self.verified.time += started.elapsed();
         for (file, refusal) in verified.refused {
             draft.files.retain(|&f| f != file);
             let mut path = Vec::new();
-            catalog.path(file, dirs, &mut path);
+            let (dir, name) = order::best_name(catalog, dirs, file);
+            dirs.path_of(dir, name, &mut path);
             let (kind, cause) = match refusal {
                 Refusal::NotReached => continue,
                 Refusal::Differs => (ProblemKind::NotVerified, None),
@@ -225,41 +264,7 @@ impl<'a> Deliverer<'a> {
     }
 }
 
-/// The best candidate to keep first: of the first root, nearest to it, then by path.
-fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
-    if files.len() < 2 {
-        return;
-    }
-    let mut folders: Vec<DirId> = files.iter().map(|&file| catalog.dir(file)).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    // Of folders at one depth none is the beginning of another, so that their paths decide before names do.
-    let mut in_order: Vec<(u32, usize, DirId)> = folders
-        .iter()
-        .map(|&dir| (dirs.root(dir), dirs.depth(dir), dir))
-        .collect();
-    in_order.sort_unstable_by(|a, b| {
-        let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
-        by_depth.then_with(|| dirs.compare(a.2, b.2))
-    });
-    let mut ranks = vec![0; folders.len()];
-    let place_of = |dir: DirId| folders.partition_point(|&folder| folder < dir);
-    for (rank, &(.., dir)) in (0_u32..).zip(&in_order) {
-        ranks[place_of(dir)] = rank;
-    }
-    let mut ranked: Vec<(u32, FileIndex)> = files
-        .iter()
-        .map(|&file| (ranks[place_of(catalog.dir(file))], file))
-        .collect();
-    ranked.sort_unstable_by(|&(x, a), &(y, b)| {
-        let by_name = || catalog.first_name(a).cmp(catalog.first_name(b));
-        x.cmp(&y).then_with(by_name).then(a.cmp(&b))
-    });
-    for (file, (_, next)) in files.iter_mut().zip(ranked) {
-        *file = next;
-    }
-}
-
+/// A set with its paths, the best of each file's names first.
 fn written_out(
     draft: &Draft,
     catalog: &Catalog,
@@ -269,7 +274,9 @@ fn written_out(
     let ambiguous = ambiguous(&draft.files, catalog, dirs);
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
-        for (dir, name) in catalog.names(file) {
+        let best = order::best_name(catalog, dirs, file);
+        let further = catalog.names(file).filter(|&name| name != best);
+        for (dir, name) in std::iter::once(best).chain(further) {
             let mut path = Vec::new();
             dirs.path_of(dir, name, &mut path);
             names.push(path);
@@ -285,7 +292,7 @@ fn written_out(
             mtime_ns: fingerprint.mtime_ns,
             allocated: catalog.allocated(file),
             disk: std::sync::Arc::clone(volumes.disk(catalog.volume(file))),
-            root: dirs.root(catalog.dir(file)),
+            root: dirs.root(best.0),
         }
     });
     DuplicateSet {

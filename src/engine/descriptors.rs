@@ -2,15 +2,44 @@
 
 use crate::sys::rlimit;
 
+use super::address_space;
+
 /// Descriptors that are not for reading: standard streams, report, rings, runtime.
 const OTHER_DESCRIPTORS: usize = 28;
 
 /// Descriptors that a run has open at a time, hardly ever more: a pool's files, and folders.
 const USUAL: u64 = 4096;
 
+/// Descriptors that must be free when a run begins: with ten it reads a tree of folders, compares and verifies, one
+/// thing at a time; with six it waits for ever for what it holds itself.
+const LEAST: usize = 10;
+
+/// Fewer descriptors than a run can do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "only {free} more files can be open at a time, and a search needs {LEAST}: \
+     raise the limit (ulimit -n 64), or close what this program inherits"
+)]
+pub struct TooFew {
+    free: usize,
+}
+
+/// Makes sure that there are enough.
+///
+/// # Errors
+/// If there are not.
+pub fn check() -> Result<(), TooFew> {
+    let free = rlimit::free_descriptors(LEAST);
+    match free < LEAST {
+        true => Err(TooFew { free }),
+        false => Ok(()),
+    }
+}
+
 /// Makes room for the descriptors of a run. Without it a run stops several times for some 10 ms, while room is
 /// made; it is of use only as long as the process has one thread.
 pub fn make_room() {
+    address_space::spare();
     rlimit::make_room(rlimit::raise_open_files().min(USUAL));
 }
 

@@ -12,11 +12,12 @@ use crate::file::{DirHandles, SharedDirs};
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
+use super::address_space::{AddressSpace, TooLittle};
 use super::blake3_fold::Blake3;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
-use super::descriptors::Share;
+use super::descriptors::{self, Share, TooFew};
 use super::ideas::Idea;
 use super::memory::Memory;
 use super::requests::SMALL;
@@ -33,12 +34,19 @@ pub enum Error {
     /// An override names a device that is not there.
     #[error(transparent)]
     Override(#[from] BadOverride),
+    /// Too few files can be open at a time.
+    #[error(transparent)]
+    Descriptors(#[from] TooFew),
+    /// Too little address space is left.
+    #[error(transparent)]
+    AddressSpace(#[from] TooLittle),
 }
 
 /// Finds files of equal content and hands each set to `sink`.
 ///
 /// # Errors
-/// What `sink` returned, or an override for a device that does not exist. Whatever happens to
+/// What `sink` returned, an override for a device that does not exist, or limits of the process that leave too little to
+/// work with. Whatever happens to
 /// single files goes to the observer and does not end the run.
 pub fn find(
     config: &Config,
@@ -49,8 +57,11 @@ pub fn find(
 ) -> Result<Summary, Error> {
     config.overrides.check(&config.system())?;
     mallopt::map_large_blocks();
-    let memory = Memory::new(config.memory);
-    let share = Share::of_all().with_walkers(memory.walkers());
+    descriptors::check()?;
+    let space = AddressSpace::left()?;
+    let memory = Memory::new(config.memory).within(space);
+    let walkers = memory.walkers().min(space.threads());
+    let share = Share::of_all().with_walkers(walkers);
     let share = match config.uses(Idea::OpenFolders) {
         true => share,
         false => Share {

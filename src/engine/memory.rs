@@ -6,6 +6,8 @@ use crate::executor::Limits;
 use crate::sys::sysinfo;
 use crate::units::Bytes;
 
+use super::address_space::AddressSpace;
+
 /// The least that a run can do with: one folder, one sample and one step of a whole file at a time.
 pub const LEAST: Bytes = Bytes(8_000_000);
 
@@ -24,6 +26,8 @@ const WALKER: u64 = (64 << 10) + BATCH;
 pub struct Memory {
     bytes: Bytes,
     is_told: bool,
+    /// Threads of each pool at most.
+    threads: usize,
     /// What the pools have come to, by the volumes so far.
     pools: Limits,
 }
@@ -35,7 +39,18 @@ impl Memory {
         Self {
             bytes: told.unwrap_or(share).max(LEAST),
             is_told: told.is_some(),
+            threads: usize::MAX,
             pools: Limits::NOTHING,
+        }
+    }
+
+    /// The same, within what is left of the address space.
+    #[must_use]
+    pub fn within(self, space: AddressSpace) -> Self {
+        Self {
+            bytes: self.bytes.min(Bytes(space.in_flight())).max(LEAST),
+            threads: space.threads(),
+            ..self
         }
     }
 
@@ -56,7 +71,12 @@ impl Memory {
     }
 
     /// Cuts a volume's limits until the pools that serve it and those before fit: whatever takes most first.
-    pub fn fit(&mut self, mut limits: Limits) -> Limits {
+    pub fn fit(&mut self, limits: Limits) -> Limits {
+        let mut limits = Limits {
+            random_threads: limits.random_threads.min(self.threads),
+            sequential_threads: limits.sequential_threads.min(self.threads),
+            ..limits
+        };
         let left = self.bytes.0 - self.bytes.0 / 8 * 3;
         while self.pools.max(limits).bytes_in_flight() > left
             && let Some(less) = limits.less()

@@ -1,5 +1,6 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod address_space;
 mod answers;
 mod arrivals;
 mod blake3_fold;
@@ -12,6 +13,8 @@ mod find;
 mod ideas;
 mod memory;
 mod names;
+mod note;
+mod order;
 mod progress;
 mod reclaim;
 mod requests;

@@ -16,6 +16,7 @@ use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, Numbering};
 use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
+use super::order;
 use super::run::Run;
 
 /// Times that the names of a file are looked up before it counts as being moved about.
@@ -215,11 +216,9 @@ impl Run<'_> {
         let mut is_first = |entry: &Entry| places.insert((entry.folder, entry.name.1.clone()));
         if !entries.iter().all(&mut is_first) {
             let dirs = self.dirs.read();
-            let depth = |entry: &Entry| (dirs.root(entry.name.0), dirs.depth(entry.name.0));
             entries.sort_by(|a, b| {
-                let by_folder = || dirs.compare(a.name.0, b.name.0);
-                let by_depth = depth(a).cmp(&depth(b)).then_with(by_folder);
-                by_depth.then_with(|| a.name.1.cmp(&b.name.1))
+                let (a, b) = ((a.name.0, &a.name.1[..]), (b.name.0, &b.name.1[..]));
+                order::compare(&dirs, &a, &b)
             });
             let mut places = HashSet::new();
             entries.retain(|entry| places.insert((entry.folder, entry.name.1.clone())));

@@ -8,17 +8,18 @@ use crate::file::{Catalog, DirTable, FileIndex};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that come free when all files of a set but the first are removed.
+/// Bytes on disk that come free when the files of a set are removed that do not stay.
 ///
 /// A file with a name that the scan did not find frees nothing. On file systems that can share
 /// extents (`sharing` gives the number of such a file system, one for all its subvolumes), an
-/// extent that the first file refers to as well does not come free, nor does one that only one of
+/// extent that a file that stays refers to as well does not come free, nor does one that only one of
 /// the set has and yet is shared: something outside refers to it, a snapshot perhaps. One that
 /// several of the others share counts once.
 pub fn reclaimable(
     catalog: &Catalog,
     dirs: &DirTable,
     files: &[FileIndex],
+    stays: impl Fn(FileIndex) -> bool,
     follow: bool,
     sharing: impl Fn(u16) -> Option<usize>,
 ) -> u64 {
@@ -39,19 +40,25 @@ pub fn reclaimable(
         *users.entry((place, extent.physical)).or_default() += 1;
     }
     let mut taken: HashSet<(usize, u64)> = HashSet::new();
-    let of_keeper = shared.first().into_iter().flatten();
-    taken.extend(of_keeper.map(|&(place, extent)| (place, extent.physical)));
-    let mut free = 0;
-    for (&file, shared) in files.iter().zip(&shared).skip(1) {
+    let with_extents = || files.iter().copied().zip(&shared);
+    for (_, shared) in with_extents().filter(|&(file, _)| stays(file)) {
+        taken.extend(
+            shared
+                .iter()
+                .map(|&(place, extent)| (place, extent.physical)),
+        );
+    }
+    let mut free = 0_u64;
+    for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
         if u64::from(catalog.links(file)) > catalog.names(file).count() as u64 {
             continue;
         }
-        let stays = shared.iter().filter(|&&(place, extent)| {
+        let kept = shared.iter().filter(|&&(place, extent)| {
             let key = (place, extent.physical);
             !taken.insert(key) || users.get(&key) == Some(&1)
         });
-        let stays: u64 = stays.map(|(_, extent)| extent.length).sum();
-        free += catalog.allocated(file).saturating_sub(stays);
+        let kept = kept.fold(0, |sum: u64, (_, extent)| sum.saturating_add(extent.length));
+        free = free.saturating_add(catalog.allocated(file).saturating_sub(kept));
     }
     free
 }

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use crate::executor::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
 use crate::file::FileIndex;
-use crate::pipeline::{FIRST_STRETCH, HEAD, Machine, Stretches, TAIL, Want};
+use crate::pipeline::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
 
 use super::ideas::Idea;
+use super::note::{note_of, want_of};
 use super::run::Run;
 use super::tally::{Tally, stage_of};
 use super::volumes::Volumes;
@@ -76,43 +77,6 @@ impl Run<'_> {
         });
         let requests = requests.collect();
         self.scheduler.push_group(lane, requests);
-    }
-}
-
-/// Wishes whose number is their whole note.
-const PLAIN: [Want; 9] = [
-    Want::Head,
-    Want::HeadAndTail,
-    Want::Tail,
-    Want::Whole,
-    Want::Content,
-    Want::Comparison,
-    Want::HeadAndContent,
-    Want::Blocks,
-    Want::BlocksAgain,
-];
-
-/// Set in the note of a wish for stretches; their sides are in the two lowest bits, their round in
-/// those between.
-const STRETCHES: u8 = 1 << 7;
-
-fn note_of(want: Want) -> u8 {
-    match want {
-        Want::Stretches(Stretches { round, sides }) => {
-            let [head, middle] = sides.map(u8::from);
-            STRETCHES | round << 2 | middle << 1 | head
-        }
-        plain => PLAIN.iter().position(|&w| w == plain).unwrap_or(0) as u8,
-    }
-}
-
-pub fn want_of(note: u8) -> Want {
-    match note & STRETCHES {
-        0 => PLAIN[usize::from(note)],
-        _ => Want::Stretches(Stretches {
-            round: (note & !STRETCHES) >> 2,
-            sides: [note & 1 > 0, note & 2 > 0],
-        }),
     }
 }
 

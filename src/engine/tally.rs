@@ -9,13 +9,18 @@ use super::control::ProgressLine;
 /// The stages after the scan, in order.
 const STAGES: [&str; 5] = ["head", "tail", "stretches", "blocks", "content"];
 
-/// What one stage did on one volume.
+/// What one stage did on one volume. Sparse files may be longer together than 64 bits can count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     files: u64,
     files_done: u64,
-    bytes: u64,
-    bytes_done: u64,
+    bytes: u128,
+    bytes_done: u128,
+}
+
+/// A sum as the reports have it.
+fn told(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
 /// What all stages did.
@@ -46,7 +51,7 @@ impl Tally {
         }
         let work = &mut self.volumes[volume][stage];
         work.files += 1;
-        work.bytes += bytes;
+        work.bytes += u128::from(bytes);
         if self.first[stage].is_none() {
             self.first[stage] = Some(Instant::now());
         }
@@ -56,7 +61,7 @@ impl Tally {
     pub fn moved(&mut self, volume: usize, from: (usize, u64), to: (usize, u64)) {
         let work = &mut self.volumes[volume][from.0];
         work.files -= 1;
-        work.bytes -= from.1;
+        work.bytes -= u128::from(from.1);
         self.wanted(volume, to.0, to.1);
     }
 
@@ -65,8 +70,8 @@ impl Tally {
         let work = &mut self.volumes[volume][stage];
         work.files_done += 1;
         // A failed read leaves less to do, not more.
-        work.bytes -= wanted - read.min(wanted);
-        work.bytes_done += read;
+        work.bytes -= u128::from(wanted - read.min(wanted));
+        work.bytes_done += u128::from(read);
     }
 
     /// Takes note of the time at which reads of a stage ended.
@@ -82,15 +87,15 @@ impl Tally {
     /// The totals of each stage that had something to do.
     pub fn stages(&self) -> Vec<StageTally> {
         let stages = STAGES.iter().enumerate().map(|(i, &name)| {
-            let sum = |of: fn(&Work) -> u64| self.volumes.iter().map(|v| of(&v[i])).sum();
+            let works = || self.volumes.iter().map(|volume| &volume[i]);
             let time = match (self.first[i], self.last[i]) {
                 (Some(first), Some(last)) => last.saturating_duration_since(first),
                 _ => Duration::ZERO,
             };
             StageTally {
                 name,
-                files: sum(|w| w.files),
-                bytes_read: sum(|w| w.bytes_done),
+                files: works().map(|work| work.files).sum(),
+                bytes_read: told(works().map(|work| work.bytes_done).sum()),
                 time,
             }
         });
@@ -100,7 +105,7 @@ impl Tally {
     /// Bytes read from a volume.
     pub fn bytes_read(&self, volume: usize) -> u64 {
         let stages = self.volumes.get(volume).into_iter().flatten();
-        stages.map(|work| work.bytes_done).sum()
+        told(stages.map(|work| work.bytes_done).sum())
     }
 
     /// How far each stage is on each volume.
@@ -117,8 +122,8 @@ impl Tally {
                         device: name.clone(),
                         files_done: work.files_done,
                         files_total: work.files,
-                        bytes_done: work.bytes_done,
-                        bytes_total: work.bytes,
+                        bytes_done: told(work.bytes_done),
+                        bytes_total: told(work.bytes),
                         total_is_final: is_final,
                     });
                 }
@@ -126,5 +131,29 @@ impl Tally {
             is_final &= self.volumes.iter().all(|v| v[i].files == v[i].files_done);
         }
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_files_are_counted_together() {
+        let mut tally = Tally::default();
+        let longest = i64::MAX as u64;
+        for _ in 0..5 {
+            tally.wanted(0, 0, 4096);
+            tally.moved(0, (0, 4096), (4, longest));
+        }
+        let line = || tally.lines(&["/".to_owned()], true).pop().expect("a line");
+        assert_eq!((line().files_total, line().bytes_total), (5, u64::MAX));
+        for read in [longest, longest, longest, 0, 0] {
+            tally.done(0, 4, longest, read);
+        }
+        let line = tally.lines(&["/".to_owned()], true).pop().expect("a line");
+        assert_eq!((line.bytes_done, line.bytes_total), (u64::MAX, u64::MAX));
+        assert_eq!(tally.bytes_read(0), u64::MAX);
+        assert_eq!(tally.stages()[0].bytes_read, u64::MAX);
     }
 }

@@ -84,7 +84,7 @@ fn against(
         let compared = match reclaim::open(catalog, dirs, other, follow) {
             Err(e) => Err(Fault::Other(Refusal::Unreadable(e))),
             Ok(fd) => same_bytes(&kept, &fd, catalog.size(other), stopped).and_then(|bytes| {
-                verified.bytes_read += bytes;
+                verified.bytes_read = verified.bytes_read.saturating_add(bytes);
                 unchanged(&fd, catalog, other).map_err(Fault::Other)
             }),
         };

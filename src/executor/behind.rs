@@ -53,6 +53,17 @@ pub enum PageUse {
     GiveBack,
 }
 
+impl PageUse {
+    /// True if pages read now would have to go, where such a share of the memory lies free.
+    fn gives_back(self, free_share: impl FnOnce() -> f64) -> bool {
+        match self {
+            Self::Keep => false,
+            Self::KeepWhileFree | Self::KeepShort => free_share() < LEFT_FREE,
+            Self::GiveBack => true,
+        }
+    }
+}
+
 /// A thread of its own, started when the first range comes.
 #[derive(Clone, Default)]
 pub struct Behind {
@@ -76,11 +87,7 @@ impl Behind {
 
     /// True if pages read now would have to go.
     pub fn is_wanted(&self) -> bool {
-        match self.page_use {
-            PageUse::Keep => false,
-            PageUse::KeepWhileFree | PageUse::KeepShort => sysinfo::free_share() < LEFT_FREE,
-            PageUse::GiveBack => true,
-        }
+        self.page_use.gives_back(sysinfo::free_share)
     }
 
     /// True if what is read now of a file of this size is not to get into the page cache: some of it only,
@@ -149,4 +156,58 @@ fn gather(ranges: &Receiver<Range>) {
 
 fn give_back(range: &Range) {
     fadvise::advise(&range.file, range.offset, range.len, Advice::DontNeed);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+    use crate::executor::testing::{bytes, forget_pages};
+    use crate::sys::cachestat;
+
+    #[test]
+    fn pages_go_once_less_than_an_eighth_of_the_memory_lies_free() {
+        for page_use in [PageUse::KeepWhileFree, PageUse::KeepShort] {
+            assert!(page_use.gives_back(|| 0.0));
+            assert!(page_use.gives_back(|| 0.1249));
+            assert!(!page_use.gives_back(|| 0.125));
+            assert!(!page_use.gives_back(|| 1.0));
+        }
+        assert!(!PageUse::Keep.gives_back(|| 0.0));
+        assert!(PageUse::GiveBack.gives_back(|| 1.0));
+    }
+
+    #[test]
+    fn what_waits_is_given_back_at_the_end_if_not_before() {
+        const LEN: u64 = 1 << 20;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("f");
+        fs::write(&path, bytes(1, LEN as usize)).expect("written");
+        // Pages that are still to be written out stay, and in memory all of them do.
+        let is_on_a_disk = forget_pages(&path);
+        for page_use in [PageUse::GiveBack, PageUse::Keep] {
+            let content = fs::read(&path).expect("is there");
+            assert_eq!(content.len() as u64, LEN);
+            let file = Arc::new(OwnedFd::from(File::open(&path).expect("is there")));
+            let behind = Behind::new(page_use);
+            let cached = || cachestat::cached_pages(&file, 0, LEN);
+            assert!(cached() > Some(0) || cached().is_none());
+            let range = Range {
+                file: Arc::clone(&file),
+                offset: 0,
+                len: LEN,
+            };
+            behind.push(range);
+            behind.join();
+            assert_eq!(Arc::strong_count(&file), 1, "nobody holds it any more");
+            if is_on_a_disk {
+                assert_eq!(
+                    cached(),
+                    Some(0),
+                    "{page_use:?}: whoever pushes it has decided"
+                );
+            }
+        }
+    }
 }

@@ -20,6 +20,12 @@ pub trait Fold: Clone + Send + 'static {
     /// The digest of a span that came in one piece.
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Self::Digest;
 
+    /// Takes so many zeros.
+    fn feed_zeros(&self, state: &mut Self::State, len: u64);
+
+    /// A part that is all zeros; `None` if `goes_on` says that nobody wants it any more.
+    fn zero_part(&self, offset: u64, len: u64, goes_on: &dyn Fn() -> bool) -> Option<Self::Part>;
+
     /// Begins with a part of a span, so many bytes behind its beginning. Parts are as long as a power
     /// of two says, 1,024 bytes at least, and begin at a multiple of that.
     fn begin_part(&self, offset: u64) -> Self::State;

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -20,7 +21,7 @@ use super::worker::Shape;
 /// A file being read.
 struct File<F: Fold> {
     task: Task,
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
     /// Next piece to ask for.
     span: usize,
     offset: u64,
@@ -143,7 +144,7 @@ impl<F: Fold> Many<F> {
             offset: task.spans[span].offset,
             span,
             task,
-            fd,
+            fd: Arc::new(fd),
             asked: VecDeque::new(),
             state: F::State::default(),
             folded: 0,
@@ -170,7 +171,7 @@ impl<F: Fold> Many<F> {
             filled: 0,
         };
         reader.spend(&file.task, len as u64);
-        self.ring.read(slot, file.fd.as_fd(), piece.offset, 0, len);
+        self.ring.read(slot, &file.fd, piece.offset, 0, len);
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
         file.offset += len as u64;
@@ -203,7 +204,7 @@ impl<F: Fold> Many<F> {
                 if piece.filled < piece.len && file.failure.is_none() {
                     let (at, left) = (piece.filled, piece.len - piece.filled);
                     let offset = piece.offset + at as u64;
-                    self.ring.read(slot, file.fd.as_fd(), offset, at, left);
+                    self.ring.read(slot, &file.fd, offset, at, left);
                     return;
                 }
                 None

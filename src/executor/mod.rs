@@ -9,6 +9,9 @@ mod buffer;
 mod compare;
 mod elevator;
 mod fold;
+mod holes;
+#[cfg(test)]
+mod holes_tests;
 mod many;
 mod one;
 mod parts;

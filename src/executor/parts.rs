@@ -31,6 +31,8 @@ pub struct Parts<F: Fold> {
     fd: Arc<OwnedFd>,
     /// Its reads go past the page cache.
     is_direct: bool,
+    /// It has holes that need not be read.
+    is_thin: bool,
     /// Bytes of each but the last.
     each: u64,
     progress: Mutex<Progress<F::Part>>,
@@ -40,6 +42,8 @@ struct Progress<P> {
     /// The first that nobody has taken.
     next: usize,
     under_way: usize,
+    /// Bytes read.
+    read: u64,
     done: Vec<Option<P>>,
     failure: Option<Failure>,
 }
@@ -51,16 +55,18 @@ impl<P> Progress<P> {
 }
 
 impl<F: Fold> Parts<F> {
-    fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool, each: u64) -> Self {
+    fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool, is_thin: bool, each: u64) -> Self {
         let count = task.expect.size.div_ceil(each) as usize;
         Self {
             task,
             fd,
             is_direct,
+            is_thin,
             each,
             progress: Mutex::new(Progress {
                 next: 0,
                 under_way: 0,
+                read: 0,
                 done: std::iter::repeat_with(|| None).take(count).collect(),
                 failure: None,
             }),
@@ -92,20 +98,27 @@ impl<F: Fold> Parts<F> {
         self.is_direct
     }
 
+    /// True if it has holes that need not be read.
+    pub fn is_thin(&self) -> bool {
+        self.is_thin
+    }
+
     /// The file.
     pub fn file(&self) -> &Arc<OwnedFd> {
         &self.fd
     }
 
-    /// Ends a part that was taken; the file's outcome, if none is left.
+    /// Ends a part that was taken, of which so many bytes were read; the file's outcome, if none is left.
     pub fn end(
         &self,
         number: usize,
         part: Result<F::Part, Failure>,
+        read: u64,
         fold: &F,
     ) -> Option<Outcome<F::Digest>> {
         let mut progress = self.progress();
         progress.under_way -= 1;
+        progress.read += read;
         match part {
             Ok(part) => progress.done[number] = Some(part),
             Err(failure) => drop(progress.failure.get_or_insert(failure)),
@@ -114,14 +127,14 @@ impl<F: Fold> Parts<F> {
             return None;
         }
         let done = std::mem::take(&mut progress.done);
-        let failure = progress.failure;
+        let (failure, read) = (progress.failure, progress.read);
         drop(progress);
         let parts: Option<Vec<_>> = done.into_iter().collect();
         Some(match (failure, parts) {
             (None, Some(parts)) => {
                 let mut digests = [None; SPANS];
                 digests[0] = Some(fold.join(parts, true));
-                finished(&self.task, self.fd.as_fd(), digests, self.task.expect.size)
+                finished(&self.task, self.fd.as_fd(), digests, read)
             }
             (failure, _) => Outcome::Failed(failure.unwrap_or(Failure::Changed)),
         })
@@ -149,7 +162,13 @@ impl<F: Fold> Team<F> {
     }
 
     /// Cuts a file into parts if it is long enough, and lets the others know.
-    pub fn cut(&self, task: &Task, fd: &Arc<OwnedFd>, is_direct: bool) -> Option<Arc<Parts<F>>> {
+    pub fn cut(
+        &self,
+        task: &Task,
+        fd: &Arc<OwnedFd>,
+        is_direct: bool,
+        is_thin: bool,
+    ) -> Option<Arc<Parts<F>>> {
         let [whole, other] = task.spans;
         let len = task.expect.size;
         let is_long = len >= self.each.saturating_mul(LONG);
@@ -157,7 +176,7 @@ impl<F: Fold> Team<F> {
             return None;
         }
         let each = self.each.max((len / MOST).next_power_of_two());
-        let parts = Arc::new(Parts::new(*task, Arc::clone(fd), is_direct, each));
+        let parts = Arc::new(Parts::new(*task, Arc::clone(fd), is_direct, is_thin, each));
         self.offer(&parts);
         Some(parts)
     }

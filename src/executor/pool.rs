@@ -125,3 +125,61 @@ impl<F: Fold> Pool<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::executor::stream::Window;
+    use crate::executor::task::Span;
+    use crate::executor::testing::{Hashing, add_task, fingerprint, settings};
+
+    const SHAPE: Shape = Shape {
+        slots: 2,
+        slot_size: 4096,
+        window: Window::NONE,
+    };
+
+    /// A pool of so many threads, and one task for it.
+    fn pool(folder: &std::path::Path, threads: usize) -> (Pool<Hashing>, Batch) {
+        let (done, _) = unbounded();
+        fs::write(folder.join("f"), "content").expect("written");
+        let mut batch = Batch::default();
+        let expect = fingerprint(&folder.join("f"));
+        add_task(&mut batch, 0, "f", expect, [Span { offset: 0, len: 7 }; 2]);
+        let settings = settings(folder);
+        let pool = Pool::new("pool", threads, SHAPE, settings, Hashing::default(), done);
+        (pool, batch)
+    }
+
+    #[test]
+    fn threads_are_started_with_the_first_task_and_no_sooner() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut pool, batch) = pool(folder.path(), 3);
+        pool.widen(5, 1);
+        assert_eq!(pool.running.len(), 0);
+        assert_eq!(pool.shape.slots, 2, "it never gets narrower");
+        pool.widen(1, 7);
+        assert_eq!((pool.threads, pool.shape.slots), (5, 7));
+        pool.send(batch);
+        assert_eq!(pool.running.len(), 5);
+        pool.join();
+    }
+
+    #[test]
+    fn a_pool_that_runs_gets_the_threads_that_it_lacks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (mut pool, batch) = pool(folder.path(), 2);
+        pool.send(batch);
+        assert_eq!(pool.running.len(), 2);
+        pool.widen(2, 2);
+        assert_eq!(pool.running.len(), 2, "nothing is lacking");
+        pool.widen(4, 2);
+        assert_eq!(pool.running.len(), 4);
+        // Those that run keep so many reads in flight and no more: others come beside them.
+        pool.widen(4, 3);
+        assert_eq!((pool.running.len(), pool.shape.slots), (8, 3));
+        pool.join();
+    }
+}

@@ -4,12 +4,15 @@ use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
+use crate::hash::{Places, PlacesDigest};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
+use crate::sys::stat::Stat;
 use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
@@ -98,22 +101,24 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        for attempt in 0.. {
-            let dir = self.handles.get(task.dir, &self.settings.dirs);
-            match dir.and_then(|dir| open::file(dir, name, manner)) {
-                Ok(fd) => return Ok(fd),
+        let Self {
+            handles, settings, ..
+        } = self;
+        let opened = patiently(patience, |again| {
+            if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
-                Err(Errno::MFILE | Errno::NFILE) if attempt < patience => {
-                    self.handles.close_all();
-                    std::thread::sleep(std::time::Duration::from_millis(attempt.min(10)));
-                }
-                Err(Errno::NOENT | Errno::NOTDIR) => return Err(Failure::Vanished),
-                // A symbolic link, socket or device in the file's place.
-                Err(Errno::LOOP | Errno::NXIO | Errno::NODEV) => return Err(Failure::Changed),
-                Err(e) => return Err(Failure::Refused(e)),
+                handles.close_all();
+                std::thread::sleep(wait);
             }
-        }
-        Err(Failure::Refused(Errno::MFILE))
+            let dir = handles.get(task.dir, &settings.dirs);
+            dir.and_then(|dir| open::file(dir, name, manner))
+        });
+        opened.map_err(|error| match error {
+            Errno::NOENT | Errno::NOTDIR => Failure::Vanished,
+            // A symbolic link, socket or device in the file's place.
+            Errno::LOOP | Errno::NXIO | Errno::NODEV => Failure::Changed,
+            error => Failure::Refused(error),
+        })
     }
 
     /// Takes bytes out of the device's budget, waiting until they may be read.
@@ -225,26 +230,25 @@ impl<F: Fold> Reader<F> {
             Ask::Bytes => None,
             Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
-                digest: self.blocks(task, fd),
+                places: self.blocks(task, fd),
             }),
         }
     }
 
     /// What stands for the blocks that a file lies in, if all of them may be shared and the file is the
     /// expected one afterwards.
-    pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<F::Digest> {
+    pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
         let space = task.space?;
-        let mut state = F::State::default();
+        let mut places = Places::default();
         let shared = fiemap::shared_blocks(fd, task.expect.size, |run| {
             for number in run {
-                self.fold.feed(&mut state, &number.to_le_bytes());
+                places.add(number);
             }
         });
         if !shared || is_expected(task, fd).is_err() {
             return None;
         }
-        self.fold.feed(&mut state, &space.to_le_bytes());
-        Some(self.fold.finish(state, true))
+        Some(places.finish(space))
     }
 
     /// Answers for a task that must not touch the disk.
@@ -325,6 +329,23 @@ impl<F: Fold> Reader<F> {
     }
 }
 
+/// Tries to open something, and again up to so many times while descriptors are short, each time after a wait.
+fn patiently<T>(
+    patience: u64,
+    mut attempt: impl FnMut(Option<Duration>) -> rustix::io::Result<T>,
+) -> rustix::io::Result<T> {
+    let mut result = attempt(None);
+    for again in 0..patience {
+        match result {
+            Err(Errno::MFILE | Errno::NFILE) => {
+                result = attempt(Some(Duration::from_millis(again.min(10))));
+            }
+            other => return other,
+        }
+    }
+    result
+}
+
 /// True if the span is the task's whole file.
 pub fn is_whole(task: &Task, span: Span) -> bool {
     span.offset == 0 && span.len == task.expect.size
@@ -332,13 +353,18 @@ pub fn is_whole(task: &Task, span: Span) -> bool {
 
 /// Makes sure that the descriptor is that of the file which the scan saw, in the same state.
 pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
+    expected(task, fd).map(drop)
+}
+
+/// The same, and says what was seen of it.
+pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
     match stat::descriptor(fd) {
         Ok(now)
             if task
                 .expect
                 .is_met_by(&Fingerprint::from(&now), task.numbering) =>
         {
-            Ok(())
+            Ok(now)
         }
         Ok(_) => Err(Failure::Changed),
         Err(e) => Err(Failure::Refused(e)),
@@ -367,5 +393,56 @@ pub fn finished<D>(
             cached: false,
         },
         Err(failure) => Outcome::Failed(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Opens something that needs so many attempts; what came of it, and how long it waited before each.
+    fn opened(
+        patience: u64,
+        needs: usize,
+        error: Errno,
+    ) -> (rustix::io::Result<()>, Vec<Duration>) {
+        let (mut attempts, mut waits) = (0, Vec::new());
+        let result = patiently(patience, |again| {
+            assert_eq!(again.is_some(), attempts > 0, "it waits between attempts");
+            attempts += 1;
+            waits.extend(again);
+            if attempts < needs { Err(error) } else { Ok(()) }
+        });
+        (result, waits)
+    }
+
+    #[test]
+    fn descriptors_that_run_out_are_waited_for() {
+        for error in [Errno::MFILE, Errno::NFILE] {
+            assert_eq!(opened(PATIENCE, 1, error), (Ok(()), Vec::new()));
+            let (result, waits) = opened(PATIENCE, 300, error);
+            assert_eq!((result, waits.len()), (Ok(()), 299));
+            // The first comes soon, and nobody ever waits long for the next.
+            assert!(waits[0] <= Duration::from_millis(1));
+            assert!(waits.iter().all(|wait| *wait <= Duration::from_millis(10)));
+        }
+    }
+
+    #[test]
+    fn patience_ends_after_some_ten_seconds() {
+        let (result, waits) = opened(PATIENCE, usize::MAX, Errno::MFILE);
+        assert_eq!(result, Err(Errno::MFILE));
+        let all: Duration = waits.iter().sum();
+        let (least, most) = (Duration::from_secs(9), Duration::from_secs(11));
+        assert!(least < all && all < most, "{all:?}");
+    }
+
+    #[test]
+    fn other_errors_are_not_waited_for() {
+        for error in [Errno::NOENT, Errno::ACCESS, Errno::IO] {
+            assert_eq!(opened(PATIENCE, 2, error), (Err(error), Vec::new()));
+        }
+        assert_eq!(opened(1, 3, Errno::MFILE).0, Err(Errno::MFILE));
+        assert_eq!(opened(1, 2, Errno::MFILE).0, Ok(()));
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use crate::file::{DirId, Fingerprint, Numbering};
+use crate::hash::PlacesDigest;
 use crate::sys::fiemap::Pieces;
 
 /// A part of a file.
@@ -129,7 +130,7 @@ pub enum Outcome<D> {
     Blocks {
         /// Stands for all blocks that its bytes lie in; `None` if they may lie elsewhere or are
         /// nobody else's.
-        digest: Option<D>,
+        places: Option<PlacesDigest>,
     },
     /// It is not in the page cache (only if that was asked for); where on its disk it lies, bytes.
     NotCached {

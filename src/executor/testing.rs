@@ -11,7 +11,7 @@ use std::time::Duration;
 use crossbeam_channel::unbounded;
 
 use crate::file::{DirId, Fingerprint, Numbering, SharedDirs};
-use crate::hash::{Digest, Running, Subtree};
+use crate::hash::{Digest, Running, Subtree, Zeros};
 use crate::sys::{cachestat, fadvise};
 
 use super::behind::{Behind, PageUse};
@@ -28,6 +28,8 @@ pub struct Hashing {
     pub part_begun: Arc<dyn Fn(u64) + Send + Sync>,
     /// Whether a file with this head is read on.
     pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
+    /// What holes come to.
+    pub zeros: Zeros,
 }
 
 impl Default for Hashing {
@@ -35,6 +37,7 @@ impl Default for Hashing {
         Self {
             part_begun: Arc::new(|_| ()),
             reads_on: Arc::new(|_| true),
+            zeros: Zeros::default(),
         }
     }
 }
@@ -54,6 +57,14 @@ impl Fold for Hashing {
 
     fn at_once(&self, bytes: &[u8], whole_file: bool) -> Digest {
         Digest::of(blake3::hash(bytes), whole_file)
+    }
+
+    fn feed_zeros(&self, state: &mut Running, len: u64) {
+        state.feed_zeros(len);
+    }
+
+    fn zero_part(&self, offset: u64, len: u64, goes_on: &dyn Fn() -> bool) -> Option<Subtree> {
+        self.zeros.part(offset, len, goes_on)
     }
 
     fn begin_part(&self, offset: u64) -> Running {

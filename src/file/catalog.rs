@@ -324,6 +324,14 @@ impl Catalog {
         &self.extra_bytes[start..start + usize::from(name.len)]
     }
 
+    /// True if the file has more names than one.
+    pub fn has_further_names(&self, file: FileIndex) -> bool {
+        match self.settled(file) {
+            Some(names) => names.len() > 1,
+            None => self.extra_of.contains_key(&file),
+        }
+    }
+
     /// All names of a file, the one found first at the front.
     pub fn names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
         let settled = self.settled(file);

@@ -15,6 +15,12 @@ impl Subtree {
         Self(hasher.finalize_non_root())
     }
 
+    /// Of a longer part from those that it consists of, in order: as many as a power of two says unless it is
+    /// the content's last, one at least.
+    pub(super) fn of_parts(parts: &[Self]) -> Self {
+        Self(joined(parts))
+    }
+
     /// BLAKE3 of a content from all of its parts, in order.
     ///
     /// # Panics

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::file::FileIndex;
-use crate::hash::ContentDigest;
+use crate::hash::PlacesDigest;
 
 use super::keyed_join::ClassId;
 use super::keys::Content;
@@ -46,7 +46,7 @@ pub struct Step {
 #[derive(Debug, Default)]
 struct Class {
     /// By what the first look said; the first of each is read for all.
-    families: HashMap<ContentDigest, Vec<FileIndex>>,
+    families: HashMap<PlacesDigest, Vec<FileIndex>>,
     /// A file that need not be read as long as all others of the class are its kin.
     held: Option<FileIndex>,
     phase: Phase,
@@ -77,7 +77,7 @@ pub struct Kinship {
     /// Classes with files that are read in any case.
     read: HashSet<SampleClass>,
     /// Answers of the second look.
-    again: HashMap<FileIndex, ContentDigest>,
+    again: HashMap<FileIndex, PlacesDigest>,
     /// Contents of files that are first among their kin.
     contents: HashMap<FileIndex, Option<Content>>,
 }
@@ -146,7 +146,7 @@ impl Kinship {
         &mut self,
         size: ClassId,
         file: FileIndex,
-        blocks: Option<ContentDigest>,
+        blocks: Option<PlacesDigest>,
     ) -> Vec<FileIndex> {
         let (Some(rule), Some(at)) = (self.rule, self.looked_at.remove(&file)) else {
             return Vec::new();

@@ -5,6 +5,8 @@ use std::time::Duration;
 use crate::event::LeftOut;
 
 /// Totals of one run, for the lines printed at its end.
+///
+/// Sparse files may be longer together than 64 bits can count: sums of sizes stop at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// True if the run was interrupted: what is reported is right, but not all there is.
@@ -27,7 +29,8 @@ pub struct Summary {
     pub devices: Vec<DeviceTally>,
     /// Sets reported.
     pub sets: u64,
-    /// Members of those sets that are not needed: all but one in each.
+    /// Members of those sets that are not needed: all but one in each, or with `--isolate` all that are not
+    /// below the same root as that one.
     pub redundant_files: u64,
     /// Sum of the sizes of the redundant files, bytes.
     pub redundant_bytes: u64,
@@ -37,6 +40,17 @@ pub struct Summary {
     pub unread: Unread,
     /// What was not looked at, and why.
     pub left_out: LeftOut,
+}
+
+impl Summary {
+    /// Adds a set of files of this size.
+    pub fn count(&mut self, redundant: u64, size: u64, reclaimable: u64) {
+        self.sets += 1;
+        self.redundant_files += redundant;
+        let bytes = redundant.saturating_mul(size);
+        self.redundant_bytes = self.redundant_bytes.saturating_add(bytes);
+        self.reclaimable = self.reclaimable.saturating_add(reclaimable);
+    }
 }
 
 /// Files that did not have to be read to know that they are equal to another.
@@ -52,7 +66,7 @@ impl Unread {
     /// Adds a file of this size.
     pub(super) fn count(&mut self, bytes: u64) {
         self.files += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 }
 
@@ -80,4 +94,24 @@ pub struct DeviceTally {
     pub bytes_read: u64,
     /// Time during which at least one read was under way.
     pub busy: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_stop_at_the_largest_number() {
+        let mut summary = Summary::default();
+        for _ in 0..2 {
+            summary.count(2, u64::MAX / 2, u64::MAX - 1);
+        }
+        assert_eq!((summary.sets, summary.redundant_files), (2, 4));
+        assert_eq!(summary.redundant_bytes, u64::MAX);
+        assert_eq!(summary.reclaimable, u64::MAX);
+        let mut unread = Unread::default();
+        unread.count(u64::MAX);
+        unread.count(1);
+        assert_eq!((unread.files, unread.bytes), (2, u64::MAX));
+    }
 }

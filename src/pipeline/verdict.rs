@@ -18,8 +18,8 @@ pub struct DuplicateSet {
     pub members: Vec<Member>,
     /// How many replicas the set counts (inodes; names with `--hard-links`; roots with `--isolate`).
     pub replicas: u64,
-    /// Bytes on disk that come free when all members but one are removed: allocated blocks,
-    /// hard links and shared extents counted once.
+    /// Bytes on disk that come free when all members but the first are removed (with `--isolate` those below
+    /// its root stay as well): allocated blocks, hard links and shared extents counted once.
     pub reclaimable: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Keeps a disk busy in a given way for a given time, and counts.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -182,7 +182,7 @@ impl Worker<'_, '_> {
 
     fn with_ring(self, mut ring: Ring, slots: usize) -> (Vec<Done>, u64) {
         let mut free: Vec<usize> = (0..slots).collect();
-        let mut reads: Vec<Option<(Instant, Arc<OwnedFd>)>> = vec![None; slots];
+        let mut reads: Vec<Option<Instant>> = vec![None; slots];
         let (mut done, mut failed) = (Vec::new(), 0);
         loop {
             while let Some(slot) = free.pop() {
@@ -190,8 +190,8 @@ impl Worker<'_, '_> {
                     free.push(slot);
                     break;
                 };
-                ring.read(slot, fd.as_fd(), spot.offset, 0, BLOCK as usize);
-                reads[slot] = Some((Instant::now(), fd));
+                ring.read(slot, &fd, spot.offset, 0, BLOCK as usize);
+                reads[slot] = Some(Instant::now());
             }
             if ring.in_flight() == 0 || ring.wait(1).is_err() {
                 return (done, failed);
@@ -199,7 +199,7 @@ impl Worker<'_, '_> {
             while let Some((slot, result)) = ring.completed() {
                 let read = reads[slot].take();
                 match (read, result) {
-                    (Some((begun, _)), Ok(_)) => done.push(self.done(begun)),
+                    (Some(begun), Ok(_)) => done.push(self.done(begun)),
                     _ => failed += 1,
                 }
                 free.push(slot);

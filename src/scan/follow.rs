@@ -156,7 +156,7 @@ impl<'a> Following<'a> {
     /// Walks what is below a folder that has its number.
     fn below(&mut self, root: &Folder) {
         let path = super::walk::path_of(self.walk.dirs, root.dir, None);
-        let mut walk = WalkDir::new(path).follow_links(true);
+        let mut walk = WalkDir::new(path).follow_links(true).sort_by_file_name();
         let deepest = self
             .walk
             .max_depth

@@ -89,8 +89,12 @@ impl<'a> Roots<'a> {
         };
         let is_folder = stat.kind == FileType::Directory;
         let is_link = named.kind == FileType::Symlink;
-        if !is_folder && (stat.kind != FileType::RegularFile || is_link && !self.follow_links) {
+        if !is_folder && stat.kind != FileType::RegularFile {
             self.problem(path, ProblemKind::UnsuitableRoot, None);
+            return None;
+        }
+        if !is_folder && is_link && !self.follow_links {
+            self.problem(path, ProblemKind::LinkRoot, None);
             return None;
         }
         self.devices.push((stat.dev, number as usize));
@@ -180,7 +184,10 @@ impl<'a> Roots<'a> {
     }
 
     fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<Errno>) {
-        self.left_out.unreadable += 1;
+        match kind {
+            ProblemKind::LinkRoot => self.left_out.symlinks += 1,
+            _ => self.left_out.unreadable += 1,
+        }
         self.observer.problem(Problem {
             path: path.to_owned(),
             kind,

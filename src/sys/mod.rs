@@ -25,6 +25,7 @@ pub mod rename;
 pub mod ring;
 pub mod rlimit;
 pub mod rusage;
+pub mod seek;
 pub mod stat;
 pub mod statfs;
 pub mod sync;

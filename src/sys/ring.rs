@@ -1,12 +1,14 @@
 //! `io_uring`: many reads in flight from one thread.
 //!
 //! The buffers belong to the ring and each is either the kernel's (its read is in flight) or
-//! ours; the methods check which, so that no caller can touch bytes that the kernel still writes.
+//! ours; the methods check which, so that no caller can touch bytes that the kernel still writes. The ring
+//! keeps the file of each read open until the read has completed: a number that came free and was given to another
+//! file would be read in its place.
 
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::OnceLock;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, OnceLock};
 
 use io_uring::{IoUring, opcode, types};
 
@@ -21,7 +23,14 @@ pub struct Ring {
 
 struct Slot {
     buffer: Aligned,
-    busy: bool,
+    /// What is being read into it; none unless a read is in flight.
+    file: Option<Arc<OwnedFd>>,
+}
+
+impl Slot {
+    fn is_busy(&self) -> bool {
+        self.file.is_some()
+    }
 }
 
 /// A finished read: its slot, and the bytes read or what went wrong.
@@ -48,7 +57,7 @@ impl Ring {
         let slots = (0..slots)
             .map(|_| Slot {
                 buffer: Aligned::new(buffer_size),
-                busy: false,
+                file: None,
             })
             .collect();
         Some(Self {
@@ -64,27 +73,29 @@ impl Ring {
     }
 
     /// Queues a read of `len` bytes at `offset` of the file into the slot's buffer from `skip` on.
-    /// The descriptor must stay open until [`Ring::wait`] has been called once.
+    /// The ring holds the file until then as well.
     ///
     /// # Panics
     /// If the slot is in flight or the span does not fit its buffer: both are errors of the caller.
-    pub fn read(&mut self, slot: usize, fd: BorrowedFd<'_>, offset: u64, skip: usize, len: usize) {
+    pub fn read(&mut self, slot: usize, file: &Arc<OwnedFd>, offset: u64, skip: usize, len: usize) {
         let target = &mut self.slots[slot];
-        assert!(!target.busy, "slot {slot} is in flight");
+        assert!(!target.is_busy(), "slot {slot} is in flight");
         let span = &mut target.buffer[skip..skip + len];
         let entry = opcode::Read::new(
-            types::Fd(fd.as_raw_fd()),
+            types::Fd(file.as_raw_fd()),
             span.as_mut_ptr(),
             u32::try_from(len).expect("a buffer is smaller than 4 GiB"),
         )
         .offset(offset)
         .build()
         .user_data(slot as u64);
-        // SAFETY: the buffer lives on the heap until the ring is dropped, which waits for all
-        // reads in flight; `busy` keeps everybody from touching it meanwhile.
+        // SAFETY: the slot owns what the entry names by address and by number until `completed` has
+        // taken the read's end: the buffer, which nobody touches while `file` is set, and the open file, so that its
+        // number cannot become another one's. The ring is dropped only after all reads in flight, or leaves the slots
+        // behind for ever.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         pushed.expect("as many entries as slots");
-        target.busy = true;
+        target.file = Some(Arc::clone(file));
         self.in_flight += 1;
     }
 
@@ -102,7 +113,7 @@ impl Ring {
     pub fn completed(&mut self) -> Option<Completion> {
         let entry = self.ring.completion().next()?;
         let slot = usize::try_from(entry.user_data()).expect("we chose a slot number");
-        self.slots[slot].busy = false;
+        self.slots[slot].file = None;
         self.in_flight -= 1;
         let result = match entry.result() {
             n if n >= 0 => Ok(n as usize),
@@ -125,7 +136,7 @@ impl Ring {
     /// # Panics
     /// If the slot's read is in flight.
     pub fn bytes(&self, slot: usize, len: usize) -> &[u8] {
-        assert!(!self.slots[slot].busy, "slot {slot} is in flight");
+        assert!(!self.slots[slot].is_busy(), "slot {slot} is in flight");
         &self.slots[slot].buffer[..len]
     }
 }
@@ -134,12 +145,38 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.wait(1).is_err() {
-                // The kernel may still write into the buffers: give them up rather than free them.
+                // The kernel may still write into the buffers: give them and their files up rather than free them.
                 return;
             }
             while self.completed().is_some() {}
         }
         // SAFETY: nothing is in flight, so the kernel holds no pointer; this is the only drop.
         unsafe { ManuallyDrop::drop(&mut self.slots) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_read_is_of_the_file_it_was_asked_of_whatever_its_asker_closes() {
+        let file = |content: &[u8]| {
+            let mut file = tempfile::tempfile().expect("a file");
+            file.write_all(content).expect("written");
+            Arc::new(OwnedFd::from(file))
+        };
+        let mut ring = Ring::new(2, 4096).expect("a ring");
+        let wanted = file(b"wanted");
+        ring.read(0, &wanted, 0, 0, 6);
+        drop(wanted);
+        // It gets the number that just came free.
+        let _other = file(b"others");
+        ring.wait(1).expect("it waits");
+        let (slot, result) = ring.completed().expect("one is done");
+        assert_eq!(result.expect("read"), 6);
+        assert_eq!(ring.bytes(slot, 6), b"wanted");
     }
 }

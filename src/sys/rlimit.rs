@@ -1,7 +1,9 @@
 //! How many files may be open at once.
 
+use std::fs::File;
 use std::io;
 
+use rustix::param::page_size;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the soft limit on open descriptors to the hard one; returns what holds afterwards.
@@ -14,6 +16,22 @@ pub fn raise_open_files() -> u64 {
     // Refusal leaves the old limit in force, and the code works with 64 as well.
     let _ignored = setrlimit(Resource::Nofile, wanted);
     getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
+}
+
+/// Descriptors that can still be opened, counted up to so many.
+pub fn free_descriptors(most: usize) -> usize {
+    let null = || File::open("/dev/null").ok();
+    let held: Vec<File> = (0..most).map_while(|_| null()).collect();
+    held.len()
+}
+
+/// Bytes of address space that this process may still take; `None` without a limit.
+pub fn free_address_space() -> Option<u64> {
+    let limit = getrlimit(Resource::As).current?;
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = pages.split(' ').next().and_then(|pages| pages.parse().ok());
+    let taken = pages.unwrap_or(0_u64).saturating_mul(page_size() as u64);
+    Some(limit.saturating_sub(taken))
 }
 
 /// Has the kernel make room for so many descriptors at once.

@@ -48,6 +48,21 @@ pub fn shares_extents(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| SHARING.contains(&magic))
 }
 
+/// File systems of which it is known that what they call a hole holds nothing, also while it is being written to. Others
+/// have called data a hole: OpenZFS while it was being written out (2023), network and layered ones since they pass on what another
+/// kernel said a while ago.
+const TRUE_HOLES: &[u64] = &[
+    0xef53,      // ext4 (and its elders, which have the same number)
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+    0x0102_1994, // tmpfs
+];
+
+/// True if what is called a hole of this file is one; false where the kernel does not say.
+pub fn has_true_holes(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|s| TRUE_HOLES.contains(&(s.f_type as u64 & 0xffff_ffff)))
+}
+
 /// Names of file systems that people meet; numbers as above.
 const NAMES: &[(u64, &str)] = &[
     (0xef53, "ext4"),

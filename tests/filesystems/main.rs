@@ -10,6 +10,7 @@ mod kinds;
 mod little_memory;
 mod sharing;
 mod spinning;
+mod thin;
 mod very_many;
 
 use std::collections::BTreeSet;

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod filters;
+mod holes;
 mod links;
 mod lists_on_stdin;
 mod other_commands;

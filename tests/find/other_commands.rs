@@ -39,3 +39,30 @@ fn help_and_version_go_to_stdout() {
     let version = seekless(Tree::new().root(), "--version").run().exits(0);
     assert!(version.stdout_text().starts_with("seekless "), "{version}");
 }
+
+/// They read by themselves, and nobody should learn that from a full page cache.
+#[test]
+fn help_says_what_the_limits_of_reading_do_not_hold_for() {
+    let tree = Tree::new();
+    let help = seekless(tree.root(), "find --help").run().exits(0);
+    let help = help.stdout_text();
+    let of = |option: &str, next: &str| {
+        let (_, from) = help.split_once(option).expect("an option");
+        from.split_once(next).expect("another one").0.to_owned()
+    };
+    for (option, next) in [
+        ("--bwlimit <", "--memory <"),
+        ("--drop-cache\n", "--explain"),
+        ("--order <", "--io-idle"),
+    ] {
+        let told = of(option, next);
+        assert!(
+            told.contains("--verify") && told.contains("an action's last"),
+            "{told}"
+        );
+    }
+    let told = of("--verify\n", "\n      --");
+    for option in ["--threads", "--order", "--bwlimit", "--drop-cache"] {
+        assert!(told.contains(option), "{option}: {told}");
+    }
+}

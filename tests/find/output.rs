@@ -310,6 +310,72 @@ fn the_summary_counts_what_there_is() {
 }
 
 #[test]
+fn a_name_that_is_reached_again_is_no_further_name() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/y/2"], "same")
+        .file("x/alone", "of its length")
+        .hard_link("x/y/3", "x/1");
+    for roots in [
+        "x",
+        "x x",
+        "x x/y",
+        "x x/1 x/1 ./x/1 x/y/3",
+        "x/alone x/alone x",
+        "--isolate x x/1 x/y",
+        "-L x x/alone x/y/3",
+        "--stdin",
+    ] {
+        let list = "x\nx/1\nx/1\nx/alone\nx/y/3\nx/y\n";
+        let run = seekless(tree.root(), &format!("find -f json {roots}"));
+        let summary = &run.stdin(list).run().exits(0).json()["summary"];
+        let counted = ["files", "extra_names", "bytes_present"].map(|key| &summary[key]);
+        assert_eq!(counted, [3, 1, 4 + 4 + 13], "{roots}: {summary}");
+    }
+}
+
+/// `x` has two copies of one content and a file of its own, `y` three copies of another; of what is in both `x` has two.
+fn two_places() -> Tree {
+    Tree::new()
+        .copies(["x/1", "x/2"], noise(1, 5000))
+        .copies(["y/1", "y/2", "y/3"], noise(2, 6000))
+        .copies(["x/both", "x/again", "y/both"], noise(3, 7000))
+        .file("x/alone", "alone")
+}
+
+#[test]
+fn what_is_below_one_path_only_is_not_called_redundant() {
+    let tree = two_places();
+    let run = seekless(tree.root(), "find -f json --isolate --unique x y");
+    let run = run
+        .run()
+        .exits(0)
+        .says("Found 3 contents that are below one of the paths only.");
+    let run = run.never_says("redundant").never_says("can be freed");
+    let report = run.json();
+    let summary = &report["summary"];
+    let counted = ["redundant_files", "redundant_bytes", "reclaimable"].map(|key| &summary[key]);
+    assert_eq!(counted, [0, 0, 0], "{summary}");
+    for set in report["sets"].as_array().expect("sets") {
+        assert_eq!(set["reclaimable"], 0, "{set}");
+    }
+}
+
+#[test]
+fn what_isolated_sets_free_is_what_actions_free() {
+    let tree = two_places();
+    let run = seekless(tree.root(), "find -f json --isolate x y").run();
+    let run = run
+        .exits(0)
+        .says("Found 1 set of duplicates: 1 redundant file (7.0 kB), 8.2 kB");
+    let report = run.json();
+    assert_eq!(report["sets"][0]["reclaimable"], 8192, "{report}");
+    let plan = seekless(tree.root(), "remove --dry-run --isolate x y");
+    plan.run()
+        .exits(0)
+        .says("To remove: 1 file (7.0 kB) in 1 set; 8.2 kB");
+}
+
+#[test]
 fn verified_sets_are_the_same_sets() {
     let tree = photos();
     assert_eq!(find(&tree, "--verify .").sets(), find(&tree, ".").sets());

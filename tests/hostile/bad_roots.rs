@@ -110,3 +110,29 @@ fn the_current_folder_may_be_gone() {
         assert_eq!(sizes_of_sets(&run), [2], "{run}");
     }
 }
+
+#[test]
+fn a_link_to_a_file_as_a_root_is_a_link_that_is_not_followed() {
+    let tree = Tree::new()
+        .copies(["x/1", "x/2"], "same")
+        .symlink("link", "x/1");
+    let way_out = "link: symbolic link; not followed (use --follow-links, or name its target)";
+    find(&tree, "link x")
+        .exits(1)
+        .says(way_out)
+        .says("1 symbolic links (--follow-links)")
+        .finds(["x/1 x/2"]);
+    let run = seekless(tree.root(), "find -f json link x").run();
+    let left_out = &run.json()["summary"]["left_out"];
+    assert_eq!(
+        (&left_out["symlinks"], &left_out["unreadable"]),
+        (&1.into(), &0.into()),
+        "{run}"
+    );
+    find(&tree, "link").exits(2).says(way_out);
+    // What a link leads to is no file: following it would not help.
+    let odd = Tree::new().fifo("fifo").symlink("link", "fifo");
+    find(&odd, "link")
+        .exits(2)
+        .says("link: neither a folder nor a regular file");
+}

@@ -17,6 +17,7 @@ mod links_to_strange_places;
 mod modest_systems;
 mod running;
 mod special_files;
+mod tight_limits;
 mod unreadable_places;
 mod wrong_use;
 

@@ -68,3 +68,58 @@ fn files_of_others_can_be_read_although_their_access_time_may_not_be_spared() {
         .exits(0)
         .finds(["1 2 3"]);
 }
+
+/// Thirty folders that may not be listed, two files that may not be read, and two copies that may.
+fn many_locked() -> Tree {
+    let mut tree = Tree::new().copies(["x/1", "x/2", "x/locked 1", "x/locked 2"], "same");
+    for i in 0..30 {
+        tree = tree
+            .folder(format!("x/{i:02}"))
+            .mode(format!("x/{i:02}"), 0);
+    }
+    tree.mode("x/locked 1", 0).mode("x/locked 2", 0)
+}
+
+#[test]
+fn problems_of_one_kind_are_named_until_there_are_many() {
+    let tree = many_locked();
+    for (options, listed) in [("-q", 20), ("", 20), ("-q -v", 30)] {
+        let run = seekless(tree.root(), &format!("find -f nul {options} x"))
+            .without_privileges()
+            .run()
+            .exits(1)
+            .finds(["x/1 x/2"]);
+        let text = run.stderr_text();
+        let named = |what: &str| {
+            text.lines()
+                .filter(|line| line.starts_with("seekless: x/") && line.contains(what))
+                .count()
+        };
+        assert_eq!(
+            named(": cannot list this folder: Permission denied"),
+            listed,
+            "{run}"
+        );
+        assert_eq!(
+            named("x/locked "),
+            2,
+            "another kind is named all the same: {run}"
+        );
+        let rest = "seekless: 10 more: cannot list this folder: Permission denied (os error 13) (-v names all)";
+        assert_eq!(
+            text.lines().filter(|line| *line == rest).count(),
+            usize::from(listed < 30),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn a_plan_groups_problems_as_well() {
+    let tree = many_locked();
+    let run = seekless(tree.root(), "remove --dry-run x")
+        .without_privileges()
+        .run()
+        .says("seekless: 10 more: cannot list this folder");
+    assert_eq!(run.stderr_text().matches("x/").count(), 22, "{run}");
+}

@@ -59,7 +59,7 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
         let kept = extents.iter().filter(|extent| {
             !taken.insert(extent.physical) || users.get(&extent.physical) == Some(&1)
         });
-        let kept: u64 = kept.map(|extent| extent.length).sum();
+        let kept = kept.fold(0, |sum: u64, extent| sum.saturating_add(extent.length));
         *frees = file.allocated.saturating_sub(kept);
     }
 }

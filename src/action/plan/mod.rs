@@ -209,8 +209,8 @@ impl Totals {
                     acts = true;
                     let steps = acted_names(file, action).len() as u64;
                     self.steps += steps;
-                    self.bytes += set.size;
-                    self.frees += frees;
+                    self.bytes = self.bytes.saturating_add(set.size);
+                    self.frees = self.frees.saturating_add(*frees);
                     if *frees == 0 && file.names_elsewhere() > 0 {
                         self.free_nothing += steps;
                     }

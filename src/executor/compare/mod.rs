@@ -11,7 +11,7 @@ mod tests;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -19,8 +19,11 @@ use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
 use crate::executor::fold::Fold;
-use crate::executor::reader::{Reader, is_expected};
+use crate::executor::holes::{self, Holes};
+use crate::executor::reader::{Reader, expected, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
+
+use crate::hash::PlacesDigest;
 
 use blocks::{BLOCK, Blocks};
 use split::{Block, is_shared_out, threads_for};
@@ -29,6 +32,8 @@ use split::{Block, is_shared_out, threads_for};
 struct File<'a> {
     task: &'a Task,
     fd: OwnedFd,
+    /// Where it has no bytes of its own.
+    holes: Holes,
     /// Files that lie in the same blocks: what this one holds they hold too.
     kin: Vec<File<'a>>,
 }
@@ -94,9 +99,10 @@ fn open_all<'a, F: Fold>(
             true => Err(Failure::Refused(Errno::CANCELED)),
             false => reader.try_open(task, batch.name(task))?,
         };
-        match opened.and_then(|fd| is_expected(task, fd.as_fd()).map(|()| fd)) {
-            Ok(fd) => files.push(File {
+        match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
+            Ok((fd, now)) => files.push(File {
                 task,
+                holes: Holes::of(holes::is_thin(&fd, &now)),
                 fd,
                 kin: Vec::new(),
             }),
@@ -116,7 +122,7 @@ fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File
         *common.entry(*blocks).or_insert(0) += 1;
     }
     let mut gathered: Vec<File<'a>> = Vec::with_capacity(files.len());
-    let mut places: HashMap<F::Digest, usize> = HashMap::new();
+    let mut places: HashMap<PlacesDigest, usize> = HashMap::new();
     for (file, first) in files.into_iter().zip(first) {
         let first = first.filter(|blocks| common.get(blocks) > Some(&1));
         let sure = first.filter(|_| look(&file) == first);
@@ -178,7 +184,13 @@ impl<'a> Comparison<'a> {
         {
             let before = self.classes.len();
             let mut split = Vec::new();
-            for class in std::mem::take(&mut self.classes) {
+            let mut is_read = false;
+            for mut class in std::mem::take(&mut self.classes) {
+                if !stop.load(Ordering::Relaxed) && is_common_hole(&mut class, offset, want) {
+                    split.push(class);
+                    continue;
+                }
+                is_read = true;
                 let [first, piece] = &mut *buffers;
                 let block = Block {
                     offset,
@@ -194,7 +206,7 @@ impl<'a> Comparison<'a> {
                 );
             }
             self.told_apart = split.len() > before;
-            self.read += want as u64;
+            self.read += if is_read { want as u64 } else { 0 };
             for class in split {
                 match class.len() {
                     1 => settle(&class, self.read, answers),
@@ -253,6 +265,13 @@ impl<'a> Comparison<'a> {
             work();
         });
     }
+}
+
+/// True if none of these files has bytes of its own in a block.
+fn is_common_hole(class: &mut [File<'_>], offset: u64, len: usize) -> bool {
+    class
+        .iter_mut()
+        .all(|file| file.holes.cover(&file.fd, offset, len as u64))
 }
 
 /// Answers for files that were equal to each other and to no others, after so many bytes.

@@ -87,8 +87,8 @@ impl Block<'_> {
         let mut files = class.into_iter();
         let mut seen = Seen::default();
         let mut next_of_kin = None;
-        while let Some(file) = next_of_kin.take().or_else(|| files.next()) {
-            match read(&file, self.offset, self.first, self.stop) {
+        while let Some(mut file) = next_of_kin.take().or_else(|| files.next()) {
+            match read(&mut file, self.offset, self.first, self.stop) {
                 Ok(()) => {
                     seen.like_first.push(file);
                     break;
@@ -176,8 +176,8 @@ fn look<'a>(
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     let mut next_of_kin = None;
-    while let Some(file) = next_of_kin.take().or_else(&next) {
-        match read(&file, offset, piece, stop) {
+    while let Some(mut file) = next_of_kin.take().or_else(&next) {
+        match read(&mut file, offset, piece, stop) {
             Ok(()) if piece == first => seen.like_first.push(file),
             Ok(()) => seen.others.push((key(piece, first), file)),
             Err(failure) => next_of_kin = file.fail(failure, &mut seen.failed),
@@ -207,9 +207,18 @@ fn digest(piece: &[u8], _first: &[u8]) -> Key {
     *blake3::hash(piece).as_bytes()
 }
 
-fn read(file: &File<'_>, offset: u64, piece: &mut [u8], stop: &AtomicBool) -> Result<(), Failure> {
+fn read(
+    file: &mut File<'_>,
+    offset: u64,
+    piece: &mut [u8],
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::Refused(Errno::CANCELED));
+    }
+    if file.holes.cover(&file.fd, offset, piece.len() as u64) {
+        piece.fill(0);
+        return Ok(());
     }
     match pread::full(file.fd.as_fd(), piece, offset) {
         Ok(n) if n == piece.len() => Ok(()),

@@ -6,6 +6,7 @@ use std::path::Path;
 use crossbeam_channel::unbounded;
 use rustix::io::Errno;
 
+use crate::executor::holes::Holes;
 use crate::executor::reader::Reader;
 use crate::executor::stream::Window;
 use crate::executor::task::{Batch, Completion, Failure, Kind, Outcome, Task};
@@ -210,6 +211,7 @@ fn opened<'a>(folder: &Path, [first, kin]: &'a [Task; 2]) -> super::File<'a> {
     let open = |task, name| super::File {
         task,
         fd: File::open(folder.join(name)).expect("is there").into(),
+        holes: Holes::of(false),
         kin: Vec::new(),
     };
     super::File {

@@ -345,7 +345,7 @@ impl<F: Fold> Scheduler<F> {
                 bytes,
             }),
             Outcome::NotCompared => Ok(Answer::NotCompared),
-            Outcome::Blocks { digest } => Ok(Answer::Blocks(digest)),
+            Outcome::Blocks { places } => Ok(Answer::Blocks(places)),
             Outcome::Failed(failure) => Err(failure),
             Outcome::NotCached { .. } => Err(Failure::Changed),
         };

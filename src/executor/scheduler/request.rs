@@ -1,6 +1,7 @@
 //! What is asked for, what comes of it, and the ticket that carries it through the readers.
 
 use crate::executor::task::{Ask, Batch, Failure, SPANS};
+use crate::hash::PlacesDigest;
 
 /// A wish to have something read: the asker's own number and a note, given back with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub enum Answer<D> {
         bytes: u64,
     },
     /// Its blocks were looked at; what stands for them, if they may be shared.
-    Blocks(Option<D>),
+    Blocks(Option<PlacesDigest>),
     /// The group was too large for the descriptors there are; none of it was compared.
     NotCompared,
 }

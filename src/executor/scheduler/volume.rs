@@ -356,3 +356,34 @@ impl Volume {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_that_has_run_empty_gives_its_memory_back() {
+        let mut queue = Queue::default();
+        queue.waiting.extend((0..100_000).map(|id| (id, 0)));
+        let full = queue.waiting.capacity();
+        // As long as a quarter waits, it may grow again.
+        queue.waiting.drain(..full.min(100_000) - full / 4);
+        queue.give_back();
+        assert_eq!(queue.waiting.capacity(), full);
+        queue.waiting.pop_front();
+        queue.give_back();
+        let half = queue.waiting.capacity();
+        assert!(
+            (full / 4..=full / 2 + 1).contains(&half),
+            "{half} of {full}"
+        );
+        assert_eq!(queue.waiting.len(), full / 4 - 1, "nothing is lost");
+        assert_eq!(queue.waiting.back(), Some(&(99_999, 0)));
+        queue.waiting.clear();
+        for _ in 0..20 {
+            queue.give_back();
+        }
+        let least = queue.waiting.capacity();
+        assert!((ROOM..2 * ROOM).contains(&least), "{least}");
+    }
+}

@@ -3,11 +3,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::io::Result;
+use rustix::io::Errno;
 
 use crate::executor::behind::{Behind, Range};
 use crate::executor::fold::Fold;
-use crate::executor::parts::Parts;
+use crate::executor::holes::Holes;
+use crate::executor::parts::{PART, Parts};
 use crate::executor::reader::{PIECE, Reader, finished, is_whole};
 use crate::executor::task::{Failure, Outcome, SPANS, Task};
 use crate::sys::aligned::ALIGNMENT;
@@ -28,6 +29,16 @@ pub(super) const FIRST: u64 = 16 << 10;
 /// See `FIRST`. 256 KiB made no difference.
 pub(super) const SETTLED: u64 = 64 << 10;
 
+/// Bytes of a hole that are hashed before anybody looks whether the run is over. Some milliseconds' worth.
+const ZEROS: u64 = PART;
+
+/// What a hole is looked for.
+#[derive(Clone, Copy)]
+enum Cursor {
+    Reading,
+    Announcing,
+}
+
 /// A file under way.
 pub(super) struct File<F: Fold> {
     pub task: Task,
@@ -37,7 +48,9 @@ pub(super) struct File<F: Fold> {
     /// Bytes of the spans that were announced, and that were read.
     pub announced: u64,
     pub read: u64,
-    /// Of these, bytes whose pages are given back or about to be.
+    /// Of these, bytes in holes.
+    skipped: u64,
+    /// Of those read, bytes whose pages are given back or about to be.
     pub given_back: u64,
     state: F::State,
     digests: [Option<F::Digest>; SPANS],
@@ -50,6 +63,10 @@ pub(super) struct File<F: Fold> {
     is_direct: bool,
     /// Bytes read at a time, if so.
     longest: u64,
+    /// Where it has none of its own, for what is read and for what is announced.
+    holes: [Holes; 2],
+    /// It is a part, and all of it is a hole.
+    is_one_hole: bool,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
 }
@@ -60,10 +77,12 @@ pub(super) struct Piece {
     span: usize,
     pub offset: u64,
     pub len: u64,
+    /// They are zeros, and not read.
+    pub is_hole: bool,
 }
 
 impl<F: Fold> File<F> {
-    pub fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool) -> Self {
+    pub fn new(task: Task, fd: Arc<OwnedFd>, is_direct: bool, is_thin: bool) -> Self {
         let [head, whole] = task.spans;
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
@@ -72,6 +91,7 @@ impl<F: Fold> File<F> {
             fd,
             announced: 0,
             read: 0,
+            skipped: 0,
             given_back: 0,
             state: F::State::default(),
             digests: [None; SPANS],
@@ -83,6 +103,8 @@ impl<F: Fold> File<F> {
             drop_behind: false,
             is_direct,
             longest: 0,
+            holes: [Holes::of(is_thin); 2],
+            is_one_hole: false,
             is_left_to_readahead: false,
         }
     }
@@ -92,7 +114,12 @@ impl<F: Fold> File<F> {
         Self {
             state: fold.begin_part(task.spans[0].offset),
             part: Some((Arc::clone(parts), number)),
-            ..Self::new(task, Arc::clone(parts.file()), parts.is_direct())
+            ..Self::new(
+                task,
+                Arc::clone(parts.file()),
+                parts.is_direct(),
+                parts.is_thin(),
+            )
         }
     }
 
@@ -144,7 +171,7 @@ impl<F: Fold> File<F> {
     }
 
     /// Bytes to be read next.
-    pub fn next_len(&self) -> u64 {
+    fn next_len(&self) -> u64 {
         if self.is_direct {
             return self.longest.min(self.decided() - self.read);
         }
@@ -158,8 +185,39 @@ impl<F: Fold> File<F> {
         most.min(self.decided() - self.read)
     }
 
+    /// The piece to be read next.
+    pub fn next_to_read(&mut self) -> Piece {
+        self.next(Cursor::Reading, self.read, self.next_len())
+    }
+
+    /// The piece to be announced next, of so many bytes at most.
+    pub fn next_to_announce(&mut self, most: u64) -> Piece {
+        let most = most.min(self.decided() - self.announced);
+        self.next(Cursor::Announcing, self.announced, most)
+    }
+
+    /// The piece that begins after so many bytes: of so many at most, or the rest of a hole.
+    fn next(&mut self, cursor: Cursor, after: u64, most: u64) -> Piece {
+        let piece = self.piece_at(after, most);
+        let run = self.holes[cursor as usize].at(&self.fd, piece.offset);
+        let left = run.end - piece.offset;
+        // What a part that is one hole comes to may be known.
+        let is_all = after == 0 && self.part.is_some() && left >= self.len();
+        let at_once = if is_all { u64::MAX } else { ZEROS };
+        match run.is_hole {
+            true => Piece {
+                is_hole: true,
+                ..self.piece_at(after, left.min(self.decided() - after).min(at_once))
+            },
+            false => Piece {
+                len: piece.len.min(left),
+                ..piece
+            },
+        }
+    }
+
     /// The piece that begins after so many bytes, of so many at most.
-    pub fn piece_at(&self, mut after: u64, most: u64) -> Piece {
+    fn piece_at(&self, mut after: u64, most: u64) -> Piece {
         let mut span = self.first;
         while after >= self.task.spans[span].len && span + 1 < SPANS {
             after -= self.task.spans[span].len;
@@ -169,11 +227,12 @@ impl<F: Fold> File<F> {
             span,
             offset: self.task.spans[span].offset + after,
             len: most.min(self.task.spans[span].len - after),
+            is_hole: false,
         }
     }
 
     /// Reads a piece, or a bit more, into the reader's buffer; returns how many bytes were read.
-    pub fn read_piece(&self, reader: &mut Reader<F>, piece: Piece) -> Result<usize> {
+    pub fn read_piece(&self, reader: &mut Reader<F>, piece: Piece) -> rustix::io::Result<usize> {
         let len = piece.len as usize;
         if !self.is_direct {
             return pread::full(self.fd.as_fd(), reader.piece(len), piece.offset);
@@ -184,6 +243,9 @@ impl<F: Fold> File<F> {
 
     /// Folds the piece that was read last, which is in the reader's buffer.
     pub fn fold(&mut self, reader: &Reader<F>, piece: Piece) {
+        if piece.is_hole {
+            return self.fold_zeros(reader, piece);
+        }
         let len = piece.len as usize;
         if len == 0 {
             return;
@@ -204,8 +266,26 @@ impl<F: Fold> File<F> {
             return;
         }
         reader.feed_piece(&mut self.state, len);
+        self.end_span(reader, piece);
+    }
+
+    fn fold_zeros(&mut self, reader: &Reader<F>, piece: Piece) {
+        self.skipped += piece.len;
+        self.is_one_hole = self.part.is_some() && piece.len == self.len();
+        if !self.is_one_hole {
+            reader.fold.feed_zeros(&mut self.state, piece.len);
+        }
+        if self.part.is_none() {
+            self.end_span(reader, piece);
+        }
+    }
+
+    /// Ends the span of a piece if that was its last.
+    fn end_span(&mut self, reader: &Reader<F>, piece: Piece) {
+        let span = self.task.spans[piece.span];
         if piece.offset + piece.len == span.offset + span.len {
             let state = std::mem::take(&mut self.state);
+            let whole = is_whole(&self.task, span);
             self.digests[piece.span] = Some(reader.fold.finish(state, whole));
         }
     }
@@ -218,16 +298,31 @@ impl<F: Fold> File<F> {
     }
 
     /// What came of it once it was read, or could not be; `None` if that is for others to say.
-    pub fn outcome(&mut self, failure: Option<Failure>, fold: &F) -> Option<Outcome<F::Digest>> {
+    pub fn outcome(
+        &mut self,
+        failure: Option<Failure>,
+        reader: &Reader<F>,
+    ) -> Option<Outcome<F::Digest>> {
+        // What failed was read as far as it goes.
+        let read = self.read - self.skipped.min(self.read);
         if let Some((parts, number)) = self.part.take() {
-            let state = std::mem::take(&mut self.state);
-            let part = failure.map_or_else(|| Ok(fold.end_part(state)), Err);
-            return parts.end(number, part, fold);
+            let part = failure.map_or_else(|| self.end_part(reader), Err);
+            return parts.end(number, part, read, &reader.fold);
         }
         Some(match failure {
             Some(failure) => Outcome::Failed(failure),
-            None => finished(&self.task, self.fd.as_fd(), self.digests, self.read),
+            None => finished(&self.task, self.fd.as_fd(), self.digests, read),
         })
+    }
+
+    fn end_part(&mut self, reader: &Reader<F>) -> Result<F::Part, Failure> {
+        let span = self.task.spans[0];
+        if !self.is_one_hole {
+            return Ok(reader.fold.end_part(std::mem::take(&mut self.state)));
+        }
+        let goes_on = || !reader.stopped();
+        let zeros = reader.fold.zero_part(span.offset, span.len, &goes_on);
+        zeros.ok_or(Failure::Refused(Errno::CANCELED))
     }
 
     /// Has the pages read so far given back.

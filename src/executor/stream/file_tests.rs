@@ -22,14 +22,14 @@ fn file(folder: &Path, spans: [(u64, u64); 2], may_end_early: bool) -> File<Hash
     let task = add_task(&mut batch, 0, "file", fingerprint(&path), spans);
     task.may_end_early = may_end_early;
     let fd = std::fs::File::open(&path).expect("is there");
-    File::new(*task, Arc::new(fd.into()), false)
+    File::new(*task, Arc::new(fd.into()), false, false)
 }
 
 /// Bytes of the first read, and of one after so many.
 fn reads(mut file: File<Hashing>, after: u64) -> (u64, u64) {
-    let first = file.next_len();
+    let first = file.next_to_read().len;
     file.read = after;
-    (first, file.next_len())
+    (first, file.next_to_read().len)
 }
 
 #[test]

@@ -18,8 +18,9 @@ use rustix::io::Errno;
 use crate::sys::fadvise::{self, Advice};
 
 use super::fold::Fold;
+use super::holes;
 use super::parts::{Parts, Team};
-use super::reader::{PIECE, Reader, is_expected, refused};
+use super::reader::{PIECE, Reader, expected, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
 
@@ -111,10 +112,16 @@ impl<F: Fold> Stream<F> {
     fn look_ahead(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
         let mut files = self.files.iter_mut();
         if let Some(file) = files.find(|file| file.announced < file.decided()) {
-            let most = STEP.min(file.decided() - file.announced);
-            let Piece { offset, len, .. } = file.piece_at(file.announced, most);
-            reader.spend(&file.task, len);
-            fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
+            let Piece {
+                offset,
+                len,
+                is_hole,
+                ..
+            } = file.next_to_announce(STEP);
+            if !is_hole {
+                reader.spend(&file.task, len);
+                fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
+            }
             file.announced += len;
             self.ahead += len;
             return true;
@@ -147,17 +154,18 @@ impl<F: Fold> Stream<F> {
     }
 
     fn begin(&mut self, reader: &mut Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
-        is_expected(&task, fd.as_fd())?;
+        let now = expected(&task, fd.as_fd())?;
+        let is_thin = holes::is_thin(&fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
         let fd = Arc::new(fd);
         let team = self.team.as_ref();
-        let parts = team.and_then(|team| team.cut(&task, &fd, is_direct));
+        let parts = team.and_then(|team| team.cut(&task, &fd, is_direct, is_thin));
         if parts.is_some() {
             (self.parts, self.helps) = (parts, false);
             self.take_part(reader);
         } else {
-            self.push(reader, File::new(task, fd, is_direct));
+            self.push(reader, File::new(task, fd, is_direct, is_thin));
         }
         Ok(())
     }
@@ -182,13 +190,17 @@ impl<F: Fold> Stream<F> {
     /// Reads the next piece of the first file into the reader's buffer.
     fn read_on(&mut self, reader: &mut Reader<F>) -> Option<(Piece, Option<Failure>)> {
         let file = self.files.front_mut()?;
-        let piece = file.piece_at(file.read, file.next_len());
+        let piece = file.next_to_read();
         // What was announced was paid for then, and what is cached costs nothing.
         let unpaid = (file.read + piece.len).saturating_sub(file.announced.max(file.read));
-        if unpaid > 0 {
+        if unpaid > 0 && !piece.is_hole {
             reader.spend(&file.task, unpaid);
         }
-        let failure = match file.read_piece(reader, piece) {
+        let read = match piece.is_hole {
+            true => Ok(piece.len as usize),
+            false => file.read_piece(reader, piece),
+        };
+        let failure = match read {
             // Shorter than the scan said: cut off meanwhile.
             Ok(n) if n < piece.len as usize => Some(Failure::Changed),
             Ok(_) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
@@ -227,7 +239,7 @@ impl<F: Fold> Stream<F> {
         };
         // A failure leaves some of the file announced and not read.
         self.ahead -= file.announced - file.read.min(file.announced);
-        if let Some(outcome) = file.outcome(failure, &reader.fold) {
+        if let Some(outcome) = file.outcome(failure, reader) {
             source.complete(&file.task, outcome);
         }
         // What was long to read may be what others wait for.

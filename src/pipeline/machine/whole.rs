@@ -1,7 +1,7 @@
 //! Whole contents: read, compared with each other, or known from the blocks they lie in.
 
 use crate::file::FileIndex;
-use crate::hash::ContentDigest;
+use crate::hash::{ContentDigest, PlacesDigest};
 use crate::pipeline::keyed_join::{ClassId, Offered};
 use crate::pipeline::keys::{Content, ContentKey};
 use crate::pipeline::kinship::SampleClass;
@@ -111,7 +111,7 @@ impl Machine {
     }
 
     /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
-    pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<ContentDigest>) {
+    pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
         for file in self.kinship.seen(size, file, blocks) {
             self.want(size, file, Want::Content);

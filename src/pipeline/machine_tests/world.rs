@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::hash::ContentDigest;
+use crate::hash::{Places, PlacesDigest};
 use crate::pipeline::crowds::CrowdRule;
 use crate::pipeline::machine::{HEAD, TAIL};
 use crate::pipeline::rules::{Counting, Replication};
@@ -77,10 +77,12 @@ impl Inode {
         content
     }
 
-    pub fn place(&self, again: bool) -> Option<ContentDigest> {
+    pub fn place(&self, again: bool) -> Option<PlacesDigest> {
         let mut place = self.content();
         place.extend([self.blocks, self.volume as u8, (self.moves && again).into()]);
-        (self.blocks > 0).then(|| blake3::hash(&place).into())
+        let mut places = Places::default();
+        place.iter().for_each(|&byte| places.add(byte.into()));
+        (self.blocks > 0).then(|| places.finish(0))
     }
 
     pub fn head(&self) -> Vec<u8> {

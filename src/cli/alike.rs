@@ -1,0 +1,77 @@
+//! Problems that differ in nothing but their path, of which only so many are named.
+//!
+//! A search of `/sys` meets 14,000 files that cannot be read: named one by one they push everything else out of sight.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::progress_text::count;
+
+/// So many of a kind are named: with a summary they still fit on a screen.
+const NAMED: u64 = 20;
+
+/// How often each was met: by what would be said behind its path, so that another cause is another kind.
+#[derive(Debug, Default)]
+pub struct Alike {
+    met: Mutex<BTreeMap<String, u64>>,
+    names_all: bool,
+}
+
+impl Alike {
+    /// Nothing was met yet. With `names_all` none is left out.
+    pub fn new(names_all: bool) -> Self {
+        Self {
+            met: Mutex::default(),
+            names_all,
+        }
+    }
+
+    /// Takes note of a problem that is told in these words; true if its path is to be named.
+    pub fn meets(&self, words: &str) -> bool {
+        if self.names_all {
+            return true;
+        }
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let so_far = match met.get_mut(words) {
+            Some(so_far) => so_far,
+            None => met.entry(words.to_owned()).or_default(),
+        };
+        *so_far += 1;
+        *so_far <= NAMED
+    }
+
+    /// Says how many of each kind were not named, and forgets them.
+    pub fn rest(&self) -> Vec<String> {
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let met = std::mem::take(&mut *met);
+        let more = met.into_iter().filter(|&(_, times)| times > NAMED);
+        more.map(|(words, times)| {
+            let unnamed = count(times - NAMED);
+            format!("{unnamed} more: {words} (-v names all)")
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_each_kind_are_named_and_the_rest_is_counted() {
+        let alike = Alike::new(false);
+        let named = (0..2_000).filter(|_| alike.meets("locked")).count() as u64;
+        assert_eq!(named, NAMED);
+        let others = (0..NAMED).filter(|_| alike.meets("broken")).count() as u64;
+        assert_eq!(others, NAMED, "as many as are named are not too many");
+        assert_eq!(alike.rest(), ["1,980 more: locked (-v names all)"]);
+        assert!(alike.rest().is_empty(), "it is said once");
+    }
+
+    #[test]
+    fn all_are_named_if_that_is_wanted() {
+        let alike = Alike::new(true);
+        assert!((0..2_000).all(|_| alike.meets("locked")));
+        assert!(alike.rest().is_empty());
+    }
+}

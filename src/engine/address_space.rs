@@ -1,0 +1,102 @@
+//! Address space, where the process may have only so much of it (`ulimit -v`, `RLIMIT_AS`).
+//!
+//! What is only mapped counts there as well: a thread's stack, and the heap that the C library maps for each
+//! thread (64 MiB). Without care a run that needs 20 MB of memory ends for want of 500 MB of addresses.
+
+use crate::sys::{mallopt, rlimit};
+use crate::units::Bytes;
+
+/// What a run needs besides its threads: tables, and whatever the libraries map.
+const BASE: u64 = 32 << 20;
+
+/// What a thread takes: its stack (the standard library's 2 MiB), the ring's memory, and blocks of its own.
+const THREAD: u64 = 3 << 20;
+
+/// Threads that a run can do with: the engine's, a walker, and one of each pool, and as many again at its end.
+const FEWEST: usize = 4;
+
+/// Less address space than a run can do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "only {left} of address space are left, and a search needs {least} before it has found anything: \
+     raise the limit (ulimit -v unlimited)"
+)]
+pub struct TooLittle {
+    left: Bytes,
+    least: Bytes,
+}
+
+/// What is left of it when a run begins.
+#[derive(Clone, Copy, Debug)]
+pub struct AddressSpace {
+    left: Option<u64>,
+}
+
+/// Has all threads share one heap where address space is limited. Of use only before there are any.
+pub fn spare() {
+    if rlimit::free_address_space().is_some() {
+        mallopt::share_one_heap();
+    }
+}
+
+impl AddressSpace {
+    /// What is left now.
+    ///
+    /// # Errors
+    /// If that is too little.
+    pub fn left() -> Result<Self, TooLittle> {
+        Self::of(rlimit::free_address_space())
+    }
+
+    fn of(left: Option<u64>) -> Result<Self, TooLittle> {
+        let least = BASE + FEWEST as u64 * THREAD;
+        match left {
+            Some(left) if left < least => Err(TooLittle {
+                left: Bytes(left),
+                least: Bytes(least),
+            }),
+            left => Ok(Self { left }),
+        }
+    }
+
+    /// Threads of one kind at most: walkers and the threads of each pool get a quarter each of half of what is left, the tables
+    /// the other half.
+    pub fn threads(self) -> usize {
+        match self.left {
+            Some(left) => ((left - BASE) / 2 / FEWEST as u64 / THREAD).max(1) as usize,
+            None => usize::MAX,
+        }
+    }
+
+    /// Bytes that may be in flight at most.
+    pub fn in_flight(self) -> u64 {
+        self.left.map_or(u64::MAX, |left| left / 8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_and_what_is_in_flight_fit_into_what_is_left() {
+        for mebibytes in [45, 64, 100, 200, 500, 1000, 100_000] {
+            let left = mebibytes << 20;
+            let space = AddressSpace::of(Some(left)).expect("is enough");
+            let taken = 4 * space.threads() as u64 * THREAD + space.in_flight();
+            assert!(taken <= left - BASE / 2, "{mebibytes} MiB: {taken}");
+        }
+        let all = AddressSpace::of(None).expect("is enough");
+        assert_eq!((all.threads(), all.in_flight()), (usize::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn too_little_is_said_to_be() {
+        let refused = AddressSpace::of(Some(20 << 20)).expect_err("is too little");
+        assert_eq!(
+            refused.to_string(),
+            "only 21.0 MB of address space are left, and a search needs 46.1 MB before it has found anything: \
+             raise the limit (ulimit -v unlimited)"
+        );
+    }
+}

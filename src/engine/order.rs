@@ -1,0 +1,160 @@
+//! The order of names in a file, of files in a set, and of sets in a report: total orders that do not
+//! depend on what was found first.
+//!
+//! A name comes before another if its root was given first, then if fewer folders lie above it, then by its
+//! path, byte by byte. A file counts with the best of its names, a set with its first file.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use crate::file::{Catalog, DirId, DirTable, FileIndex};
+
+/// A name and the folder that it lies in.
+pub type Name<'c> = (DirId, &'c [u8]);
+
+/// The best of a file's names: the one to show.
+pub fn best_name<'c>(catalog: &'c Catalog, dirs: &DirTable, file: FileIndex) -> Name<'c> {
+    let first = (catalog.dir(file), catalog.first_name(file));
+    if !catalog.has_further_names(file) {
+        return first;
+    }
+    let order = |a: &Name<'_>, b: &Name<'_>| compare(dirs, a, b);
+    catalog.names(file).min_by(order).unwrap_or(first)
+}
+
+/// Compares two names: the better one is less.
+pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
+    let by_folder = match a.0 == b.0 {
+        true => Ordering::Equal,
+        false => by_place(dirs, &place(dirs, a.0), &place(dirs, b.0)),
+    };
+    by_folder.then_with(|| a.1.cmp(b.1))
+}
+
+/// What a folder is ranked by: root, depth, and the folder for its path.
+type Place = (u32, usize, DirId);
+
+fn place(dirs: &DirTable, dir: DirId) -> Place {
+    (dirs.root(dir), dirs.depth(dir), dir)
+}
+
+/// Of folders at one depth none is the beginning of another, so that their paths decide before names do.
+fn by_place(dirs: &DirTable, a: &Place, b: &Place) -> Ordering {
+    let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
+    by_depth.then_with(|| dirs.compare(a.2, b.2))
+}
+
+/// The best names of some files. Few have more than one, and only theirs are kept.
+struct Best<'c> {
+    catalog: &'c Catalog,
+    of_several: HashMap<FileIndex, Name<'c>>,
+}
+
+impl<'c> Best<'c> {
+    fn new(files: &[FileIndex], catalog: &'c Catalog, dirs: &DirTable) -> Self {
+        let several = files
+            .iter()
+            .filter(|&&file| catalog.has_further_names(file));
+        let best = several.map(|&file| (file, best_name(catalog, dirs, file)));
+        Self {
+            catalog,
+            of_several: best.collect(),
+        }
+    }
+
+    fn folder(&self, file: FileIndex) -> DirId {
+        let best = self.of_several.get(&file);
+        best.map_or_else(|| self.catalog.dir(file), |name| name.0)
+    }
+
+    fn bare(&self, file: FileIndex) -> &'c [u8] {
+        let best = self.of_several.get(&file);
+        best.map_or_else(|| self.catalog.first_name(file), |name| name.1)
+    }
+}
+
+/// Sorts the files of a set: the best candidate to keep first.
+pub fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
+    if files.len() < 2 {
+        return;
+    }
+    let best = Best::new(files, catalog, dirs);
+    let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
+    let mut ranked: Vec<(u32, FileIndex)> = files
+        .iter()
+        .map(|&file| (ranks.of(best.folder(file)), file))
+        .collect();
+    let identity = |file| {
+        let fingerprint = catalog.fingerprint(file);
+        (fingerprint.dev, fingerprint.ino)
+    };
+    ranked.sort_unstable_by(|&(x, a), &(y, b)| {
+        let by_name = || best.bare(a).cmp(best.bare(b));
+        // Only something that was moved during the scan has the path of another file.
+        let by_identity = || identity(a).cmp(&identity(b));
+        x.cmp(&y).then_with(by_name).then_with(by_identity)
+    });
+    for (file, (_, next)) in files.iter_mut().zip(ranked) {
+        *file = next;
+    }
+}
+
+/// Sorts sets: by what is better about them, where that is equal by their first files.
+pub fn sort_sets<T, B: Ord>(
+    sets: &mut [T],
+    better: impl Fn(&T) -> B,
+    first: impl Fn(&T) -> FileIndex,
+    catalog: &Catalog,
+    dirs: &DirTable,
+) {
+    let files: Vec<FileIndex> = sets.iter().map(&first).collect();
+    let best = Best::new(&files, catalog, dirs);
+    let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
+    drop(files);
+    sets.sort_by(|a, b| {
+        let by_first = || {
+            let key = |set| {
+                let file = first(set);
+                (ranks.of(best.folder(file)), best.bare(file))
+            };
+            key(a).cmp(&key(b))
+        };
+        better(a).cmp(&better(b)).then_with(by_first)
+    });
+}
+
+/// The places of some folders in their order, so that each path is compared once and not for each file.
+struct Ranks {
+    folders: Vec<DirId>,
+    ranks: Vec<u32>,
+}
+
+impl Ranks {
+    fn new(folders: impl Iterator<Item = DirId>, dirs: &DirTable) -> Self {
+        let mut folders: Vec<DirId> = folders.collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let mut places: Vec<Place> = folders.iter().map(|&dir| place(dirs, dir)).collect();
+        places.sort_unstable_by(|a, b| by_place(dirs, a, b));
+        let mut ranks = Self {
+            ranks: vec![0; folders.len()],
+            folders,
+        };
+        let mut rank = 0;
+        for (nth, place) in places.iter().enumerate() {
+            // A folder that was moved during the scan may have the path of another one.
+            rank += u32::from(nth > 0 && by_place(dirs, &places[nth - 1], place).is_ne());
+            let at = ranks.index(place.2);
+            ranks.ranks[at] = rank;
+        }
+        ranks
+    }
+
+    fn index(&self, dir: DirId) -> usize {
+        self.folders.partition_point(|&folder| folder < dir)
+    }
+
+    fn of(&self, dir: DirId) -> u32 {
+        self.ranks[self.index(dir)]
+    }
+}

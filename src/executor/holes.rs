@@ -1,0 +1,209 @@
+//! Which bytes of a file need not be read, because the file system says that they are zeros.
+//!
+//! Only in search: what is compared before an act, or to verify, is read byte by byte.
+
+use std::os::fd::AsFd;
+
+use crate::sys::aligned::ALIGNMENT;
+use crate::sys::seek::{self, Run};
+use crate::sys::stat::Stat;
+use crate::sys::statfs;
+
+/// Bytes that a file has at least beyond the blocks allocated to it, or nobody looks for holes: to find one costs
+/// two system calls of a microsecond, to read a megabyte of zeros some hundred.
+const MISSING: u64 = 1 << 20;
+
+/// Holes shorter than this are read.
+const SHORT: u64 = 64 << 10;
+
+/// After a short hole so much is read before anybody looks again: where data and holes take turns block by block,
+/// asking for each would cost more than reading them.
+const BACK_OFF: u64 = 1 << 20;
+
+/// The beginning is read as ever: samples are taken from the first piece.
+const BEGINNING: u64 = 256 << 10;
+
+/// Where the holes of an open file are, as far as it was asked lately.
+#[derive(Clone, Copy, Debug)]
+pub struct Holes {
+    /// Nothing else is asked about a file that has none to speak of.
+    is_thin: bool,
+    from: u64,
+    run: Run,
+}
+
+/// True if it pays to look for the holes of a file, and what is called one holds nothing.
+pub fn is_thin(fd: impl AsFd, stat: &Stat) -> bool {
+    let allocated = stat.blocks.saturating_mul(512);
+    stat.size.saturating_sub(allocated) >= MISSING && statfs::has_true_holes(fd)
+}
+
+impl Holes {
+    /// Of a file that is thin or not.
+    pub fn of(is_thin: bool) -> Self {
+        Self {
+            is_thin,
+            from: 0,
+            run: Run {
+                is_hole: false,
+                end: BEGINNING,
+            },
+        }
+    }
+
+    /// What follows in the file from this place on. Its end is beyond the place, and a multiple of what direct reads
+    /// want unless nothing else follows.
+    pub fn at(&mut self, fd: impl AsFd, offset: u64) -> Run {
+        if !self.is_thin {
+            return Run {
+                is_hole: false,
+                end: u64::MAX,
+            };
+        }
+        if !(self.from..self.run.end).contains(&offset) {
+            let run = seek::run_at(fd, offset);
+            (self.from, self.run) = (offset, rounded(run, offset));
+        }
+        self.run
+    }
+
+    /// True if all of these bytes are in one hole.
+    pub fn cover(&mut self, fd: impl AsFd, offset: u64, len: u64) -> bool {
+        let run = self.at(fd, offset);
+        run.is_hole && run.end >= offset.saturating_add(len)
+    }
+}
+
+/// A run that is worth a step of its own.
+fn rounded(run: Option<Run>, offset: u64) -> Run {
+    let align = ALIGNMENT as u64;
+    let data = |end| Run {
+        is_hole: false,
+        end,
+    };
+    match run {
+        // Who does not tell is not asked again.
+        None => data(u64::MAX),
+        Some(Run { is_hole: true, end }) => {
+            let end = match end {
+                u64::MAX => end,
+                end => end / align * align,
+            };
+            match end >= offset.saturating_add(SHORT) {
+                true => Run { is_hole: true, end },
+                false => data((offset / align * align).saturating_add(BACK_OFF)),
+            }
+        }
+        Some(Run { end, .. }) => {
+            let end = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+            // A file that is being cut off may say anything.
+            data(end.max((offset / align + 1) * align))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+    use crate::sys::stat;
+
+    /// A file in memory, which has true holes.
+    fn file(len: u64, data: &[(u64, usize)]) -> File {
+        let file = tempfile::tempfile_in("/dev/shm").expect("a file in memory");
+        file.set_len(len).expect("longer");
+        for &(offset, len) in data {
+            file.write_all_at(&vec![1; len], offset).expect("written");
+        }
+        file
+    }
+
+    fn thin(file: &File) -> bool {
+        is_thin(file, &stat::descriptor(file).expect("is open"))
+    }
+
+    #[test]
+    fn only_files_that_lack_blocks_are_asked() {
+        assert!(thin(&file(MISSING, &[])));
+        assert!(!thin(&file(MISSING - 1, &[])));
+        assert!(!thin(&file(2 * MISSING, &[(0, 1 + MISSING as usize)])));
+        // A file system that is not on the list, with a file that has no blocks.
+        let proc = File::open("/proc/self/maps").expect("is there");
+        let mut stat = stat::descriptor(&proc).expect("is open");
+        (stat.size, stat.blocks) = (1 << 40, 0);
+        assert!(!is_thin(&proc, &stat));
+        let dense = file(1 << 30, &[]);
+        let all = Run {
+            is_hole: false,
+            end: u64::MAX,
+        };
+        assert_eq!(Holes::of(false).at(&dense, 1 << 29), all);
+    }
+
+    #[test]
+    fn holes_are_found_behind_the_beginning_if_they_are_long() {
+        const M: u64 = 1 << 20;
+        let file = file(
+            100 * M,
+            // An island, one block, a short hole, an end that is no multiple.
+            &[
+                (10 * M, 4096),
+                (20 * M, 4096),
+                (20 * M + 8192, 4096),
+                (50 * M, 5000),
+            ],
+        );
+        let mut holes = Holes::of(true);
+        let mut runs = Vec::new();
+        let mut at = 0;
+        while at < 100 * M {
+            let run = holes.at(&file, at);
+            runs.push((run.is_hole, run.end));
+            at = run.end;
+        }
+        assert_eq!(
+            runs,
+            [
+                (false, BEGINNING),
+                (true, 10 * M),
+                (false, 10 * M + 4096),
+                (true, 20 * M),
+                (false, 20 * M + 4096),
+                (false, 20 * M + 4096 + BACK_OFF),
+                (true, 50 * M),
+                (false, 50 * M + 8192),
+                (true, u64::MAX),
+            ]
+        );
+        assert!(holes.cover(&file, 11 * M, 9 * M));
+        assert!(!holes.cover(&file, 11 * M, 9 * M + 1));
+        assert!(!holes.cover(&file, 10 * M, 1));
+    }
+
+    #[test]
+    fn there_is_always_something_ahead() {
+        for offset in [0, 5, 4095, 4096, 1 << 40] {
+            for run in [
+                None,
+                Some(Run {
+                    is_hole: true,
+                    end: offset + 1,
+                }),
+                Some(Run {
+                    is_hole: false,
+                    end: offset,
+                }),
+                Some(Run {
+                    is_hole: true,
+                    end: u64::MAX,
+                }),
+            ] {
+                let rounded = rounded(run, offset);
+                assert!(rounded.end > offset, "{run:?} at {offset}");
+                assert!(rounded.end.is_multiple_of(4096) || rounded.end == u64::MAX);
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Thin files, against what a plain read of them gives.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crossbeam_channel::unbounded;
+use proptest::prelude::*;
+
+use crate::hash::Digest;
+
+use super::buffer::LargePages;
+use super::parts::Team;
+use super::reader::{Reader, Settings};
+use super::stream::Window;
+use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::testing::{Hashing, add_task, bytes, failure, fingerprint, in_time, settings};
+use super::worker::{self, Shape};
+
+const M: u64 = 1 << 20;
+
+/// How whole files are read.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    kind: Kind,
+    window: Window,
+    /// Bytes of a part, if threads help each other.
+    each: Option<u64>,
+    threads: usize,
+    past_cache: bool,
+}
+
+/// One thread, one file after the other, from front to back.
+const PLAIN: Way = Way {
+    kind: Kind::Bulk,
+    window: Window::NONE,
+    each: None,
+    threads: 1,
+    past_cache: false,
+};
+
+fn ways() -> Vec<Way> {
+    let parts = |each, threads| Way {
+        each: Some(each),
+        threads,
+        ..PLAIN
+    };
+    let past_cache = |way| Way {
+        past_cache: true,
+        ..way
+    };
+    vec![
+        PLAIN,
+        past_cache(PLAIN),
+        // A disk with a head.
+        Way {
+            window: Window {
+                bytes: 2 * M,
+                files: 3,
+            },
+            ..PLAIN
+        },
+        parts(64 << 10, 1),
+        parts(64 << 10, 3),
+        parts(M, 2),
+        past_cache(parts(128 << 10, 2)),
+        Way {
+            kind: Kind::Compare,
+            ..PLAIN
+        },
+    ]
+}
+
+/// Reads whole files of a folder; tickets are their places in the list.
+fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Completion<Digest>> {
+    let (to, tasks) = unbounded();
+    let (done, completions) = unbounded();
+    let mut batch = Batch {
+        kind: way.kind,
+        ..Batch::default()
+    };
+    for (i, name) in files.iter().enumerate() {
+        let expect = fingerprint(&folder.join(name));
+        let whole = Span {
+            offset: 0,
+            len: expect.size,
+        };
+        let spans = [whole, Span { offset: 0, len: 0 }];
+        add_task(&mut batch, i as u64, name, expect, spans).may_go_past_cache = way.past_cache;
+    }
+    to.send(batch).expect("we hold the other end");
+    let settings = Settings {
+        past_cache: way.past_cache.then(|| LargePages::new(4 << 20)),
+        ..settings(folder)
+    };
+    let count = files.len();
+    in_time(move || {
+        let shape = Shape {
+            slots: 1,
+            slot_size: 0,
+            window: way.window,
+        };
+        let team = way.each.map(Team::new);
+        thread::scope(|scope| {
+            for _ in 0..way.threads {
+                let reader = Reader::new(settings.clone(), fold.clone());
+                let (team, tasks, done) = (team.clone(), tasks.clone(), done.clone());
+                scope.spawn(move || worker::run(reader, shape, team, &tasks, &done));
+            }
+            drop(done);
+            let mut all: Vec<Completion<Digest>> = Vec::new();
+            while all.len() < count {
+                all.extend(completions.recv().expect("as many answers as tasks"));
+            }
+            drop(to);
+            all.sort_by_key(|completion| completion.ticket);
+            all
+        })
+    })
+}
+
+/// Writes a file of this length that has bytes in these places only.
+fn write_thin(path: &Path, len: u64, islands: &[(u64, Vec<u8>)]) {
+    let file = File::create(path).expect("made");
+    file.set_len(len).expect("longer");
+    for (offset, bytes) in islands {
+        let left = len.saturating_sub(*offset).min(bytes.len() as u64);
+        file.write_all_at(&bytes[..left as usize], *offset)
+            .expect("written");
+    }
+}
+
+/// What reading and hashing gives, or comparing with a plain copy.
+fn check(folder: &Path, names: &[String], way: Way) {
+    let all = read(folder, names, way, Hashing::default());
+    for (i, completion) in all.iter().enumerate() {
+        let content = fs::read(folder.join(&names[i])).expect("is there");
+        match completion.outcome {
+            Outcome::Read { digests, bytes, .. } => {
+                let expected = Digest::of(blake3::hash(&content), true);
+                assert_eq!(digests, [Some(expected), None], "{way:?}");
+                assert!(bytes <= content.len() as u64);
+            }
+            Outcome::Compared { with, .. } => {
+                let equal =
+                    |name: &String| fs::read(folder.join(name)).ok() == Some(content.clone());
+                let first = names.iter().position(equal);
+                assert_eq!(Some(with as usize), first, "{way:?}");
+            }
+            ref other => panic!("{way:?}: {other:?}"),
+        }
+    }
+}
+
+/// A length, and islands anywhere: on the borders of blocks and beside them, short and long, of zeros too.
+fn thin() -> impl Strategy<Value = (u64, Vec<(u64, Vec<u8>)>)> {
+    let place = prop_oneof![0..6 * M, (0..1536_u64).prop_map(|block| block * 4096)];
+    let len = prop_oneof![
+        3 => 1..10_000_usize,
+        2 => Just(4096_usize),
+        1 => 60_000..300_000_usize,
+    ];
+    let island = (place, len, prop_oneof![4 => Just(true), 1 => Just(false)]).prop_map(
+        |(offset, len, has_bytes)| match has_bytes {
+            true => (offset, bytes(offset, len)),
+            false => (offset, vec![0; len]),
+        },
+    );
+    let length = prop_oneof![2 * M..6 * M, (512..1536_u64).prop_map(|block| block * 4096)];
+    (length, prop::collection::vec(island, 0..12))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// On whatever holds the temporary folder, where most of what was written has no place on the disk yet, and in memory.
+    #[test]
+    fn thin_files_are_read_like_any_others((len, islands) in thin(), other in thin()) {
+        for folder in [tempfile::tempdir(), tempfile::tempdir_in("/dev/shm")] {
+            let folder = folder.expect("a folder");
+            let names = ["thin", "dense", "other"].map(str::to_owned);
+            write_thin(&folder.path().join("thin"), len, &islands);
+            let content = fs::read(folder.path().join("thin")).expect("is there");
+            fs::write(folder.path().join("dense"), content).expect("written");
+            write_thin(&folder.path().join("other"), len, &other.1);
+            for way in ways() {
+                check(folder.path(), &names, way);
+            }
+        }
+    }
+}
+
+/// In memory, where what is called a hole is one whatever the tests run on.
+#[test]
+fn holes_are_not_read() {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    let names = ["f0", "f1"].map(str::to_owned);
+    for name in &names {
+        write_thin(
+            &folder.path().join(name),
+            300 * M,
+            &[(150 * M, bytes(1, 5000))],
+        );
+    }
+    for way in ways() {
+        for completion in read(folder.path(), &names, way, Hashing::default()) {
+            let bytes = match completion.outcome {
+                Outcome::Read { bytes, .. } | Outcome::Compared { bytes, .. } => bytes,
+                other => panic!("{other:?}"),
+            };
+            assert!((5000..M).contains(&bytes), "{bytes} by {way:?}");
+        }
+    }
+}
+
+/// The beginning has been read, and the hole behind it asked for or not, when bytes come into it.
+#[test]
+fn what_comes_into_a_hole_meanwhile_is_a_change() {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    let path = folder.path().join("f");
+    for at in [4 * M, 40 * M, 63 * M] {
+        write_thin(&path, 64 * M, &[(0, bytes(1, 5000))]);
+        let was_begun = Arc::new(AtomicBool::new(false));
+        let fold = Hashing {
+            part_begun: {
+                let (path, was_begun) = (path.clone(), Arc::clone(&was_begun));
+                Arc::new(move |offset| {
+                    if offset == 40 * M && !was_begun.swap(true, Ordering::Relaxed) {
+                        let file = File::options().write(true).open(&path).expect("is there");
+                        file.write_all_at(b"more", at).expect("written");
+                    }
+                })
+            },
+            ..Hashing::default()
+        };
+        let way = Way {
+            each: Some(M),
+            ..PLAIN
+        };
+        let all = read(folder.path(), &["f".to_owned()], way, fold);
+        assert_eq!(failure(&all[0].outcome), Failure::Changed, "{at}");
+        assert!(was_begun.load(Ordering::Relaxed));
+    }
+}
