@@ -159,6 +159,7 @@ fn as_read(set: &DuplicateSet, format: &Format) -> ReadSet {
     let read = |member: &Member| ReadMember {
         names: member.names.clone(),
         facts: (format.name != "text").then(|| facts(member)),
+        marked: false,
     };
     ReadSet {
         size: set.size,
@@ -291,7 +292,8 @@ fn lines_taken_out_of_text_change_nothing_else() -> Tested {
     assert_eq!(without("* -")?.sets.len(), 2);
     // Lines of the header and the end.
     assert_eq!(without("# folder")?.frame.header, None);
-    assert_eq!(without("# complete")?.frame.ending, Ending::Unsaid);
+    let error = without("# complete").err().ok_or("should be refused")?;
+    assert!(matches!(error, ReadError::NoEnd { .. }), "{error}");
     Ok(())
 }
 

@@ -32,6 +32,9 @@ impl Stage {
     }
 }
 
+/// The last line of a report in text.
+const END: &str = "# complete: by hand\n";
+
 /// Ten million lines that name files which are not there, one set after the other.
 struct Endless {
     left: u64,
@@ -73,6 +76,7 @@ fn in_full_ten_million_lines_take_little_memory() {
         at: 0,
     };
     std::io::copy(&mut lines, &mut file).expect("written");
+    file.write_all(END.as_bytes()).expect("written");
     let run = stage.with_memory(256 << 20).arg(&path).run();
     run.exits(1)
         .says("10,000,000 names left alone: each is not there any more");
@@ -218,5 +222,6 @@ fn one_large_set(stage: &Stage, files: u64) -> String {
         let mark = if number == 77 { '*' } else { ' ' };
         report.push_str(&format!("  {} {mark} {}\n", number + 1, file.display()));
     }
+    report.push_str(END);
     report
 }

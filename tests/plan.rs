@@ -87,6 +87,84 @@ fn every_rule_can_be_used() {
     }
 }
 
+/// Three files that each rule can tell apart, and what each prefers.
+const BY_RULE: [(&str, &str); 10] = [
+    ("newest", "new"),
+    ("oldest", "old/deep/down/x"),
+    ("longest-path", "old/deep/down/x"),
+    ("shallowest", "new"),
+    ("first-root", "mid/linked"),
+    ("under old", "old/deep/down/x"),
+    ("name l*", "mid/linked"),
+    ("regex /deep/", "old/deep/down/x"),
+    ("largest-link-count", "mid/linked"),
+    ("name x*,y", "mid/linked"),
+];
+
+fn three() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["new", "mid/linked", "old/deep/down/x"], "the same")
+            .hard_link("left-out/again", "mid/linked")
+            .modified("new", 3000)
+            .modified("mid/linked", 2000)
+            .modified("old/deep/down/x", 1000),
+    )
+}
+
+#[test]
+fn find_puts_the_stars_where_the_plan_will() {
+    for (rule, stays) in BY_RULE {
+        for format in ["text", "json", "ndjson", "csv", "fdupes", "nul"] {
+            let stage = three();
+            let run = stage
+                .seekless("find mid . -E left-out -f")
+                .arg(format)
+                .arg("--keep")
+                .arg(rule);
+            let report = run.run().exits(0).stdout_text();
+            let places = ["new", "mid/linked", "old/deep/down/x"].map(|name| {
+                let ends = ["\n", "\"", "\0", ","].map(|end| format!("{name}{end}"));
+                let found = ends.iter().filter_map(|name| report.find(name)).min();
+                (found.unwrap_or_else(|| panic!("{name}: {report}")), name)
+            });
+            let first = places.iter().min().expect("three").1;
+            assert_eq!(first, stays, "{rule} {format}\n{report}");
+            if !["text", "json", "ndjson"].contains(&format) {
+                continue;
+            }
+            // That is what stays, also without the rule; and another rule is still asked.
+            let kept = |line: &str| {
+                let run = stage.on_report(line, report.clone()).exits(0);
+                let plan = run.stdout_text();
+                let kept = plan
+                    .lines()
+                    .find(|line| line.starts_with("  keep"))
+                    .map(str::to_owned);
+                kept.unwrap_or_else(|| panic!("nothing is kept: {run}"))
+            };
+            assert!(
+                kept("remove -n --from -").ends_with(stays),
+                "{rule} {format}"
+            );
+            assert!(kept("remove -n --keep newest --from -").ends_with("/new"));
+            assert!(kept("remove -n --keep oldest --from -").ends_with("/x"));
+        }
+        let stage = three();
+        stage
+            .seekless("remove --yes mid . -E left-out --keep")
+            .arg(rule)
+            .run()
+            .exits(0);
+        assert!(stage.has(stays), "{rule}");
+    }
+    three()
+        .run("find --keep newst .")
+        .exits(2)
+        .says("--keep: ")
+        .says("is no rule");
+}
+
 #[test]
 fn so_many_stay() {
     let stage = Stage::new(Tree::new().copies(["a", "b", "c", "d"], "x"));
@@ -111,6 +189,64 @@ fn references_stay_and_are_searched() {
         .on_report("remove --yes --from - --reference lib", report)
         .exits(0);
     assert_eq!(stage.names(), ["lib/x", "lib/y"]);
+}
+
+/// Copies in the library and on the phone, and copies that are on the phone only.
+fn library_and_phone() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["lib/x", "phone/x", "card/x"], "in the library")
+            .copies(
+                ["phone/p1", "phone/p2", "card/p3"],
+                "on phone and card only",
+            ),
+    )
+}
+
+#[test]
+fn with_references_only_what_they_hold_is_acted_on() {
+    let alone = ["card/p3", "lib/x", "phone/p1", "phone/p2"];
+    let stage = library_and_phone();
+    stage
+        .run("remove --yes --reference lib phone card")
+        .exits(0)
+        .says("1 set left alone: no file of it lies below a --reference");
+    assert_eq!(stage.names(), alone);
+    for format in ["text", "json", "ndjson"] {
+        let stage = library_and_phone();
+        let report = stage.report(&format!("find -f {format} lib phone card"));
+        stage
+            .on_report("remove --yes --from - --reference lib", report)
+            .exits(0);
+        assert_eq!(stage.names(), alone, "{format}");
+    }
+    let stage = library_and_phone();
+    stage
+        .run("move --yes --to away --reference lib --only-under phone phone")
+        .exits(0);
+    assert!(stage.has("phone/p1") && stage.has("phone/p2") && !stage.has("phone/x"));
+    // A reference of which nothing is left is none.
+    let stage = library_and_phone();
+    let report = stage.report("find lib phone card");
+    fs::remove_file(stage.tree.path("lib/x")).expect("removed");
+    stage
+        .on_report("remove --yes --from - --reference lib", report)
+        .exits(1);
+    assert_eq!(stage.names().len(), 5);
+}
+
+#[test]
+fn the_plan_counts_what_no_reference_holds_and_does_not_list_it() {
+    let stage = library_and_phone();
+    let run = stage.run("remove -n --reference lib phone card").exits(0);
+    let text = run.stdout_text();
+    assert!(!text.contains("/p1") && !text.contains("/p3"), "{run}");
+    assert!(
+        text.contains("# 1 set left alone: no file of it lies below a --reference"),
+        "{run}"
+    );
+    let run = stage.run("hardlink -n --reference lib phone card").exits(0);
+    assert!(!run.stdout_text().contains("/p1"), "{run}");
 }
 
 #[test]
@@ -163,11 +299,9 @@ fn further_names_of_the_kept_file_stay_too() {
     let stage = Stage::new(tree);
     let run = stage.run("remove --yes .").exits(0);
     assert_eq!(stage.names(), ["a", "b"], "{run}");
-    stage
-        .run("remove --yes -H .")
-        .exits(0)
-        .says("Nothing to remove");
-    assert_eq!(stage.names(), ["a", "b"]);
+    // Unless that is asked for.
+    stage.run("remove --yes -H .").exits(0);
+    assert_eq!(stage.names().len(), 1);
 }
 
 #[test]
@@ -254,6 +388,7 @@ fn nothing_is_done_without_a_word() {
         ("remove --yes", "say what to remove duplicates of"),
         ("remove --yes --from r .", "cannot be used with"),
         ("remove --yes --from r --min-size 1", "cannot be used with"),
+        ("remove --yes -H --from r", "cannot read the report r"),
         ("move --yes .", "--to"),
         ("remove --yes -o plan .", "add --dry-run or --script"),
         ("remove --script --trash .", "cannot use the trash"),

@@ -80,6 +80,67 @@ fn lines_that_were_taken_out_are_left_alone_and_the_mark_decides() {
     assert_eq!(stage.names().len(), 3);
 }
 
+/// A report on a, b and c in which b would be kept by its time, with its stars put somewhere.
+fn starred(stars: &[usize]) -> (Stage, String) {
+    let stage = abc();
+    let tree = Tree::new().copies(["a", "b", "c"], "the same bytes");
+    let tree = tree.modified("a", 1_000).modified("b", 3_000);
+    let stage = Stage {
+        tree: tree.modified("c", 2_000),
+        ..stage
+    };
+    let mut report = stage.report_in("text").replace("  1 *", "  1  ");
+    for star in stars {
+        report = report.replace(&format!("  {star}  "), &format!("  {star} *"));
+    }
+    (stage, report)
+}
+
+#[test]
+fn a_star_that_the_user_moved_wins_over_rules() {
+    for (stars, stays) in [
+        (&[3][..], &["c"][..]),
+        (&[2], &["b"]),
+        // Both of them were marked by somebody: one of the two is not where reports have it.
+        (&[1, 3], &["a", "c"]),
+        // As it was written: the rule decides.
+        (&[1], &["b"]),
+        (&[], &["b"]),
+    ] {
+        let (stage, report) = starred(stars);
+        let run = stage.on_report("remove -n --keep newest --from -", report.clone());
+        let told = run.stdout_text().contains("marked in the report");
+        assert_eq!(told, stars != [1] && !stars.is_empty(), "{stars:?}\n{run}");
+        stage
+            .on_report("remove --yes --keep newest --from -", report)
+            .exits(0);
+        assert_eq!(stage.names(), stays, "{stars:?}");
+    }
+}
+
+#[test]
+fn a_star_counts_as_moved_by_its_files_number() {
+    // The line that had it was taken out, or the set was cut in two.
+    let (stage, _) = starred(&[]);
+    let sets = "14 B (14 bytes) * 3, reclaimable 1 B (1 bytes), blake3 -\n  3 * c\n  2   b\n";
+    let cut = with_header(&stage, sets);
+    stage
+        .on_report("remove --yes --keep newest --from -", cut)
+        .exits(0);
+    assert_eq!(stage.names(), ["a", "c"]);
+    // With a further file to keep, the rule chooses it; references stay as well.
+    let (stage, report) = starred(&[3]);
+    stage
+        .on_report("remove --yes --keep-n 2 --keep newest --from -", report)
+        .exits(0);
+    assert_eq!(stage.names(), ["b", "c"]);
+    let (stage, report) = starred(&[3]);
+    stage
+        .on_report("remove --yes --reference a --from -", report)
+        .exits(0);
+    assert_eq!(stage.names(), ["a", "c"]);
+}
+
 #[test]
 fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
     for format in ["text", "json", "ndjson"] {
@@ -97,6 +158,49 @@ fn a_report_cut_off_anywhere_does_nothing_or_what_it_says() {
             }
         }
     }
+}
+
+#[test]
+fn a_report_cut_off_at_the_end_of_a_line_is_refused_with_the_line_that_ends_it() {
+    for (format, ends) in [
+        ("text", "# interrupted: ended by hand"),
+        ("ndjson", r#"{"type":"summary","incomplete":true}"#),
+    ] {
+        let stage = abc();
+        let report = stage.report_in(format);
+        let ends_of_lines = report.match_indices('\n').map(|(at, _)| at + 1);
+        let mut cuts: Vec<usize> = ends_of_lines.collect();
+        assert_eq!(cuts.pop(), Some(report.len()));
+        for cut in cuts {
+            let cut = &report[..cut];
+            let run = stage
+                .remove(cut)
+                .exits(2)
+                .says("the report is cut off here");
+            let line = cut.lines().count();
+            let run = run.says(&format!("line {line}: ")).says(ends);
+            assert_eq!(stage.names().len(), 3, "{run}");
+        }
+        let last = report.trim_end().rfind('\n').expect("more than one line") + 1;
+        let ended = format!("{}{ends}\n", &report[..last]);
+        stage.remove(ended).exits(0);
+        assert_eq!(stage.names(), ["a"], "{format}");
+    }
+}
+
+#[test]
+fn a_report_of_an_interrupted_run_is_acted_on() {
+    let stage = abc();
+    let report = stage
+        .report_in("text")
+        .replace("# complete: ", "# interrupted: ");
+    stage.remove(report).exits(0);
+    assert_eq!(stage.names(), ["a"]);
+    let stage = abc();
+    let report = stage.report_in("ndjson");
+    let report = report.replace(r#""incomplete":false"#, r#""incomplete":true"#);
+    stage.remove(report).exits(0);
+    assert_eq!(stage.names(), ["a"]);
 }
 
 #[test]
@@ -214,13 +318,14 @@ fn without_a_header_only_absolute_names_are_understood() {
     let here = stage.tree.root().canonicalize().expect("there");
     let here = here.to_str().expect("plain");
     let sets = "14 B (14 bytes) * 2, reclaimable 1 B (1 bytes), blake3 -\n";
-    let relative = format!("{sets}  1 * a\n  2   b\n");
+    let end = "# complete: by hand\n";
+    let relative = format!("{sets}  1 * a\n  2   b\n{end}");
     stage
         .remove(relative)
         .exits(1)
         .says("does not say to which folder");
     assert_eq!(stage.names().len(), 3);
-    let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n");
+    let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n{end}");
     let run = stage
         .seekless("remove --yes --trust-hash --from -")
         .stdin(absolute.clone())

@@ -428,3 +428,111 @@ fn real_files_free_on_btrfs_what_the_plan_says() {
 fn real_files_free_on_xfs_what_the_plan_says() {
     real_files_free_what_the_plan_says("xfs", "-m reflink=1");
 }
+
+/// All extended attributes of a file, and what `stat` tells that a script must keep.
+fn attributes(path: &Path) -> (Vec<(String, Vec<u8>)>, [i64; 5]) {
+    let mut names = vec![0_u8; 4096];
+    let length = rustix::fs::listxattr(path, &mut names[..]).expect("attributes can be listed");
+    let names = names[..length].split(|&byte| byte == 0);
+    let names = names.filter(|name| !name.is_empty());
+    let mut all: Vec<(String, Vec<u8>)> = names
+        .map(|name| {
+            let name = String::from_utf8(name.to_vec()).expect("plain");
+            let mut value = vec![0_u8; 4096];
+            let length = rustix::fs::getxattr(path, &name, &mut value[..]).expect("an attribute");
+            (name, value[..length].to_vec())
+        })
+        .collect();
+    all.sort();
+    let metadata = fs::metadata(path).expect("metadata");
+    let numbers = [
+        i64::from(metadata.mode()),
+        i64::from(metadata.uid()),
+        i64::from(metadata.gid()),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+    ];
+    (all, numbers)
+}
+
+/// `cap_net_raw+ep`, as the kernel keeps it.
+const CAPABILITY: [u8; 20] = [
+    1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+];
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_script_for_reflink_keeps_capabilities_and_all_other_attributes() {
+    for (kind, options) in [("btrfs", ""), ("xfs", "")] {
+        let volume = Volume::on_loop(kind, 512, options);
+        let content = noise(9, 300_000);
+        let tree = Tree::inside(&volume.path()).copies(["a", "b"], &content);
+        let victim = tree.path("b");
+        let set = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(&victim, "user.note", b"mine", set).expect("set");
+        rustix::fs::setxattr(&victim, "trusted.note", b"ours", set).expect("set");
+        std::os::unix::fs::chown(&victim, Some(12), Some(34)).expect("given away");
+        tree.set_mode("b", 0o4751);
+        rustix::fs::setxattr(&victim, "security.capability", &CAPABILITY, set).expect("set");
+        let tree = tree.modified("b", 1_000_000);
+        // Setting a time has cleared nothing.
+        let before = attributes(&victim);
+        assert!(before.0.len() >= 3, "{before:?}");
+        let inode = fs::metadata(&victim).expect("metadata").ino();
+        let run = seekless(tree.root(), "reflink --script --keep oldest --protect a .");
+        let script = run.run().exits(0).stdout_text();
+        let ran = Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .expect("sh");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(
+            said.contains("1 done, 0 left alone"),
+            "{kind}: {said}\n{script}"
+        );
+        assert_ne!(fs::metadata(&victim).expect("metadata").ino(), inode);
+        assert_eq!(attributes(&victim), before, "{kind}");
+        assert_eq!(fs::read(&victim).expect("a file"), content);
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_script_for_reflink_leaves_alone_what_it_cannot_make_again() {
+    let volume = Volume::on_loop("btrfs", 256, "");
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(9, 300_000));
+    let (victim, nobody) = (tree.path("b"), Some(65534));
+    for name in ["", "a", "b"] {
+        std::os::unix::fs::chown(tree.path(name), nobody, nobody).expect("given away");
+    }
+    // Whoever owns a file may not give another one its capabilities.
+    let set = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(&victim, "security.capability", &CAPABILITY, set).expect("set");
+    let before = (attributes(&victim), picture(tree.root()));
+    let run = seekless(tree.root(), "reflink --script --keep oldest --protect a .");
+    let script = run.run().exits(0).stdout_text();
+    sh(&format!(
+        "chmod 755 {}",
+        volume.path().parent().expect("a folder").display()
+    ));
+    let ran = Command::new("setpriv")
+        .args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "sh",
+            "-c",
+            &script,
+        ])
+        .output()
+        .expect("setpriv is there");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(
+        said.contains(
+            "left alone, a new file cannot be given its owner, mode, times and attributes"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("0 done, 1 left alone, 0 failed"), "{said}");
+    assert_eq!((attributes(&victim), picture(tree.root())), before);
+}

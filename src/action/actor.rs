@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use super::act::{Act, Preparation, Sketch};
 use super::check::{Bound, Opened, Ours, Pair};
 use super::folder_entry::Identity;
+use super::further_name;
 use super::journal::{Journal, JournalError};
 use super::metadata;
 use super::record::{Intent, Raw, Record};
@@ -121,7 +122,10 @@ impl Actor {
         let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
         victim.changeable().map_err(Skip::Victim)?;
         let (keeper, target) = self.keeper(step)?;
-        if keeper.identity() == victim.identity() {
+        let is_further = keeper.identity() == victim.identity();
+        if is_further && self.settings.further_names && further_name::may_go(step.action) {
+            further_name::is_another(&keeper, &victim)?;
+        } else if is_further {
             return Err(match step.action {
                 ActionKind::Hardlink | ActionKind::Reflink => Trouble::Already,
                 _ => Skip::SameFile.into(),
@@ -131,7 +135,7 @@ impl Actor {
             let shorter = keeper.stat.size.min(victim.stat.size);
             return Err(Skip::Differs(shorter).into());
         }
-        if self.kept.contains(&victim.identity()) {
+        if !is_further && self.kept.contains(&victim.identity()) {
             return Err(Skip::Kept.into());
         }
         let number = self.journal.next_step();
@@ -245,13 +249,14 @@ impl Actor {
     ) -> Result<(super::step::Done, Identity), Trouble> {
         let mut pair = self.open_pair(sketched)?;
         // A step before this one in the batch may have come to rely on it.
-        if self.kept.contains(&pair.victim.identity()) {
+        if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
         }
         if step.action != ActionKind::Reflink {
             pair.keeper.guard().map_err(Skip::Keeper)?;
             pair.victim.guard().map_err(Skip::Victim)?;
-            if !self.settings.trust_hash {
+            // One number for two names is what some file systems give to two files.
+            if !self.settings.trust_hash || pair.is_one_file() {
                 pair.compare()?;
             }
             self.settled.keeper(&pair.keeper)?;

@@ -158,9 +158,20 @@ impl Pair {
         self.keeper.still_there().map_err(Skip::Keeper)
     }
 
+    /// True if both are one file, under two names.
+    pub fn is_one_file(&self) -> bool {
+        self.keeper.identity() == self.victim.identity()
+    }
+
     /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.
     pub fn last_look(&self) -> Result<(), Skip> {
         self.keeper.still_there().map_err(Skip::Keeper)?;
+        if self.is_one_file() {
+            let now = stat::fresh_descriptor(&self.victim.file).map_err(unreadable);
+            if now.map_err(Skip::Victim)?.links < 2 {
+                return Err(Skip::SameFile);
+            }
+        }
         self.victim.unchanged().map_err(Skip::Victim)
     }
 }

@@ -11,6 +11,7 @@ mod check;
 mod compare;
 mod copy;
 mod folder_entry;
+mod further_name;
 mod hardlink;
 mod journal;
 pub mod keep;

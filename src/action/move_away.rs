@@ -53,6 +53,10 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let folder = relocate::make_way(base_folder(base)?, below, 0o777)?;
     let done = match relocate::within(act, &folder, &name)? {
         Some(()) => Done::default(),
+        None if act.pair.is_one_file() => {
+            let hint = "a further name cannot leave its file system: remove it instead";
+            return Err(failure_with("move it", Errno::XDEV, hint));
+        }
         None => relocate::across(act, &folder, &name)?,
     };
     Ok(Done {

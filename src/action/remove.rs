@@ -19,6 +19,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     swap::remove(act)?;
     Ok(Done {
         freed,
+        notes: swap::odd_number_of_names(act).into_iter().collect(),
         ..Done::default()
     })
 }

@@ -131,6 +131,8 @@ pub struct Settings {
     pub trust_hash: bool,
     /// `hardlink`: only where owner, mode, time of modification and extended attributes are equal.
     pub same_metadata: bool,
+    /// A victim may be a further name (hard link) of its keeper, and goes then.
+    pub further_names: bool,
     /// `symlink`: the link holds an absolute path, not one relative to its folder.
     pub absolute_links: bool,
     /// `move`: the folder, an absolute path. Made if it is missing.

@@ -35,6 +35,16 @@ pub fn remove(act: &Act<'_>) -> Result<(), Trouble> {
     rescue(act, false)
 }
 
+/// Says so if a file that lost one of its names has not one fewer: somebody else gave it one or took one at
+/// the same time, or its file system does not count them.
+pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
+    let before = act.pair.victim.stat.links;
+    let now = stat::fresh_descriptor(&act.pair.keeper.file).ok()?.links;
+    (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
+        format!("had {before} names before and has {now} now: look at what else has changed it")
+    })
+}
+
 /// Puts a new name, which is made by `make` beside it, in the place of the victim's.
 ///
 /// `is_new` says whether what has a name is what was made.

@@ -66,13 +66,16 @@ impl<'a> Scene<'a> {
             return Err("the journal names no temporary file of ours".to_owned());
         }
         let aside = CString::new(aside).map_err(|error| error.to_string())?;
+        // A further name of the kept file becomes one again.
+        let (keeper, victim) = (&step.intent.keeper_state, &step.intent.victim_state);
+        let is_one_file = (keeper.dev, keeper.ino) == (victim.dev, victim.ino);
         Ok(Self {
             intent: &step.intent,
             fate: step.fate,
             place,
             ours: swap::sibling(&aside, "undo"),
             aside,
-            companion,
+            companion: companion.or_else(|| is_one_file.then_some(&step.intent.keeper.0[..])),
         })
     }
 

@@ -8,6 +8,7 @@ use seekless::action::{self, ActionKind};
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::ask;
 use super::begin::begin;
+use super::dangling_text;
 use super::exit::Exit;
 use super::gather::{self, Gathered};
 use super::outlet::{NotWritten, Place};
@@ -85,7 +86,11 @@ fn act(args: ActArgs, special: Special) -> Exit {
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
         return refuse(&voice, &error);
     }
-    let Gathered { mut plan, found } = match gather::plan(&mut run, &voice) {
+    let Gathered {
+        mut plan,
+        found,
+        any_links,
+    } = match gather::plan(&mut run, &voice) {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
     };
@@ -94,6 +99,11 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Ok(plan) => plan,
             Err(error) => return refuse(&voice, &error),
         };
+    }
+    // Where nobody is told, nobody asks.
+    let any_links = any_links && (run.talk.summary || is_written);
+    if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &voice) {
+        return exit;
     }
     let so_far = match plan.totals().has_problems() {
         true => worse(found, Exit::SomeLeft),
@@ -113,7 +123,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
     if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
         return so_far;
     }
-    worse(so_far, perform::plan(&run, &mut plan, &voice))
+    let done = perform::plan(&run, &mut plan, &voice);
+    if run.talk.summary {
+        dangling_text::after(&plan)
+            .iter()
+            .for_each(|line| voice.line(line));
+    }
+    worse(so_far, done)
 }
 
 fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {

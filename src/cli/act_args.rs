@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::search_args::SearchArgs;
+use super::search_args::{NamesArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -28,6 +28,9 @@ pub struct ActArgs {
     pub search: SearchArgs,
 
     #[command(flatten)]
+    pub names: NamesArgs,
+
+    #[command(flatten)]
     pub stay: StayArgs,
 
     #[command(flatten)]
@@ -45,7 +48,7 @@ pub struct StayArgs {
         long,
         value_name = "RULE",
         help = "Which file of a set stays: newest, shortest-path, 'under DIR', best-name, …",
-        long_help = keep_help(),
+        long_help = keep_help("Which file of a set stays"),
         help_heading = "Which files stay"
     )]
     pub keep: Vec<String>,
@@ -54,9 +57,11 @@ pub struct StayArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files stay")]
     pub keep_n: u64,
 
-    /// Files in DIR are what others are copies of: they stay, and are preferred to all others
+    /// Act only on copies of what is in DIR; the files in DIR stay
     ///
-    /// DIR is searched as well. May be repeated.
+    /// DIR is searched as well. A set without a file in DIR is left alone, however many copies it has
+    /// elsewhere. (To prefer DIR in all sets instead, use --keep 'under DIR' and give DIR as a PATH.) May be
+    /// repeated: one of the folders must hold a file of the set.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub reference: Vec<OsString>,
 
@@ -183,12 +188,14 @@ pub enum SidecarChoice {
     Ignore,
 }
 
-fn keep_help() -> String {
-    let mut help = "Which file of a set stays\n\n\
+/// The rules, behind a first line.
+pub fn keep_help(first: &str) -> String {
+    let mut help = format!(
+        "{first}\n\n\
         Rules are asked in the order in which they are given (--keep newest --keep shortest-path, or \
         --keep newest,shortest-path); the next one decides between files that are equal for the one \
         before, and what is listed first stays if none can. Without any rule it is what is listed first.\n"
-        .to_owned();
+    );
     for rule in RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
         help.push_str(&format!("\n- {}{argument}: {}", rule.name, rule.about));

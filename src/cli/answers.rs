@@ -134,6 +134,8 @@ mod tests {
                 listed: Vec::new(),
                 root: None,
                 hold: None,
+                marked: false,
+                goes: false,
             }],
             fate: Fate::Keep(String::new()),
         };

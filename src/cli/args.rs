@@ -191,6 +191,7 @@ Examples:
                                                 the copies into the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 from the phone, what is in Pictures already
+  seekless remove -H --dry-run ~/src            further names (hard links) of what stays, too
   seekless find -o found.txt ~/Pictures         first a report, to look at and to edit,
   seekless hardlink --from found.txt            then act on what is left of it
   seekless move --to ~/Duplicates --ask ~/Pictures
@@ -218,6 +219,7 @@ Examples:
   seekless -E node_modules -E .git ~/src        leave out folders by name
   find . -name '*.iso' -print0 | seekless -0    let another program choose the files
   seekless -f json -o report.json ~/Pictures    all that is known, for a program
+  seekless --keep best-name,oldest ~/Pictures   the files to keep first, marked *
   seekless --explain / /mnt/backup              how each place would be read, and why
 
 Sizes are written 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti of 1024.

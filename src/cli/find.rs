@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use seekless::action::plan::Ranking;
 use seekless::pipeline::Summary;
 
 use super::begin::begin;
@@ -21,7 +22,7 @@ use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {
-    let (run, voice) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+    let (mut run, voice) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
@@ -31,7 +32,8 @@ pub fn find(args: FindArgs) -> Exit {
     if run.config.roots.is_empty() {
         voice.complain("the list of paths on standard input is empty: there is nothing to look at");
     }
-    search(&run, &voice)
+    let ranking = run.ranking.take();
+    search(&run, ranking, &voice)
 }
 
 fn explain(run: &Run) -> Exit {
@@ -58,7 +60,7 @@ enum Outcome {
     Failed(engine::Error),
 }
 
-fn search(run: &Run, voice: &Voice) -> Exit {
+fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
     let outlet = match Outlet::open(run, voice) {
         Ok(outlet) => Mutex::new(Some(outlet)),
         Err(error) => {
@@ -81,7 +83,10 @@ fn search(run: &Run, voice: &Voice) -> Exit {
         if run.format.streams {
             scope.spawn(|| flush_now_and_then(&outlet, &control, until_over));
         }
-        watched(|| drive(run, &outlet, &control, &listener), &mut watch)
+        watched(
+            || drive(run, ranking, &outlet, &control, &listener),
+            &mut watch,
+        )
     });
     watch.draw.clear();
     listener.sum_up();
@@ -112,6 +117,7 @@ fn search(run: &Run, voice: &Voice) -> Exit {
 /// Runs the engine and writes what it finds; the only part that is on another thread.
 fn drive(
     run: &Run,
+    mut ranking: Option<Ranking>,
     outlet: &Shared<Outlet>,
     control: &Control,
     listener: &Listener<'_>,
@@ -128,6 +134,15 @@ fn drive(
     };
     let mut failed = None;
     let found = engine::find(&run.config, delivery, listener, control, &mut |set| {
+        let mut sorted = None;
+        let set = match &mut ranking {
+            Some(ranking) => {
+                let set = sorted.insert(set.clone());
+                ranking.sort(set);
+                &*set
+            }
+            None => set,
+        };
         let written = lock(outlet)
             .as_mut()
             .map_or(Ok(()), |outlet| outlet.set(set));

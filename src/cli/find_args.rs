@@ -6,13 +6,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
-use super::search_args::SearchArgs;
+use super::act_args::keep_help;
+use super::search_args::{NamesArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub names: NamesArgs,
 
     /// Report content of which there are more than N copies [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
@@ -25,6 +29,16 @@ pub struct FindArgs {
     /// Report what there is only once: the same as --rf-under 2
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
+
+    #[arg(
+        short = 'k',
+        long,
+        value_name = "RULE",
+        help = "Which file of a set comes first and is marked *: newest, 'under DIR', best-name, …",
+        long_help = keep_help("Which file of a set comes first, and is marked with * in text: the one that 'remove' and the others keep"),
+        help_heading = "Output"
+    )]
+    pub keep: Vec<String>,
 
     /// How the result is written
     #[arg(

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seekless::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Plan, Planner};
+use seekless::action::plan::{Claim, ClaimedFacts, ClaimedFile, LinkPlaces, Origin, Plan, Planner};
 use seekless::engine::{self, Config, Control, Delivery, ProgressLine};
 use seekless::report::Header;
 use seekless::report::read::{self, Ending, ReadSet};
@@ -25,6 +25,8 @@ pub struct Gathered {
     pub plan: Plan,
     /// Whether something could not be read.
     pub found: Exit,
+    /// There may be symbolic links that lead to what was found.
+    pub any_links: bool,
 }
 
 /// Makes the plan; an exit status if there is none.
@@ -53,7 +55,8 @@ fn search_origin(run: &ActRun, config: &Config) -> Origin {
         Some(run.folder.clone()),
         Some(run.started_ns),
         config.isolate,
-    );
+    )
+    .with_hard_links(config.hard_links);
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 
@@ -86,13 +89,49 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
     match (found, exit) {
         (Err(error), _) => refuse(voice, &error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
-        (Ok(_), found) => finish(planner, found, voice),
+        (Ok(summary), found) => {
+            let any_links = summary.left_out.symlinks > 0 || config.follow_links;
+            finish(planner, found, any_links, voice)
+        }
     }
 }
 
-fn finish(planner: Planner, found: Exit, voice: &Voice) -> Result<Gathered, Exit> {
+/// Looks for symbolic links that will lead nowhere: where the search was, or beside what a report names.
+pub fn look_for_links(
+    run: &ActRun,
+    plan: &mut Plan,
+    any_links: bool,
+    voice: &Voice,
+) -> Result<(), Exit> {
+    let places = match &run.source {
+        _ if !any_links => LinkPlaces::Nowhere,
+        Source::Search(config) => LinkPlaces::Below {
+            roots: config
+                .roots
+                .iter()
+                .map(|root| root.path.as_path())
+                .collect(),
+            filter: &config.filter,
+            max_depth: config.max_depth,
+            one_file_system: config.one_file_system,
+        },
+        Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
+    };
+    let mut watch = Watch {
+        draw: Draw::new(voice.bars().clone()),
+        progress: Vec::new,
+    };
+    let looked = watched(|| plan.look_for_links(&places), &mut watch);
+    looked.or_else(|error| refuse(voice, &format!("cannot keep the plan: {error}")))
+}
+
+fn finish(planner: Planner, found: Exit, any_links: bool, voice: &Voice) -> Result<Gathered, Exit> {
     match planner.finish() {
-        Ok(plan) => Ok(Gathered { plan, found }),
+        Ok(plan) => Ok(Gathered {
+            plan,
+            found,
+            any_links,
+        }),
         Err(error) => refuse(voice, &format!("cannot keep the plan: {error}")),
     }
 }
@@ -161,7 +200,7 @@ fn report(
             "{name}: the report is of a run that did not come to its end; there may be more duplicates"
         );
     }
-    finish(planner, Exit::Done, voice)
+    finish(planner, Exit::Done, true, voice)
 }
 
 fn report_origin(header: Option<&Header>) -> Origin {
@@ -175,7 +214,8 @@ fn report_origin(header: Option<&Header>) -> Origin {
         folder.is_absolute().then_some(folder),
         Some(header.started_ns),
         header.options.isolate,
-    );
+    )
+    .with_hard_links(header.options.hard_links);
     match roots.is_empty() {
         true => origin,
         false => origin.with_roots(roots.iter().map(Path::new)),
@@ -185,6 +225,7 @@ fn report_origin(header: Option<&Header>) -> Origin {
 fn claim(set: ReadSet) -> Claim {
     let files = set.members.into_iter().map(|member| ClaimedFile {
         names: member.names,
+        marked: member.marked,
         facts: member.facts.map(|facts| ClaimedFacts {
             dev: facts.dev,
             ino: facts.ino,

@@ -11,6 +11,7 @@ mod color;
 mod command_word;
 mod completions;
 mod config_folder;
+mod dangling_text;
 mod devices;
 mod draw;
 mod exit;

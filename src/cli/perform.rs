@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seekless::action::plan::Plan;
-use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{self, Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -101,7 +101,11 @@ fn carry_out(
     };
     let journal = Journal::create(&folder, header).map_err(|e| e.to_string())?;
     let partly = Arc::clone(counters);
-    let actor = Actor::new(run.acting.clone(), journal)
+    let acting = action::Settings {
+        further_names: plan.by_name(),
+        ..run.acting.clone()
+    };
+    let actor = Actor::new(acting, journal)
         .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
     let mut work = Work {
         tally: Tally {

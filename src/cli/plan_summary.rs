@@ -1,10 +1,11 @@
 //! What a plan comes to, in a few lines for stderr, and the question whether it shall be done.
 
-use seekless::action::plan::{Left, Plan};
+use seekless::action::plan::{Left, Plan, Totals};
 use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
+use super::dangling_text;
 use super::progress_text::count;
 use super::summary::plural;
 
@@ -21,8 +22,16 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             count(totals.free_nothing),
         ));
     }
+    if totals.further_names > 0 {
+        lines.push(format!(
+            "{} of them are further names (hard links) of files that stay: that frees nothing.",
+            count(totals.further_names),
+        ));
+    }
+    lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));
+    lines.extend(dangling_text::before(plan));
     if totals.steps > 0 {
         lines.extend(warning(plan.action(), acting));
     }
@@ -64,6 +73,17 @@ fn destination(acting: &action::Settings) -> String {
 fn left(why: &Left, names: u64) -> String {
     let what = plural(names, "name left alone: it", "names left alone: each");
     format!("{} {what} {}.", count(names), why.words())
+}
+
+/// Says how many sets took no part since no reference holds a copy.
+pub fn without_reference(totals: &Totals) -> Option<String> {
+    let sets = totals.without_reference;
+    let what = plural(
+        sets,
+        "set left alone: no file of it lies below a --reference",
+        "sets left alone: no file of theirs lies below a --reference",
+    );
+    (sets > 0).then(|| format!("{} {what}.", count(sets)))
 }
 
 fn companions(plan: &Plan) -> Vec<String> {

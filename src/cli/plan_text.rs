@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use seekless::action::ActionKind;
-use seekless::action::plan::{Fate, Plan, PlannedFile, SetPlan};
+use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;
+use super::{dangling_text, plan_summary};
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText {
@@ -70,6 +71,13 @@ impl PlanText {
         for (nth, name) in file.names.iter().enumerate() {
             let further = nth > 0;
             match &file.fate {
+                Fate::Keep(_) if name.goes => {
+                    let why = "a further name (hard link) of a file that stays: frees nothing";
+                    self.line(out, self.action.name(), &name.path, Some(why))?;
+                    if let Some(folder) = &self.destination {
+                        self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
+                    }
+                }
                 Fate::Keep(_) if further => {
                     self.line(
                         out,
@@ -122,6 +130,10 @@ impl PlanText {
 
     /// Names companions that would be torn apart.
     pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        if let Some(line) = plan_summary::without_reference(plan.totals()) {
+            writeln!(out, "\n# {line}")?;
+        }
+        dangling_text::in_plan(out, plan)?;
         if plan.parted().is_empty() {
             return Ok(());
         }
@@ -142,8 +154,9 @@ impl PlanText {
     }
 }
 
+/// Sets without a reference are not what the user asked for: they are counted at the end.
 fn is_left(file: &PlannedFile) -> bool {
-    matches!(file.fate, Fate::Leave(_))
+    matches!(&file.fate, Fate::Leave(why) if *why != Left::NoReference)
 }
 
 fn frees(file: &PlannedFile) -> u64 {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use seekless::action::keep::Rules;
+use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Replication};
 use seekless::report::{Format, Header, Style};
 
@@ -23,6 +25,8 @@ pub struct Run {
     pub format: &'static Format,
     /// How it looks.
     pub style: Style,
+    /// The order of the files of a set, if rules were given.
+    pub ranking: Option<Ranking>,
     /// Where it goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
     /// Only tell how the roots would be read.
@@ -33,7 +37,7 @@ pub struct Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
-    let mut config = search(&args.search, replication(&args)?, around)?;
+    let mut config = search(&args.search, &args.names, replication(&args)?, around)?;
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
         None => args.format.digests,
@@ -43,8 +47,13 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
         is_terminal: around.stdout.is_terminal && args.output.is_none(),
         ..around.stdout
     };
+    let ranking = match args.keep.is_empty() {
+        true => None,
+        false => Some(ranking(&args.keep, &config, around)?),
+    };
     Ok(Run {
         header: around.header(&config),
+        ranking,
         config,
         format: args.format,
         style: Style {
@@ -54,6 +63,22 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
         explain: args.explain,
         talk: args.talk.on(around.stderr),
     })
+}
+
+fn ranking(
+    rules: &[String],
+    config: &Config,
+    around: &Surroundings<'_>,
+) -> Result<Ranking, WrongUse> {
+    let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
+    let origin = origin.with_hard_links(config.hard_links);
+    let roots = config.roots.iter().map(|root| root.path.as_path());
+    Ok(Ranking::new(keep_rules(rules)?, origin.with_roots(roots)))
+}
+
+/// Reads the rules of `--keep`.
+pub fn keep_rules(rules: &[String]) -> Result<Rules, WrongUse> {
+    Rules::parse(rules).map_err(|e| WrongUse::Contradiction(format!("--keep: {e}")))
 }
 
 fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {

@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use seekless::action::bounds::{Below, Bounds, Place};
-use seekless::action::keep::Rules;
-use seekless::action::plan::{self, Policy, Sidecars};
+use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
+use super::resolve::keep_rules;
 use super::resolve_search::search;
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
@@ -99,8 +99,7 @@ pub fn resolve(
         .map(|to| settled(to, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let rules = Rules::parse(&args.stay.keep);
-    let rules = rules.map_err(|e| WrongUse::Contradiction(format!("--keep: {e}")))?;
+    let rules = keep_rules(&args.stay.keep)?;
     let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
     let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
     Ok(ActRun {
@@ -110,6 +109,8 @@ pub fn resolve(
                 rules,
                 keep: usize::try_from(args.stay.keep_n).unwrap_or(usize::MAX),
                 isolate: false,
+                by_reference: !args.stay.reference.is_empty(),
+                by_name: false,
             },
             bounds,
             sidecars: match args.stay.sidecars {
@@ -117,6 +118,7 @@ pub fn resolve(
                 SidecarChoice::KeepTogether => Sidecars::KeepTogether,
                 SidecarChoice::Ignore => Sidecars::Ignore,
             },
+            further_names: further_names(&args, action)?,
             strict: args.way.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
         }),
@@ -135,6 +137,24 @@ pub fn resolve(
         started_ns: around.started_ns(),
         talk: args.talk.on(around.stderr),
     })
+}
+
+/// Whether further names (hard links) of files that stay are acted on.
+fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
+    let way = &args.way;
+    let by_name = match action {
+        ActionKind::Hardlink => Err("names of one file are hard links already"),
+        ActionKind::Reflink => Err("names of one file share all blocks already"),
+        _ if way.ask => Err("--ask asks for files"),
+        _ if way.script => Err("--script cannot tell further names from the file itself"),
+        _ => Ok(()),
+    };
+    match (args.names.hard_links, by_name) {
+        (true, Ok(())) => Ok(FurtherNames::Go),
+        (true, Err(why)) => contradiction(format!("{why}: leave --hard-links out")),
+        (false, Ok(())) => Ok(FurtherNames::AsReported),
+        (false, Err(_)) => Ok(FurtherNames::Stay),
+    }
 }
 
 fn use_of_plan(
@@ -184,7 +204,7 @@ fn searched(
     }
     let given = std::mem::take(&mut search_args.roots);
     search_args.roots = args.stay.reference.iter().cloned().chain(given).collect();
-    let mut config = search(&search_args, Replication::Over(1), around)?;
+    let mut config = search(&search_args, &args.names, Replication::Over(1), around)?;
     // What is found is read again, to compare it.
     if config.page_use == PageUse::KeepShort && !args.way.trust_hash {
         config.page_use = PageUse::KeepWhileFree;

@@ -8,13 +8,14 @@ use seekless::scan::FilterSpec;
 
 use super::moment::Moment;
 use super::root_list::{self, Ending};
-use super::search_args::SearchArgs;
+use super::search_args::{NamesArgs, SearchArgs};
 use super::surroundings::Surroundings;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// Decides what is searched.
 pub fn search(
     args: &SearchArgs,
+    names: &NamesArgs,
     replication: Replication,
     around: &mut Surroundings<'_>,
 ) -> Result<Config, WrongUse> {
@@ -40,7 +41,7 @@ pub fn search(
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
         follow_links: args.follow_links,
-        hard_links: args.hard_links,
+        hard_links: names.hard_links,
         isolate: args.isolate,
         replication,
         ignore_files: args.ignore_file.clone(),

@@ -83,6 +83,14 @@ symlink() {
 "#;
 
 pub const REFLINK: &str = r#"
+# traits FILE: what a file has besides its bytes. Extended attributes are shown if getfattr (attr) is there.
+traits() {
+    stat -c '%a %u %g %y' -- "$1"
+    if command -v getfattr >/dev/null; then
+        getfattr -d -m - -e hex --absolute-names -- "$1" | sed 1d
+    fi
+}
+
 # reflink VICTIM keeping KEEPER: needs cp and stat of GNU coreutils. The victim becomes a NEW FILE with its
 # old owner, mode, times and attributes, and so a file with further names (hard links) is left alone: the
 # new file would not have them. (seekless itself lets the kernel share the blocks in place: the file
@@ -94,13 +102,17 @@ reflink() {
         return 0
     fi
     temporary "$1" || return 0
-    if cp --attributes-only --preserve=all -- "$1" "$t" &&
-        cp --reflink=always --no-preserve=all -- "$3" "$t" &&
-        touch -r "$1" -- "$t" && cmp -s -- "$1" "$t"; then
+    # Bytes come first: whenever a file gets some, the kernel takes its capabilities away.
+    if ! (umask 077 && cp --reflink=always --no-preserve=all -- "$3" "$t") ||
+        ! cmp -s -- "$1" "$t"; then
+        rm -f -- "$t"
+        fail "$1"
+    elif cp --attributes-only --preserve=all,xattr -- "$1" "$t" &&
+        touch -r "$1" -- "$t" && [ "$(traits "$1")" = "$(traits "$t")" ]; then
         replace "$1"
     else
         rm -f -- "$t"
-        fail "$1"
+        skip 'a new file cannot be given its owner, mode, times and attributes' "$1"
     fi
 }
 "#;

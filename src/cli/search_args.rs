@@ -141,13 +141,6 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "Which files take part")]
     pub empty: bool,
 
-    /// Count the names of one file (hard links) as duplicates of each other
-    ///
-    /// By default they are one file with several names, and are shown as such: removing one of
-    /// them frees nothing.
-    #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
-    pub hard_links: bool,
-
     /// Count all copies below one given path as one: only what is in two of them is a duplicate
     #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]
     pub isolate: bool,
@@ -256,6 +249,18 @@ pub struct SearchArgs {
         help_heading = "How disks are read"
     )]
     pub drop_cache: bool,
+}
+
+/// What can be said about a report, too; so it is no part of [`SearchArgs`], whose group excludes `--from`.
+#[derive(Args, Clone, Debug)]
+pub struct NamesArgs {
+    /// Count the names of one file (hard links) as duplicates of each other
+    ///
+    /// By default they are one file with several names, and are shown as such: removing one of
+    /// them frees nothing. With this option commands that act leave one name of each set (--keep-n: so many) and take
+    /// the others, also of a file that stays.
+    #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
+    pub hard_links: bool,
 }
 
 fn ideas() -> impl TypedValueParser<Value = Idea> {

@@ -142,15 +142,22 @@ impl Rules {
         Ok(Self { rules })
     }
 
+    /// The places of the files, the best first.
+    pub fn order(&self, files: &[Traits<'_>]) -> Vec<usize> {
+        ordered(&self.scores(files))
+    }
+
+    fn scores(&self, files: &[Traits<'_>]) -> Vec<Vec<i128>> {
+        let scores = files
+            .iter()
+            .map(|file| self.rules.iter().map(|(_, score)| score(file)).collect());
+        scores.collect()
+    }
+
     /// Chooses up to so many of the files, the best first.
     pub fn choose(&self, files: &[Traits<'_>], count: usize) -> Vec<Chosen> {
-        let scores: Vec<Vec<i128>> = files
-            .iter()
-            .map(|file| self.rules.iter().map(|(_, score)| score(file)).collect())
-            .collect();
-        let mut order: Vec<usize> = (0..files.len()).collect();
-        // Stable: what is equal stays as listed.
-        order.sort_by(|&a, &b| scores[a].cmp(&scores[b]));
+        let scores = self.scores(files);
+        let order = ordered(&scores);
         let chosen = (0..count.min(order.len())).map(|nth| Chosen {
             index: order[nth],
             why: self.why(&scores, &order[nth..]),
@@ -184,6 +191,13 @@ impl Rules {
             false => told(&tied, "listed first"),
         }
     }
+}
+
+/// Stable: what is equal stays as listed.
+fn ordered(scores: &[Vec<i128>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[a].cmp(&scores[b]));
+    order
 }
 
 fn told(tied: &[String], last: &str) -> String {

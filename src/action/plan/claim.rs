@@ -25,6 +25,8 @@ pub struct ClaimedFile {
     pub names: Vec<Vec<u8>>,
     /// What is said of it, if anything is.
     pub facts: Option<ClaimedFacts>,
+    /// Somebody marked it to stay, against all rules.
+    pub marked: bool,
 }
 
 /// What a file was when it was found.
@@ -47,6 +49,7 @@ impl From<&DuplicateSet> for Claim {
                 ino: member.ino,
                 mtime_ns: member.mtime_ns,
             }),
+            marked: false,
         });
         Self {
             size: set.size,
@@ -65,6 +68,8 @@ pub struct Origin {
     pub not_after_ns: Option<i64>,
     /// Copies below one of the given paths do not count as duplicates of each other.
     pub isolate: bool,
+    /// Names of one file count as duplicates of each other.
+    pub hard_links: bool,
     roots: Option<HashMap<PathBuf, u32>>,
 }
 
@@ -75,8 +80,16 @@ impl Origin {
             folder,
             not_after_ns,
             isolate,
+            hard_links: false,
             roots: None,
         }
+    }
+
+    /// Says whether names of one file count as duplicates of each other.
+    #[must_use]
+    pub fn with_hard_links(mut self, hard_links: bool) -> Self {
+        self.hard_links = hard_links;
+        self
     }
 
     /// Says where the files were looked for: nothing outside takes part. Relative paths start in

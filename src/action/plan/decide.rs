@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::set::{Fate, Left, SetPlan};
+use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::bounds::Hold;
 use crate::action::keep::Rules;
@@ -18,7 +18,14 @@ pub struct Policy {
     pub keep: usize,
     /// Copies below one given path do not count as duplicates of each other.
     pub isolate: bool,
+    /// Only sets with a file below a reference are acted on.
+    pub by_reference: bool,
+    /// Names of one file count as duplicates of each other: so many *names* stay, and others go.
+    pub by_name: bool,
 }
+
+/// Why a file stays on which the user put the mark.
+pub(super) const MARKED: &str = "marked in the report";
 
 /// What is wanted for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +44,10 @@ impl Policy {
     /// Gives each file of the set its fate. What frees how much is estimated
     /// afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        if self.by_reference && !set.files.iter().any(is_reference) {
+            let files = set.files.iter_mut();
+            return files.for_each(|file| file.fate = Fate::Leave(Left::NoReference));
+        }
         match choice {
             Choice::KeepAll => set.files.iter_mut().for_each(|file| {
                 file.fate = Fate::Keep("chosen".to_owned());
@@ -69,6 +80,10 @@ impl Policy {
         for group in groups {
             if group.len() == 1 && !single {
                 set.files[group[0]].fate = Fate::Leave(Left::OtherFileSystem);
+            } else if self.by_reference && !group.iter().any(|&i| is_reference(&set.files[i])) {
+                for index in group {
+                    set.files[index].fate = Fate::Leave(Left::ReferenceElsewhere);
+                }
             } else {
                 self.group(set, &group, chosen);
             }
@@ -78,6 +93,9 @@ impl Policy {
     /// Decides about files of which each can stand for each other. At least one stays, whatever
     /// rules, bounds and users say.
     fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&HashSet<usize>>) {
+        if self.by_name && chosen.is_none() {
+            return self.by_name(set, group);
+        }
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
@@ -104,6 +122,12 @@ impl Policy {
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, "chosen".to_owned())));
             }
             _ => {
+                // What the user marked wins over rules.
+                let (marked, free): (Vec<usize>, Vec<usize>) = free
+                    .iter()
+                    .partition(|&&index| set.files[index].is_marked());
+                let ordered = self.best(set, &marked, marked.len());
+                stay.extend(ordered.into_iter().map(|(i, _)| (i, MARKED.to_owned())));
                 let (leftover, whole): (Vec<usize>, Vec<usize>) = free
                     .iter()
                     .partition(|&&index| set.files[index].is_leftover());
@@ -137,6 +161,11 @@ impl Policy {
         let chosen = self.rules.choose(&traits, count).into_iter();
         chosen.map(|best| (among[best.index], best.why)).collect()
     }
+}
+
+/// True for a file that others are copies of.
+fn is_reference(file: &PlannedFile) -> bool {
+    file.hold() == Some(Hold::Reference)
 }
 
 /// Files below the same given path as one that stays.

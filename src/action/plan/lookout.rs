@@ -47,8 +47,15 @@ impl Lookout {
         }
     }
 
-    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    /// Looks at the files of a set that was not seen before.
     pub fn look(&mut self, claim: Claim) -> SetPlan {
+        let mut set = self.look_at_all(claim);
+        self.take_out_repeated(&mut set);
+        set
+    }
+
+    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    pub fn look_at_all(&mut self, claim: Claim) -> SetPlan {
         let mut set = SetPlan {
             size: claim.size,
             digest: claim.digest.map(|digest| digest.to_string()),
@@ -60,7 +67,10 @@ impl Lookout {
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
         let said = (claim.size, claim.digest.is_some());
         for file in claim.files {
+            let mut marked = file.marked;
             for listed in file.names {
+                // The mark stands before the first name.
+                let marked = std::mem::take(&mut marked);
                 let mut path = self.absolute(&listed);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
@@ -80,12 +90,13 @@ impl Lookout {
                             path,
                             listed,
                             root,
+                            marked,
+                            goes: false,
                         });
                     }
                 }
             }
         }
-        self.take_out_repeated(&mut set);
         set
     }
 

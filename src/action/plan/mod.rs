@@ -8,16 +8,20 @@
 //! resolved, names of one file are put together, and a file takes part in one set only. A set goes
 //! through on its own, so that memory holds one set and 8 bytes for each file.
 
+mod by_name;
 mod claim;
+mod dangling;
 mod decide;
+mod entries;
 mod estimate;
 mod lookout;
+mod ranking;
 mod set;
 mod sidecars;
 mod spool;
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use super::{ActionKind, Step};
@@ -27,7 +31,9 @@ use spool::Spool;
 use steps::acted_names;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
+pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
+pub use ranking::Ranking;
 pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 pub use sidecars::Parted;
 pub use steps::steps;
@@ -44,6 +50,18 @@ pub enum Sidecars {
     Ignore,
 }
 
+/// What becomes of further names (hard links) of a file that stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FurtherNames {
+    /// They stay.
+    #[default]
+    Stay,
+    /// They are duplicates if the report counts them as such.
+    AsReported,
+    /// They are duplicates.
+    Go,
+}
+
 /// How a plan is made.
 #[derive(Debug)]
 pub struct Settings {
@@ -53,6 +71,8 @@ pub struct Settings {
     pub bounds: super::bounds::Bounds,
     /// What becomes of companions.
     pub sidecars: Sidecars,
+    /// Whether names of files that stay may go.
+    pub further_names: FurtherNames,
     /// Bytes will not be compared: nothing about a file may have changed since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.
@@ -70,7 +90,8 @@ pub struct Planner {
 impl Planner {
     /// Starts with nothing planned.
     pub fn new(mut settings: Settings, origin: Origin) -> Self {
-        settings.policy.isolate |= origin.isolate;
+        settings.heed(&origin);
+        settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
         Self {
             lookout: Lookout::new(origin, bounds, settings.strict),
@@ -81,14 +102,21 @@ impl Planner {
 
     /// Says where the sets come from, once that is known; before the first set.
     pub fn from_origin(&mut self, origin: Origin) {
-        self.settings.policy.isolate |= origin.isolate;
+        self.settings.heed(&origin);
         self.lookout.origin = origin;
     }
 
     /// Plans for one set.
     pub fn add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.lookout.look(claim);
-        if set.files.len() < 2 && set.left.is_empty() {
+        let number = match self.settings.policy.by_name {
+            true => {
+                entries::once_each(&mut set);
+                set.files.iter().map(|file| file.names.len()).sum()
+            }
+            false => set.files.len(),
+        };
+        if number < 2 && set.left.is_empty() {
             return Ok(());
         }
         self.settings.decide(&mut set, &Choice::ByRule);
@@ -102,6 +130,7 @@ impl Planner {
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),
+            dangling: Dangling::default(),
             totals: Totals::default(),
         }
         .summed_up()
@@ -109,9 +138,26 @@ impl Planner {
 }
 
 impl Settings {
+    /// Takes over what the source of the sets says about all of them.
+    fn heed(&mut self, origin: &Origin) {
+        self.policy.isolate |= origin.isolate;
+        self.policy.by_name |= match self.further_names {
+            FurtherNames::Stay => false,
+            FurtherNames::AsReported => origin.hard_links,
+            FurtherNames::Go => true,
+        };
+    }
+
     /// Gives each file of a set its fate.
     fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         self.policy.decide(set, choice);
+        if self.policy.action == ActionKind::Move {
+            // A name cannot leave its file system; it would become a copy that takes more space.
+            let files = set.files.iter_mut();
+            for file in files.filter(|file| self.destination != Some(file.dev)) {
+                file.names.iter_mut().for_each(|name| name.goes = false);
+            }
+        }
         estimate::estimate(set, self.policy.action, self.destination);
     }
 }
@@ -131,6 +177,10 @@ pub struct Totals {
     pub kept: u64,
     /// Steps that free nothing, because a further name of the file stays somewhere.
     pub free_nothing: u64,
+    /// Steps that act on further names of files that stay; they free nothing either.
+    pub further_names: u64,
+    /// Sets left alone because none of their files lies below a reference.
+    pub without_reference: u64,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
 }
@@ -139,10 +189,21 @@ impl Totals {
     /// Adds a set.
     fn add(&mut self, set: &SetPlan, action: ActionKind) {
         let mut acts = false;
+        let is_unknown = |file: &PlannedFile| file.fate == Fate::Leave(Left::NoReference);
+        self.without_reference += u64::from(set.files.iter().filter(|f| is_unknown(f)).count() > 1);
         for file in &set.files {
             let names = file.names.len() as u64;
             match &file.fate {
-                Fate::Keep(_) => self.kept += names,
+                Fate::Keep(_) => {
+                    let going = file.going().count() as u64;
+                    acts |= going > 0;
+                    self.steps += going;
+                    self.further_names += going;
+                    self.bytes += going * set.size;
+                    self.kept += names - going;
+                }
+                // Counted as a set.
+                Fate::Leave(Left::NoReference) => {}
                 Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
                 Fate::Act { frees, .. } => {
                     acts = true;
@@ -178,6 +239,7 @@ pub struct Plan {
     spool: Spool,
     companions: Companions,
     parted: Vec<Parted>,
+    dangling: Dangling,
     totals: Totals,
 }
 
@@ -196,6 +258,11 @@ impl Plan {
     /// them at most.
     pub fn parted(&self) -> &[Parted] {
         &self.parted
+    }
+
+    /// True if further names of files that stay may go.
+    pub fn by_name(&self) -> bool {
+        self.settings.policy.by_name
     }
 
     /// True if companions stay together.
@@ -243,12 +310,7 @@ impl Plan {
         self.companions = Companions::default();
         self.parted.clear();
         let action = self.action();
-        // A link stands where the file stood.
-        let is_torn = matches!(
-            action,
-            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
-        );
-        if is_torn && self.settings.sidecars != Sidecars::Ignore {
+        if self.takes_names() && self.settings.sidecars != Sidecars::Ignore {
             self.look_for_companions()?;
         }
         let mut totals = Totals::default();
@@ -258,6 +320,50 @@ impl Plan {
         })?;
         self.totals = totals;
         Ok(self)
+    }
+
+    /// True if names are gone from where they were. A link stands where its file stood.
+    fn takes_names(&self) -> bool {
+        matches!(
+            self.action(),
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move
+        )
+    }
+
+    /// Looks for symbolic links that will lead nowhere, once it is decided what goes.
+    pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
+        if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
+            return Ok(());
+        }
+        let action = self.action();
+        let mut search = dangling::Search::default();
+        self.each_set(|set| {
+            steps(set, action).for_each(|step| search.note(&step.victim.path));
+            io::Result::Ok(())
+        })?;
+        // A link that is found may be what others lead to.
+        for _ in 0..dangling::LINKS_IN_A_ROW {
+            let before = search.dangling().number;
+            if matches!(places, LinkPlaces::Beside) {
+                let mut looked = HashSet::new();
+                self.each_set(|set| {
+                    steps(set, action)
+                        .for_each(|step| search.beside(&step.victim.path, &mut looked));
+                    io::Result::Ok(())
+                })?;
+            }
+            search.below(places);
+            if search.dangling().number == before {
+                break;
+            }
+        }
+        self.dangling = search.dangling().clone();
+        Ok(())
+    }
+
+    /// Links that will lead nowhere, as far as they were looked for.
+    pub fn dangling(&self) -> &Dangling {
+        &self.dangling
     }
 
     fn look_for_companions(&mut self) -> io::Result<()> {
@@ -290,6 +396,6 @@ impl SetPlan {
     /// True if something is done in this set.
     pub fn acts(&self) -> bool {
         let mut files = self.files.iter();
-        files.any(|file| matches!(file.fate, Fate::Act { .. }))
+        files.any(|file| matches!(file.fate, Fate::Act { .. }) || file.going().next().is_some())
     }
 }

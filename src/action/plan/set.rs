@@ -1,5 +1,7 @@
 //! One set as it is planned: which files stay, which are acted on, what is left alone.
 
+use std::ops::Not;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::bounds::Hold;
@@ -54,6 +56,20 @@ pub struct PlannedName {
     pub root: Option<u32>,
     /// Why it must not be touched.
     pub hold: Option<Hold>,
+    /// Somebody marked it to stay, against all rules.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub marked: bool,
+    /// The name is acted on although its file stays, under another name.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub goes: bool,
+}
+
+impl PlannedName {
+    /// The part behind the last slash.
+    pub fn bare(&self) -> &[u8] {
+        let slash = self.path.iter().rposition(|&byte| byte == b'/');
+        &self.path[slash.map_or(0, |slash| slash + 1)..]
+    }
 }
 
 /// What becomes of a file.
@@ -113,6 +129,12 @@ pub enum Left {
     Companion,
     /// The user did not decide about the set.
     NotAsked,
+    /// No file of the set lies below a reference.
+    NoReference,
+    /// The set's file below a reference is on another file system.
+    ReferenceElsewhere,
+    /// It is a name that is listed already, reached by another path.
+    SameName,
 }
 
 impl Left {
@@ -120,7 +142,13 @@ impl Left {
     pub fn is_problem(&self) -> bool {
         !matches!(
             self,
-            Self::OtherFileSystem | Self::Companion | Self::NotAsked | Self::Aside
+            Self::OtherFileSystem
+                | Self::Companion
+                | Self::NotAsked
+                | Self::Aside
+                | Self::NoReference
+                | Self::ReferenceElsewhere
+                | Self::SameName
         )
     }
 
@@ -141,6 +169,11 @@ impl Left {
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",
+            Self::NoReference => "has no copy below a --reference",
+            Self::SameName => "is a listed name already, seen through another mount",
+            Self::ReferenceElsewhere => {
+                "has its copy below a --reference on another file system, where hard links cannot lead"
+            }
         };
         words.to_owned()
     }
@@ -171,13 +204,21 @@ impl PlannedFile {
         holds.min_by_key(|hold| *hold as u8)
     }
 
+    /// True if somebody marked it to stay.
+    pub fn is_marked(&self) -> bool {
+        self.names.iter().any(|name| name.marked)
+    }
+
     /// True if a killed run left the file behind: undo may clear it up, so that it is no copy to rely on.
     pub fn is_leftover(&self) -> bool {
-        let mut bare = self.names.iter().map(|name| {
-            let slash = name.path.iter().rposition(|&byte| byte == b'/');
-            &name.path[slash.map_or(0, |slash| slash + 1)..]
-        });
+        let mut bare = self.names.iter().map(PlannedName::bare);
         bare.all(crate::action::swap::is_temporary)
+    }
+
+    /// Names that are acted on although the file stays.
+    pub fn going(&self) -> impl Iterator<Item = &PlannedName> {
+        let stays = matches!(self.fate, Fate::Keep(_));
+        self.names.iter().filter(move |name| stays && name.goes)
     }
 
     /// Names of the file that are not in this set.

@@ -160,6 +160,12 @@ impl Companions {
                 file.fate = Fate::Leave(Left::Companion);
                 any = true;
             }
+            for name in file.names.iter_mut().filter(|name| name.goes) {
+                if is_held(&name.path) {
+                    name.goes = false;
+                    any = true;
+                }
+            }
         }
         any
     }
@@ -168,9 +174,12 @@ impl Companions {
 /// The names that a set's plan acts on.
 fn going(set: &SetPlan) -> impl Iterator<Item = &[u8]> {
     let files = set.files.iter();
-    files
-        .filter(|file| matches!(file.fate, Fate::Act { .. }))
-        .flat_map(|file| file.names.iter().map(|name| &name.path[..]))
+    files.flat_map(|file| {
+        let all = matches!(file.fate, Fate::Act { .. });
+        let further = file.going();
+        let names = file.names.iter().filter(move |_| all).chain(further);
+        names.map(|name| &name.path[..])
+    })
 }
 
 /// The companions of a file that are there. They are asked for by name: listing a folder of a

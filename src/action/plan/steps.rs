@@ -22,11 +22,15 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + 
     let digest = set.digest.as_deref().and_then(ContentDigest::from_hex);
     let keeper = |place: usize| target(set.files.get(place)?, set.size, 0);
     let staying = staying(set, action);
+    let further = set
+        .files
+        .iter()
+        .flat_map(move |file| further(file, set.size, action, digest));
     let acted = set.files.iter().filter_map(move |file| match file.fate {
         Fate::Act { keeper, .. } if is_kept(set, keeper) => Some((file, keeper)),
         _ => None,
     });
-    acted.flat_map(move |(file, place)| {
+    let replaced = acted.flat_map(move |(file, place)| {
         let near = staying.get(&place_of(file, action));
         let others = near.into_iter().flatten().copied();
         let others = others.filter(|&other| other != place);
@@ -42,7 +46,39 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + 
                 digest,
             })
         })
-    })
+    });
+    replaced.chain(further)
+}
+
+/// The steps for names of a file that stays under another one.
+fn further(
+    file: &PlannedFile,
+    size: u64,
+    action: ActionKind,
+    digest: Option<ContentDigest>,
+) -> Vec<Step> {
+    let places = 0..file.names.len();
+    let (going, stay): (Vec<usize>, Vec<usize>) = match file.fate {
+        Fate::Keep(_) => places.partition(|&place| file.names[place].goes),
+        _ => return Vec::new(),
+    };
+    let mut stay = stay.into_iter().filter_map(|name| target(file, size, name));
+    let Some(keeper) = stay.next() else {
+        return Vec::new();
+    };
+    let alternates: Vec<Target> = stay.take(ALTERNATES).collect();
+    let victims = going
+        .into_iter()
+        .filter_map(|name| target(file, size, name));
+    let step = |victim| Step {
+        action,
+        keeper: keeper.clone(),
+        alternates: alternates.clone(),
+        victim,
+        below: None,
+        digest,
+    };
+    victims.map(step).collect()
 }
 
 fn is_kept(set: &SetPlan, place: usize) -> bool {

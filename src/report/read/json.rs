@@ -35,6 +35,9 @@ pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadE
     }
 }
 
+/// What a user can add who knows that lines are whole.
+const END: &str = r#"{"type":"summary","incomplete":true}"#;
+
 /// Reads what `ndjson` wrote.
 pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut frame = Frame::default();
@@ -63,11 +66,18 @@ pub fn read_lines(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, Read
                 known_format(header.format.as_deref().unwrap_or_default()).map_err(bad)?;
                 frame.header = Some(header.check().map_err(bad)?);
             }
-            Ok(Line::Set(set)) => each(frame.header.as_ref(), set.check().map_err(bad)?),
+            Ok(Line::Set(set)) => {
+                // What follows the end has none.
+                frame.ending = Ending::Unsaid;
+                each(frame.header.as_ref(), set.check().map_err(bad)?);
+            }
             Ok(Line::Summary(summary)) => frame.ending = summary.ending(),
         }
     }
-    Ok(frame)
+    match frame.ending {
+        Ending::Unsaid => Err(ReadError::NoEnd { line, wanted: END }),
+        Ending::Complete | Ending::Interrupted => Ok(frame),
+    }
 }
 
 fn json_error(error: serde_json::Error) -> ReadError {
@@ -267,6 +277,7 @@ impl MemberIn {
                 disk: self.disk,
                 root: self.root,
             }),
+            marked: false,
         })
     }
 }

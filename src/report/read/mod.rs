@@ -39,7 +39,7 @@ pub enum Ending {
     Complete,
     /// The run was interrupted: the sets are right, but there may be more.
     Interrupted,
-    /// The report does not say.
+    /// The report does not say; only `json` may, whose end can be seen without.
     #[default]
     Unsaid,
 }
@@ -66,6 +66,8 @@ pub struct ReadMember {
     pub names: Vec<Vec<u8>>,
     /// What the format tells about the file; `text` tells nothing.
     pub facts: Option<Facts>,
+    /// The user put the mark of what stays here; a mark that is where the report had it is none.
+    pub marked: bool,
 }
 
 /// A file's metadata at the time of the scan.
@@ -105,6 +107,17 @@ pub enum ReadError {
     /// It ends in the middle.
     #[error("line {0}: the report is cut off here; make it again")]
     CutOff(usize),
+    /// Its last line is not there: what else is not there, nobody knows.
+    #[error(
+        "line {line}: the report is cut off here: it has no last line that says how the run ended. Make it again; \
+         or, if nothing is missing, add this line to its end: {wanted}"
+    )]
+    NoEnd {
+        /// The last line that is there.
+        line: usize,
+        /// A line that would do.
+        wanted: &'static str,
+    },
     /// A line says something that it cannot say.
     #[error("line {line}: {reason}")]
     Line {

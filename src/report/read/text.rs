@@ -11,6 +11,9 @@ use super::{
 use crate::report::escape::unescape;
 use crate::report::{Header, Options, SCHEMA, time};
 
+/// What a user can add who knows that a report is whole.
+const END: &str = "# interrupted: ended by hand";
+
 /// Reads what `text` wrote and somebody edited.
 pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError> {
     let mut reader = Reader::default();
@@ -46,6 +49,10 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
     let line = reader.head;
     let finished = reader.finish_set(each);
     finished.map_err(|reason| ReadError::Line { line, reason })?;
+    if reader.ending == Ending::Unsaid {
+        let line = reader.line;
+        return Err(ReadError::NoEnd { line, wanted: END });
+    }
     Ok(Frame {
         header: match reader.any_set {
             true => reader.known,
@@ -82,6 +89,8 @@ impl Reader {
             _ => {
                 self.finish_set(each)?;
                 self.head = self.line;
+                // What follows the end has none.
+                self.ending = Ending::Unsaid;
                 if !self.any_set {
                     self.any_set = true;
                     self.known = std::mem::take(&mut self.header).complete();
@@ -210,8 +219,10 @@ struct OpenSet {
     set: ReadSet,
     /// The number of a file → its place among the members.
     places: HashMap<u64, usize>,
-    /// Place of the first member marked to be kept.
-    marked: Option<usize>,
+    /// Places of the members marked to be kept, in order.
+    marked: Vec<usize>,
+    /// One of the marks stands where no report has it.
+    is_moved: bool,
     room: Room,
 }
 
@@ -232,7 +243,8 @@ impl OpenSet {
                 members,
             },
             places: HashMap::new(),
-            marked: None,
+            marked: Vec::new(),
+            is_moved: false,
             room: Room::default(),
         })
     }
@@ -244,6 +256,7 @@ impl OpenSet {
             // It is refused at its end, when it is known how large it is.
             self.set.members = Vec::new();
             self.places = HashMap::new();
+            self.marked = Vec::new();
             return Ok(());
         }
         let place = match (self.places.get(&number), mark) {
@@ -260,19 +273,27 @@ impl OpenSet {
         self.set.members.push(ReadMember {
             names: vec![name],
             facts: None,
+            marked: false,
         });
         if mark == b'*' {
-            self.marked.get_or_insert(place);
+            self.marked.push(place);
+            // Reports are written with it on the first file, and count from 1.
+            self.is_moved |= place > 0 || number != 1;
         }
         Ok(())
     }
 
     /// The set, unless all its files were taken out.
     fn finish(mut self) -> Option<ReadSet> {
-        if let Some(head) = self
-            .marked
-            .and_then(|marked| self.set.members.get_mut(..=marked))
-        {
+        if self.is_moved {
+            for &place in &self.marked {
+                if let Some(member) = self.set.members.get_mut(place) {
+                    member.marked = true;
+                }
+            }
+        }
+        let first = self.marked.first();
+        if let Some(head) = first.and_then(|&first| self.set.members.get_mut(..=first)) {
             head.rotate_right(1);
         }
         (!self.set.members.is_empty()).then_some(self.set)

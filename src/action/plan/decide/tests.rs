@@ -9,6 +9,8 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         listed: path.into(),
         root: Some(root),
         hold,
+        marked: false,
+        goes: false,
     }
 }
 
@@ -41,6 +43,8 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         rules: Rules::parse(rules).expect("good rules"),
         keep: 1,
         isolate: false,
+        by_reference: false,
+        by_name: false,
     }
 }
 
@@ -177,13 +181,15 @@ proptest! {
         rule in prop::sample::select(vec!["newest", "best-name", "shortest-path,oldest", "name a*"]),
         keep in 0_usize..4,
         isolate: bool,
+        by_reference: bool,
+        by_name: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let policy = Policy { keep, isolate, ..policy(action, &[rule]) };
+        let policy = Policy { keep, isolate, by_reference, by_name, ..policy(action, &[rule]) };
         let mut set = set(files);
         policy.decide(&mut set, &choice);
         for file in &set.files {
@@ -193,9 +199,21 @@ proptest! {
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
             prop_assert!(action != ActionKind::Hardlink || keeper.dev == file.dev);
+            prop_assert!(!by_reference || keeper.hold() == Some(Hold::Reference));
+        }
+        for file in &set.files {
+            // Whatever goes, what is relied on stays, and what is held does.
+            let first_goes = file.names.first().is_some_and(|name| name.goes);
+            prop_assert!(!matches!(file.fate, Fate::Keep(_)) || !first_goes);
+            prop_assert!(file.going().all(|name| name.hold.is_none()));
+            prop_assert!(file.going().next().is_none() || by_name);
         }
         let acted = set.files.iter().any(|file| matches!(file.fate, Fate::Act { .. }));
-        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_))).count();
+        let kept = set.files.iter().filter(|file| matches!(file.fate, Fate::Keep(_)));
+        let kept = match by_name {
+            true => kept.map(|file| file.names.len() - file.going().count()).sum(),
+            false => kept.count(),
+        };
         prop_assert!(!acted || kept >= 1);
         prop_assert!(!acted || choice != Choice::ByRule || kept >= keep);
     }

@@ -1,0 +1,32 @@
+//! When a victim may be another name of its keeper (`--hard-links`): two entries of folders, and one inode
+//! that has at least two names.
+
+use super::check::Opened;
+use super::step::{ActionKind, Skip};
+use crate::sys::stat;
+
+/// True if an action may take a further name of the kept file.
+pub fn may_go(action: ActionKind) -> bool {
+    match action {
+        ActionKind::Remove | ActionKind::Trash | ActionKind::Symlink | ActionKind::Move => true,
+        ActionKind::Hardlink | ActionKind::Reflink => false,
+    }
+}
+
+/// Makes sure that two names of one file are two. (That the kept one is still there once the other was
+/// set aside is looked at later, for all files.)
+pub fn is_another(keeper: &Opened, victim: &Opened) -> Result<(), Skip> {
+    let folder = |file: &Opened| {
+        let folder = stat::descriptor(&file.place.folder);
+        folder.map(|folder| (folder.dev, folder.ino))
+    };
+    let is_same_entry = match (folder(keeper), folder(victim)) {
+        (Ok(one), Ok(other)) => one == other && keeper.place.name == victim.place.name,
+        // Who cannot tell leaves it alone.
+        _ => true,
+    };
+    match is_same_entry || victim.stat.links < 2 {
+        true => Err(Skip::SameFile),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,118 @@
+//! Decides name by name (`--hard-links`): names of one file count as duplicates of each other.
+
+use std::collections::BTreeSet;
+
+use super::decide::{MARKED, Policy};
+use super::set::{Fate, PlannedFile, SetPlan};
+use crate::action::bounds::Hold;
+use crate::action::keep::Traits;
+use crate::action::swap::is_temporary;
+
+/// A file's place in its set, and a name's in its file.
+pub type Unit = (usize, usize);
+
+/// What is to stay: files in the order in which they are relied on, and their names.
+#[derive(Default)]
+struct Staying {
+    files: Vec<(usize, String)>,
+    names: BTreeSet<Unit>,
+}
+
+impl Staying {
+    fn add(&mut self, (file, name): Unit, why: &str) {
+        self.names.insert((file, name));
+        if !self.files.iter().any(|&(known, _)| known == file) {
+            self.files.push((file, why.to_owned()));
+        }
+    }
+}
+
+impl Policy {
+    /// Decides about names of files of which each can stand for each other. At least one stays.
+    pub(super) fn by_name(&self, set: &mut SetPlan, group: &[usize]) {
+        let units: Vec<Unit> = units(set, group);
+        let (held, free): (Vec<Unit>, Vec<Unit>) = units
+            .into_iter()
+            .partition(|&unit| name_of(set, unit).hold.is_some());
+        let mut staying = Staying::default();
+        for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
+            let with = held.iter().copied();
+            let with: Vec<Unit> = with
+                .filter(|&unit| name_of(set, unit).hold == Some(hold))
+                .collect();
+            for (unit, _) in self.best_units(set, &with, with.len()) {
+                staying.add(unit, hold.words());
+            }
+        }
+        let (marked, free): (Vec<Unit>, Vec<Unit>) = free
+            .into_iter()
+            .partition(|&unit| name_of(set, unit).marked);
+        for (unit, _) in self.best_units(set, &marked, marked.len()) {
+            staying.add(unit, MARKED);
+        }
+        let (leftover, whole): (Vec<Unit>, Vec<Unit>) = free
+            .iter()
+            .partition(|&&unit| is_temporary(name_of(set, unit).bare()));
+        for among in [whole, leftover] {
+            let wanted = self.keep.max(1).saturating_sub(staying.names.len());
+            for (unit, why) in self.best_units(set, &among, wanted) {
+                staying.add(unit, &why);
+            }
+        }
+        if self.isolate {
+            let root = |unit: Unit| name_of(set, unit).root;
+            let kept: BTreeSet<u32> = staying.names.iter().filter_map(|&u| root(u)).collect();
+            let beside = free.iter().copied();
+            let beside = beside.filter(|&unit| root(unit).is_some_and(|root| kept.contains(&root)));
+            for unit in beside.collect::<Vec<_>>() {
+                staying.add(unit, "below the same given path (--isolate)");
+            }
+        }
+        self.give_fates(set, group, staying);
+    }
+
+    fn give_fates(&self, set: &mut SetPlan, group: &[usize], staying: Staying) {
+        let Some(&(keeper, _)) = staying.files.first() else {
+            return;
+        };
+        for &index in group {
+            set.files[index].fate = Fate::Act { keeper, frees: 0 };
+        }
+        for (index, why) in staying.files {
+            let file = &mut set.files[index];
+            file.fate = Fate::Keep(why);
+            // More names than the file has: who knows which of them are one.
+            let is_known = file.names.len() as u64 <= file.links;
+            for (place, name) in file.names.iter_mut().enumerate() {
+                name.goes = is_known && !staying.names.contains(&(index, place));
+            }
+            // What is relied on comes first.
+            file.names.sort_by_key(|name| name.goes);
+        }
+    }
+
+    /// The best of these names, each with the reason.
+    fn best_units(&self, set: &SetPlan, among: &[Unit], count: usize) -> Vec<(Unit, String)> {
+        let traits: Vec<_> = among.iter().map(|&unit| traits(set, unit)).collect();
+        let chosen = self.rules.choose(&traits, count).into_iter();
+        chosen.map(|best| (among[best.index], best.why)).collect()
+    }
+}
+
+/// All names of these files.
+pub fn units(set: &SetPlan, files: &[usize]) -> Vec<Unit> {
+    let names = |&file: &usize| (0..set.files[file].names.len()).map(move |name| (file, name));
+    files.iter().flat_map(names).collect()
+}
+
+/// What rules see of a single name.
+pub fn traits(set: &SetPlan, (file, name): Unit) -> Traits<'_> {
+    let file: &PlannedFile = &set.files[file];
+    let mut traits = file.traits();
+    traits.names = vec![traits.names[name]];
+    traits
+}
+
+fn name_of(set: &SetPlan, (file, name): Unit) -> &super::set::PlannedName {
+    &set.files[file].names[name]
+}

@@ -1,0 +1,189 @@
+//! Symbolic links that lead nowhere once a plan is carried out.
+//!
+//! A search counts links and keeps none of them, so that finding pays nothing. They are looked for when a
+//! plan is made that takes names away: 16 bytes for each of these names, and a walk through the folders
+//! that may hold links.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::scan::filter::{Filter, Verdict};
+use crate::sys::statfs;
+
+/// Links that are named one by one; beyond these they are counted.
+const NAMED: usize = 1000;
+
+/// Links to links to links are followed so far: each needs one more walk, made only where a link was found.
+pub const LINKS_IN_A_ROW: usize = 8;
+
+/// Where links are looked for.
+#[derive(Clone, Debug)]
+pub enum LinkPlaces<'a> {
+    /// Nowhere: there are none.
+    Nowhere,
+    /// In the folders that lose a name, and no deeper.
+    Beside,
+    /// Below these paths, as far as a search went.
+    Below {
+        /// The paths as they were given.
+        roots: Vec<&'a Path>,
+        /// Folders that it leaves out are not looked through.
+        filter: &'a Filter,
+        /// As for the search.
+        max_depth: Option<u32>,
+        /// As for the search.
+        one_file_system: bool,
+    },
+}
+
+/// A link, and the name that it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DanglingLink {
+    /// The link itself, absolute.
+    pub link: Vec<u8>,
+    /// What it leads to in the end.
+    pub leads_to: Vec<u8>,
+}
+
+/// Links that will lead nowhere.
+#[derive(Clone, Debug, Default)]
+pub struct Dangling {
+    /// The first thousand.
+    pub named: Vec<DanglingLink>,
+    /// How many there are in all.
+    pub number: u64,
+}
+
+/// Names that go, and the links to them as far as they were found.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// Whole paths of names that go. A clash of hashes names a link too many; it changes nothing.
+    going: HashSet<u64>,
+    /// What a link's text must end in to be worth a closer look: bare names of what goes, and of links to it.
+    ends: HashSet<u64>,
+    /// Links that were found.
+    found: HashSet<u64>,
+    hasher: RandomState,
+    dangling: Dangling,
+}
+
+impl Search {
+    /// Takes note of a name that goes, by its real path.
+    pub fn note(&mut self, path: &[u8]) {
+        self.going.insert(self.hasher.hash_one(path));
+        self.ends.insert(self.hasher.hash_one(last_part(path)));
+    }
+
+    /// Looks through the folder of a name, if that was not done in this round.
+    pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
+        let folder = &path[..path.len() - last_part(path).len()];
+        if looked.insert(self.hasher.hash_one(folder)) {
+            let folder = Path::new(std::ffi::OsStr::from_bytes(folder));
+            let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
+            let entries = entries.into_iter().filter_map(Result::ok);
+            entries.for_each(|entry| self.entry(&entry));
+        }
+    }
+
+    /// Looks through all that a search looked through.
+    pub fn below(&mut self, places: &LinkPlaces<'_>) {
+        if let LinkPlaces::Below { roots, .. } = places {
+            roots.iter().for_each(|root| self.below_one(root, places));
+        }
+    }
+
+    /// What was found.
+    pub fn dangling(&self) -> &Dangling {
+        &self.dangling
+    }
+
+    /// What cannot be listed was named by the search.
+    fn below_one(&mut self, root: &Path, places: &LinkPlaces<'_>) {
+        let &LinkPlaces::Below {
+            filter,
+            max_depth,
+            one_file_system,
+            ..
+        } = places
+        else {
+            return;
+        };
+        let deepest = max_depth.map_or(usize::MAX, |depth| depth as usize);
+        let walk = WalkDir::new(root)
+            .min_depth(1)
+            .max_depth(deepest.max(1))
+            .same_file_system(one_file_system);
+        let mut pseudo = HashMap::new();
+        let entries = walk.into_iter().filter_entry(|entry| {
+            !entry.file_type().is_dir()
+                || entry.depth() == 0
+                || (is_wanted(filter, entry) && !is_pseudo(entry, &mut pseudo))
+        });
+        if deepest > 0 {
+            let entries = entries.filter_map(Result::ok);
+            entries.for_each(|entry| self.entry(&entry));
+        }
+    }
+
+    fn entry(&mut self, entry: &DirEntry) {
+        if !entry.path_is_symlink() {
+            return;
+        }
+        let link = entry.path();
+        // Its text tells most links apart: nothing else is asked of what they lead to.
+        let is_near = fs::read_link(link).is_ok_and(|text| {
+            let last = last_part(text.as_os_str().as_bytes());
+            self.ends.contains(&self.hasher.hash_one(last))
+        });
+        if !is_near {
+            return;
+        }
+        let Ok(leads_to) = link.canonicalize() else {
+            return;
+        };
+        let leads_to = leads_to.as_os_str().as_bytes();
+        if !self.going.contains(&self.hasher.hash_one(leads_to)) {
+            return;
+        }
+        let link = std::path::absolute(link).unwrap_or_else(|_| link.to_owned());
+        let link = link.as_os_str().as_bytes();
+        if !self.found.insert(self.hasher.hash_one(link)) {
+            return;
+        }
+        self.ends.insert(self.hasher.hash_one(last_part(link)));
+        self.dangling.number += 1;
+        if self.dangling.named.len() < NAMED {
+            self.dangling.named.push(DanglingLink {
+                link: link.to_vec(),
+                leads_to: leads_to.to_vec(),
+            });
+        }
+    }
+}
+
+/// The name at the end of a path. A link's text may end in what is no name; then it leads to no file.
+fn last_part(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&byte| byte == b'/');
+    &path[slash.map_or(0, |slash| slash + 1)..]
+}
+
+fn is_wanted(filter: &Filter, entry: &DirEntry) -> bool {
+    let by_name = filter.entry(entry.file_name().as_bytes(), true) == Verdict::Keep;
+    let path = || entry.path().as_os_str().as_bytes();
+    by_name && (!filter.needs_path() || filter.path(path(), true) == Verdict::Keep)
+}
+
+/// Asks each file system once.
+fn is_pseudo(entry: &DirEntry, known: &mut HashMap<u64, bool>) -> bool {
+    let Ok(metadata) = entry.metadata() else {
+        return true;
+    };
+    let ask = || File::open(entry.path()).is_ok_and(statfs::is_pseudo);
+    *known.entry(metadata.dev()).or_insert_with(ask)
+}

@@ -1,0 +1,97 @@
+//! Puts the files of a set that was found into the order in which a plan would keep them.
+
+use std::collections::HashMap;
+
+use crate::action::bounds::Bounds;
+use crate::action::keep::Rules;
+use crate::action::swap::is_temporary;
+use crate::pipeline::DuplicateSet;
+
+use super::by_name::{Unit, traits, units};
+use super::claim::{Claim, Origin};
+use super::lookout::Lookout;
+use super::set::SetPlan;
+
+/// Sorts sets by rules, for whoever only reports them.
+#[derive(Debug)]
+pub struct Ranking {
+    rules: Rules,
+    lookout: Lookout,
+}
+
+impl Ranking {
+    /// By these rules, for what is found at this origin.
+    pub fn new(rules: Rules, origin: Origin) -> Self {
+        Self {
+            rules,
+            lookout: Lookout::new(origin, Bounds::default(), false),
+        }
+    }
+
+    /// Puts the member first that a plan by the same rules keeps. What cannot be looked at any more
+    /// comes last, as it was.
+    pub fn sort(&mut self, set: &mut DuplicateSet) {
+        let by_name = self.lookout.origin.hard_links;
+        if set.members.len() < 2 && !by_name {
+            return;
+        }
+        let planned = self.lookout.look_at_all(Claim::from(&*set));
+        let mut ranks = vec![usize::MAX; set.members.len()];
+        let names = set.members.iter().map(|member| &member.names);
+        let places = names.zip(0_usize..);
+        let places: HashMap<&[u8], usize> = places
+            .flat_map(|(names, place)| names.iter().map(move |name| (&name[..], place)))
+            .collect();
+        let mut names_ranks: HashMap<Vec<u8>, usize> = HashMap::new();
+        for (rank, (file, name)) in self.order(&planned, by_name).into_iter().enumerate() {
+            let names = &planned.files[file].names;
+            let names = match by_name {
+                true => &names[name..=name],
+                false => &names[..],
+            };
+            for name in names {
+                if let Some(&member) = places.get(&name.listed[..]) {
+                    ranks[member] = ranks[member].min(rank);
+                }
+                if by_name {
+                    names_ranks.insert(name.listed.clone(), rank);
+                }
+            }
+        }
+        let members = std::mem::take(&mut set.members);
+        let mut ranked: Vec<_> = ranks.into_iter().zip(members).collect();
+        ranked.sort_by_key(|&(rank, _)| rank);
+        set.members = ranked.into_iter().map(|(_, member)| member).collect();
+        if by_name {
+            let rank = |name: &Vec<u8>| names_ranks.get(name).copied().unwrap_or(usize::MAX);
+            let members = set.members.iter_mut();
+            members.for_each(|member| member.names.sort_by_key(rank));
+        }
+    }
+
+    /// Files, or names if these count. What a killed run left behind stays for nobody, as in a plan.
+    fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
+        let files: Vec<usize> = (0..set.files.len()).collect();
+        let units = match by_name {
+            true => units(set, &files),
+            false => files.into_iter().map(|file| (file, 0)).collect(),
+        };
+        let is_leftover = |&(file, name): &Unit| match by_name {
+            true => is_temporary(set.files[file].names[name].bare()),
+            false => set.files[file].is_leftover(),
+        };
+        let (leftover, whole): (Vec<Unit>, Vec<Unit>) = units.into_iter().partition(is_leftover);
+        let sorted = [whole, leftover].map(|among| {
+            let traits: Vec<_> = among
+                .iter()
+                .map(|&unit| match by_name {
+                    true => traits(set, unit),
+                    false => set.files[unit.0].traits(),
+                })
+                .collect();
+            let order = self.rules.order(&traits).into_iter();
+            order.map(|place| among[place]).collect::<Vec<_>>()
+        });
+        sorted.concat()
+    }
+}
