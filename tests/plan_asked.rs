@@ -189,3 +189,22 @@ fn ctrl_c_at_a_question_leaves() {
         .ends(130, "Remove 4 files?");
     assert_eq!(stage.names().len(), 7, "{}", talk.said);
 }
+
+#[test]
+fn undo_says_what_it_would_do_and_asks_once() {
+    for (arguments, typed, links) in [
+        ("undo", "n\n", 2),
+        ("undo", "", 2),
+        ("undo", "y\n", 1),
+        ("undo --yes", "", 1),
+    ] {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+        stage.run("hardlink --yes .").exits(0);
+        let talk = stage.talk(arguments, typed).ends(0, "Run 2");
+        let asked = talk.said.contains("1 file would be as before again");
+        assert_eq!(asked, arguments == "undo", "{}", talk.said);
+        let now = fs::metadata(stage.tree.path("a")).expect("metadata");
+        let now = std::os::unix::fs::MetadataExt::nlink(&now);
+        assert_eq!(now, links, "{arguments} {typed:?}\n{}", talk.said);
+    }
+}

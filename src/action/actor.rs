@@ -9,11 +9,12 @@ use super::check::{Bound, Opened, Ours, Pair};
 use super::folder_entry::Identity;
 use super::journal::{Journal, JournalError};
 use super::metadata;
-use super::record::{Intent, Raw, Record};
+use super::record::{Blake3, Intent, Raw, Record};
 use super::settled::{self, Settled};
-use super::step::{ActionKind, Failure, Outcome, Settings, Skip, Step, Target, Unfit};
+use super::step::{ActionKind, Failure, Outcome, Reversal, Settings, Skip, Step, Target, Unfit};
 use super::swap;
 use super::trouble::{Trouble, failed};
+use crate::hash::ContentDigest;
 use crate::sys::{fault, stat};
 
 /// Steps that share one wait for the journal, and one for each folder.
@@ -84,14 +85,27 @@ impl Actor {
 
     /// Carries out steps in this order, and tells each one's outcome with its index.
     ///
-    /// Outcomes of up to [`BATCH`] steps are told together, when they are known to be on the disk.
+    /// Outcomes of up to [`BATCH`] steps are told together, when they are known to be on the disk. Nothing
+    /// follows after steps that could not be [written down](Failure::is_unwritten).
     pub fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
         for (number, batch) in steps.chunks(BATCH).enumerate() {
             let outcomes = self.perform_batch(batch);
+            let is_over = outcomes.iter().any(is_unwritten);
             for (index, outcome) in outcomes.into_iter().enumerate() {
                 tell(number * BATCH + index, outcome);
             }
+            if is_over {
+                return;
+            }
         }
+    }
+
+    /// Writes down that the run came to its end: what is said of it then is all that there is to say.
+    ///
+    /// # Errors
+    /// If that cannot be written. The run counts as one that was cut short then.
+    pub fn end(mut self) -> Result<(), JournalError> {
+        self.journal.end()
     }
 
     fn perform_batch(&mut self, steps: &[Step]) -> Vec<Outcome> {
@@ -213,9 +227,12 @@ impl Actor {
         let number = sketched.intent.step;
         let done = self.act(step, sketched, folders);
         let (outcome, folder, record) = match done {
-            Ok((done, folder)) => {
-                let now = now(&sketched.intent, done.destination.as_deref());
-                let record = Record::Done { step: number, now };
+            Ok((done, folder, digest)) => {
+                let record = Record::Done {
+                    step: number,
+                    now: now(&sketched.intent, done.destination.as_deref()),
+                    digest: digest.map(Blake3),
+                };
                 (Outcome::Done(done), Some(folder), Some(record))
             }
             // Only the files tell what it came to.
@@ -242,18 +259,22 @@ impl Actor {
         step: &Step,
         sketched: &Sketched,
         folders: &mut HashMap<Identity, OwnedFd>,
-    ) -> Result<(super::step::Done, Identity), Trouble> {
+    ) -> Result<(super::step::Done, Identity, Option<ContentDigest>), Trouble> {
         let mut pair = self.open_pair(sketched)?;
         // A step before this one in the batch may have come to rely on it.
         if self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
         }
+        // What undo will have to prove.
+        let mut digest = None;
         if step.action != ActionKind::Reflink {
             pair.keeper.guard().map_err(Skip::Keeper)?;
             pair.victim.guard().map_err(Skip::Victim)?;
-            if !self.settings.trust_hash {
-                pair.compare()?;
-            }
+            let gives_back = step.action.row().undo == Reversal::GivesBack;
+            digest = match self.settings.trust_hash {
+                true => step.digest,
+                false => pair.compare(gives_back)?,
+            };
             self.settled.keeper(&pair.keeper)?;
         }
         let act = Act {
@@ -268,7 +289,7 @@ impl Actor {
         let folder = stat::descriptor(&pair.victim.place.folder);
         let folder = folder.map_or((0, 0), |s| (s.dev, s.ino));
         folders.entry(folder).or_insert(pair.victim.place.folder);
-        Ok((done, folder))
+        Ok((done, folder, digest))
     }
 
     fn open_pair(&self, sketched: &Sketched) -> Result<Pair, Trouble> {
@@ -306,10 +327,26 @@ fn outcome(trouble: Trouble) -> Outcome {
     }
 }
 
+fn is_unwritten(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failed(failure) if failure.is_unwritten())
+}
+
 fn unwritten(error: &JournalError) -> Outcome {
     Outcome::Failed(Failure {
         doing: "write down what would be done, so nothing was".to_owned(),
-        cause: std::io::Error::other(error.to_string()),
-        hint: Some("make room for the journal, or set XDG_STATE_HOME to another folder"),
+        cause: std::io::Error::other(Unwritten(error.to_string())),
+        hint: Some("make room for the journal, or put it on another disk with --journal DIR"),
     })
+}
+
+/// What the system said about the journal, so that it can be told from what it said about a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Unwritten(String);
+
+impl Failure {
+    /// True if the step was not done because it could not be written down: no other step can be, either.
+    pub fn is_unwritten(&self) -> bool {
+        self.cause.get_ref().is_some_and(|e| e.is::<Unwritten>())
+    }
 }

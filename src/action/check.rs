@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::compare;
 use super::folder_entry::{Identity, Place};
 use super::step::{Change, Expected, Skip, Target, Unfit};
+use crate::hash::ContentDigest;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
@@ -152,10 +153,14 @@ pub struct Pair {
 
 impl Pair {
     /// Compares the two byte by byte, and makes sure that nothing happened to them meanwhile.
-    pub fn compare(&self) -> Result<(), Skip> {
-        compare::files(self)?;
+    ///
+    /// Returns the digest of what was compared, if it is `wanted`.
+    pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
+        let mut hasher = wanted.then(blake3::Hasher::new);
+        compare::files(self, hasher.as_mut())?;
         self.victim.untouched().map_err(Skip::Victim)?;
-        self.keeper.still_there().map_err(Skip::Keeper)
+        self.keeper.still_there().map_err(Skip::Keeper)?;
+        Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
     /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.

@@ -6,13 +6,16 @@ use rustix::io::Errno;
 
 use super::check::Pair;
 use super::step::{Change, Skip, Unfit};
+use crate::hash::ContentDigest;
 use crate::sys::pread;
 
 /// Bytes read from each file in turn. As `engine::verify` reads, for the same reason.
 const PIECE: usize = 256 << 10;
 
 /// Makes sure that keeper and victim hold the same bytes, all that their lengths promise.
-pub fn files(pair: &Pair) -> Result<(), Skip> {
+///
+/// `hasher` gets to see them.
+pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
     let size = pair.victim.stat.size;
     let most = usize::try_from(size).unwrap_or(PIECE).min(PIECE);
     let (mut ours, mut theirs) = (vec![0; most], vec![0; most]);
@@ -31,6 +34,9 @@ pub fn files(pair: &Pair) -> Result<(), Skip> {
             let same = pairs.take_while(|(a, b)| a == b).count();
             return Err(Skip::Differs(offset + same as u64));
         }
+        if let Some(hasher) = &mut hasher {
+            hasher.update(&ours[..length]);
+        }
         offset += length as u64;
         if offset < size {
             // Whoever wants to write waits for us: let them, at once.
@@ -41,19 +47,36 @@ pub fn files(pair: &Pair) -> Result<(), Skip> {
     Ok(())
 }
 
-/// True if a file begins with all the bytes of another one.
-pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<bool> {
+/// The digest of a file, if another one begins with all its bytes.
+pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<Option<ContentDigest>> {
     let (mut ours, mut theirs) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut hasher = blake3::Hasher::new();
     let mut offset = 0;
     loop {
         let length = pread::full(other, &mut theirs, offset)?;
         if pread::full(file, &mut ours[..length], offset)? != length
             || ours[..length] != theirs[..length]
         {
-            return Ok(false);
+            return Ok(None);
         }
+        hasher.update(&theirs[..length]);
         if length < PIECE {
-            return Ok(true);
+            return Ok(Some(hasher.finalize().into()));
+        }
+        offset += length as u64;
+    }
+}
+
+/// The digest of all that a file holds.
+pub fn digest(file: &OwnedFd) -> rustix::io::Result<ContentDigest> {
+    let mut buffer = vec![0; PIECE];
+    let mut hasher = blake3::Hasher::new();
+    let mut offset = 0;
+    loop {
+        let length = pread::full(file, &mut buffer, offset)?;
+        hasher.update(&buffer[..length]);
+        if length < PIECE {
+            return Ok(hasher.finalize().into());
         }
         offset += length as u64;
     }

@@ -13,6 +13,7 @@ mod copy;
 mod folder_entry;
 mod hardlink;
 mod journal;
+mod journal_folder;
 pub mod keep;
 mod metadata;
 mod move_away;
@@ -23,6 +24,7 @@ mod reflink;
 mod relocate;
 mod remove;
 mod run_name;
+mod runs;
 mod settled;
 mod step;
 mod swap;
@@ -36,13 +38,14 @@ mod undo_step;
 
 pub use actor::{Actor, BATCH};
 pub use journal::{Journal, JournalError};
-pub use past::{Run, runs};
+pub use past::Flaw;
 pub use record::{Raw, RunHeader};
+pub use runs::{Found, Run, journals, runs};
 pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,
     Target, Unfit,
 };
-pub use undo::{Undo, UndoTally, Undone, undo};
+pub use undo::{Reversion, Undo, UndoTally, Undone, undo};
 
 /// Every action there is: the one place that names them all, in the order of [`ActionKind`].
 pub const ACTIONS: &[Action] = &[

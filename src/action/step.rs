@@ -120,7 +120,8 @@ pub struct Step {
     /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
     /// path without its leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,
-    /// Digest of the content as reported. Says what was promised; is never relied on.
+    /// Digest of the content as reported. Nothing is done because of it; with [`Settings::trust_hash`] it is what
+    /// the journal keeps, for undo to prove.
     pub digest: Option<ContentDigest>,
 }
 

@@ -10,6 +10,7 @@ use super::ask;
 use super::begin::begin;
 use super::exit::Exit;
 use super::gather::{self, Gathered};
+use super::journal_place::JournalPlace;
 use super::outlet::{NotWritten, Place};
 use super::perform;
 use super::plan_summary;
@@ -80,6 +81,14 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
+    let place = match JournalPlace::of(run.journal.as_deref()) {
+        Ok(place) => Some(place),
+        // A plan that is only shown needs none.
+        Err(why) if matches!(run.use_of_plan, Use::Act | Use::Confirm) => {
+            return refuse(&voice, &why);
+        }
+        Err(_) => None,
+    };
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
     // Before any work is done for it; what is interrupted leaves no temporary file.
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
@@ -110,10 +119,11 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Err(error) => refuse(&voice, &error),
         };
     }
+    let Some(place) = place else { return so_far };
     if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
         return so_far;
     }
-    worse(so_far, perform::plan(&run, &mut plan, &voice))
+    worse(so_far, perform::plan(&run, &place, &mut plan, &voice))
 }
 
 fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {

@@ -16,6 +16,7 @@ mod exit;
 mod find;
 mod find_args;
 mod gather;
+mod journal_place;
 mod listener;
 mod log;
 mod man;
@@ -41,6 +42,8 @@ mod summary;
 mod surroundings;
 mod talk_args;
 mod undo;
+mod undo_list;
+mod undo_text;
 mod voice;
 mod wrong_use;
 

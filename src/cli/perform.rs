@@ -12,9 +12,9 @@ use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
-use super::config_folder;
 use super::draw::Draw;
 use super::exit::Exit;
+use super::journal_place::JournalPlace;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::{Watcher, watched};
@@ -29,7 +29,7 @@ const PARCEL: u64 = 128 << 20;
 const NOTES: usize = 16;
 
 /// Carries out all steps of a plan.
-pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
+pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) -> Exit {
     let counters = Arc::new(Counters::default());
     let mut watch = Watch {
         counters: &counters,
@@ -38,7 +38,7 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
         draw: Draw::new(voice.bars().clone()),
         voice,
     };
-    let done = watched(|| carry_out(run, plan, &counters, voice), &mut watch);
+    let done = watched(|| carry_out(run, place, plan, &counters, voice), &mut watch);
     watch.draw.clear();
     let tally = match done {
         Ok(tally) => tally,
@@ -48,11 +48,13 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
         }
     };
     if run.talk.summary {
-        lines(&tally, plan).iter().for_each(|line| voice.line(line));
+        lines(&tally, place, plan)
+            .iter()
+            .for_each(|line| voice.line(line));
     }
     if counters.stop.load(Ordering::Relaxed) {
         Exit::Interrupted
-    } else if tally.skipped + tally.failed > 0 {
+    } else if tally.skipped + tally.failed > 0 || tally.unwritten {
         Exit::SomeLeft
     } else {
         Exit::Done
@@ -77,19 +79,19 @@ struct Tally {
     already: u64,
     skipped: u64,
     failed: u64,
+    /// The journal could not be written: nothing more was done.
+    unwritten: bool,
     freed: u64,
     notes: BTreeMap<String, u64>,
 }
 
 fn carry_out(
     run: &ActRun,
+    place: &JournalPlace,
     plan: &mut Plan,
     counters: &Arc<Counters>,
     voice: &Voice,
 ) -> Result<Tally, String> {
-    let folder = config_folder::journals().ok_or(
-        "there is no place for the journal: set HOME or XDG_STATE_HOME to an absolute path",
-    )?;
     let header = RunHeader {
         version: 0,
         started_ns: run.started_ns,
@@ -99,7 +101,8 @@ fn carry_out(
             .map(|word| Raw(word.as_bytes().to_vec()))
             .collect(),
     };
-    let journal = Journal::create(&folder, header).map_err(|e| e.to_string())?;
+    let journal = Journal::create(&place.folder, header);
+    let journal = journal.map_err(|e| format!("{}; nothing was done", place.with_way_out(&e)))?;
     let partly = Arc::clone(counters);
     let actor = Actor::new(run.acting.clone(), journal)
         .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
@@ -122,18 +125,23 @@ fn carry_out(
         Ok::<_, Stop>(())
     });
     match walked.and_then(|()| work.flush()) {
-        Ok(()) | Err(Stop::Asked) => Ok(work.tally),
+        Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
         Err(Stop::Broken(error)) => {
             voice.complain(&format!("cannot read the plan any further: {error}"));
             work.tally.failed += 1;
-            Ok(work.tally)
         }
     }
+    if let Err(error) = work.actor.end() {
+        // Everything that was done is written down; only the next run takes this one for cut short.
+        tracing::info!("{error}");
+    }
+    Ok(work.tally)
 }
 
 /// Why no further step is taken.
 enum Stop {
     Asked,
+    Unwritten,
     Broken(io::Error),
 }
 
@@ -177,13 +185,22 @@ impl Work<'_> {
             let size = step.victim.expected.size;
             counters.bytes.fetch_add(size, Ordering::Relaxed);
         });
-        Ok(())
+        match self.tally.unwritten {
+            true => Err(Stop::Unwritten),
+            false => Ok(()),
+        }
     }
 }
 
 impl Tally {
     fn add(&mut self, voice: &Voice, path: &[u8], outcome: Outcome) {
         match outcome {
+            // Said once: it is no matter of this file, and all others would meet the same.
+            Outcome::Failed(why) if why.is_unwritten() => {
+                if !std::mem::replace(&mut self.unwritten, true) {
+                    voice.complain(&why.to_string());
+                }
+            }
             Outcome::Done(done) => {
                 self.done += 1;
                 self.freed += done.freed;
@@ -207,7 +224,7 @@ impl Tally {
     }
 }
 
-fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
+fn lines(tally: &Tally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = vec![format!(
@@ -244,7 +261,7 @@ fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
     if tally.done > 0 {
         match action.row().undo {
             Reversal::GivesBack => {
-                lines.push(format!("To take it back: seekless undo {}", tally.run));
+                lines.push(format!("To take it back: {}", place.undo(&tally.run)));
             }
             Reversal::NothingToDo => lines.push(
                 "There is nothing to undo: each file is its own still, with all its bytes."

@@ -43,6 +43,18 @@ pub fn lock(fd: impl AsFd) -> Result<bool> {
     }
 }
 
+/// True if another process has this file [locked](lock).
+pub fn is_locked(fd: impl AsFd) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(&fd, FlockOperation::NonBlockingLockShared) {
+        Err(error) => error == Errno::WOULDBLOCK,
+        Ok(()) => {
+            let _ = flock(&fd, FlockOperation::Unlock);
+            false
+        }
+    }
+}
+
 /// Opens a folder's file for reading and appending, making it if `new`.
 pub fn journal(at: impl AsFd, name: &CStr, new: bool) -> Result<std::os::fd::OwnedFd> {
     fault::point()?;
