@@ -15,6 +15,7 @@ mod hardlink;
 mod journal;
 mod journal_folder;
 pub mod keep;
+mod lock_holder;
 mod metadata;
 mod move_away;
 mod past;
@@ -30,6 +31,7 @@ mod step;
 mod swap;
 mod symlink;
 mod trash;
+mod tree_lock;
 mod trouble;
 mod undo;
 mod undo_link;
@@ -38,6 +40,7 @@ mod undo_step;
 
 pub use actor::{Actor, BATCH};
 pub use journal::{Journal, JournalError};
+pub use lock_holder::Holder;
 pub use past::Flaw;
 pub use record::{Raw, RunHeader};
 pub use runs::{Found, Run, journals, runs};
@@ -45,6 +48,7 @@ pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,
     Target, Unfit,
 };
+pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, Undo, UndoTally, Undone, undo};
 
 /// Every action there is: the one place that names them all, in the order of [`ActionKind`].

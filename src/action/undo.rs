@@ -1,8 +1,10 @@
 //! Takes a run back, as its journal tells it, and clears up after one that was killed.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::actor::BATCH;
 use super::folder_entry::{Identity, Place};
@@ -11,6 +13,7 @@ use super::past::{Fate, Past, PastStep};
 use super::record::{Record, RunHeader, State};
 use super::runs;
 use super::step::ActionKind;
+use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
 use crate::sys::{fault, stat, sync};
 
@@ -126,6 +129,22 @@ impl Reversion {
     /// What the run was.
     pub fn header(&self) -> &RunHeader {
         &self.past.header
+    }
+
+    /// Folders that hold everything that will be touched.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let steps = self.past.steps.iter().filter(|step| !step.undone);
+        let paths = steps.flat_map(|step| {
+            let intent = &step.intent;
+            let further = [&intent.destination, &intent.trash_info].into_iter();
+            let further = further.flatten();
+            further.chain([&intent.victim, &intent.keeper])
+        });
+        let folders = paths.filter_map(|path| {
+            let path = Path::new(OsStr::from_bytes(&path.0));
+            path.parent().map(Path::to_owned)
+        });
+        few_folders(folders.collect())
     }
 
     /// Says what would be done, and does nothing.

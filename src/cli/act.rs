@@ -16,8 +16,9 @@ use super::perform;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Answer};
-use super::resolve_act::{ActRun, Special, Use, resolve};
+use super::resolve_act::{ActRun, Source, Special, Use, resolve};
 use super::script::Script;
+use super::trees;
 use super::voice::Voice;
 
 /// `seekless remove`
@@ -94,10 +95,29 @@ fn act(args: ActArgs, special: Special) -> Exit {
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
         return refuse(&voice, &error);
     }
+    // Before the search: what another run changes while this one looks would make the plan a wrong one.
+    let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
+    let mut lock = None;
+    if acts && let Source::Search(config) = &run.source {
+        match trees::lock(&run, &trees::of_search(config)) {
+            Ok(taken) => lock = Some(taken),
+            Err(occupied) => return refuse(&voice, &occupied),
+        }
+    }
     let Gathered { mut plan, found } = match gather::plan(&mut run, &voice) {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
     };
+    if acts && lock.is_none() && plan.totals().steps > 0 {
+        let trees = match trees::of_plan(&mut plan) {
+            Ok(trees) => trees,
+            Err(error) => return refuse(&voice, &error),
+        };
+        match trees::lock(&run, &trees) {
+            Ok(taken) => lock = Some(taken),
+            Err(occupied) => return refuse(&voice, &occupied),
+        }
+    }
     if run.ask {
         plan = match ask::each_set(plan, &voice) {
             Ok(plan) => plan,
@@ -123,7 +143,9 @@ fn act(args: ActArgs, special: Special) -> Exit {
     if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
         return so_far;
     }
-    worse(so_far, perform::plan(&run, &place, &mut plan, &voice))
+    let done = perform::plan(&run, &place, &mut plan, &voice);
+    drop(lock);
+    worse(so_far, done)
 }
 
 fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {

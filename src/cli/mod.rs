@@ -41,6 +41,7 @@ mod search_args;
 mod summary;
 mod surroundings;
 mod talk_args;
+mod trees;
 mod undo;
 mod undo_list;
 mod undo_text;

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
-use seekless::action::{self, JournalError, Reversion, Undo, UndoTally};
+use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
 
 use super::args::UndoArgs;
 use super::exit::Exit;
@@ -39,6 +39,13 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
     if args.dry_run {
         return Ok(show(&reversion, args));
     }
+    let _lock = match TreeLock::take(&reversion.places()) {
+        Ok(lock) => lock,
+        Err(occupied) => {
+            complain(&occupied.to_string());
+            return Ok(Exit::Nothing);
+        }
+    };
     if can_ask() && !args.yes && !agreed(&reversion) {
         return Ok(Exit::Done);
     }

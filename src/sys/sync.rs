@@ -43,6 +43,20 @@ pub fn lock(fd: impl AsFd) -> Result<bool> {
     }
 }
 
+/// Locks a file or folder for this process alone, or together with others that share it; `false` if others do
+/// not let us.
+pub fn hold(fd: impl AsFd, exclusive: bool) -> Result<bool> {
+    use rustix::fs::{FlockOperation, flock};
+    let how = match exclusive {
+        true => FlockOperation::NonBlockingLockExclusive,
+        false => FlockOperation::NonBlockingLockShared,
+    };
+    match flock(fd, how) {
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        held => held.map(|()| true),
+    }
+}
+
 /// True if another process has this file [locked](lock).
 pub fn is_locked(fd: impl AsFd) -> bool {
     use rustix::fs::{FlockOperation, flock};
