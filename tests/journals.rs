@@ -380,3 +380,118 @@ fn where_no_journal_can_be_written_nothing_is_done_and_one_line_says_so() {
     assert_eq!(full.stderr_text().matches("seekless:").count(), 1, "{full}");
     assert_eq!(picture(&scene.tree()), before);
 }
+
+/// What undo, or the next run, has to clear up.
+fn leftovers(scene: &Scene) -> Vec<PathBuf> {
+    let tops = [scene.tree(), scene.top.join("away")];
+    let tops = tops.iter().filter(|top| top.exists());
+    let files = tops.flat_map(|top| picture(top).into_keys());
+    files
+        .filter(|path| path.to_string_lossy().contains(".seekless-"))
+        .collect()
+}
+
+/// A run that is killed in the middle of a step, such that something is left lying about.
+#[cfg(debug_assertions)]
+fn killed(action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
+    use std::os::unix::process::ExitStatusExt;
+    let mut before = None;
+    let mut different = 0;
+    for at in (1..200).step_by(2) {
+        let scene = Scene::new();
+        let line = format!("{action} --yes --keep oldest tree");
+        let run = prepared(&scene, &line).env("SEEKLESS_FAULT", &format!("kill@{at}"));
+        let status = run.stdout(std::process::Stdio::null()).spawn().wait();
+        if status.expect("it ends").signal() != Some(9) {
+            return None;
+        }
+        let left = leftovers(&scene);
+        // Each state only once: many calls do not change it.
+        let state = (left.len(), scene.victim().symlink_metadata().is_ok());
+        if before != Some(state) {
+            before = Some(state);
+            if !left.is_empty() {
+                different += 1;
+                if different > nth {
+                    return Some((scene, left));
+                }
+            }
+        }
+    }
+    panic!("{action} never ends");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
+    for action in ["remove", "hardlink", "symlink"] {
+        for nth in 0..2 {
+            let Some((scene, _)) = killed(action, nth) else {
+                assert!(nth > 0, "{action} leaves nothing");
+                continue;
+            };
+            let first = names(&scene).remove(0);
+            let says = format!("run {first} (");
+            // To look is not to act.
+            for looking in ["find tree", "remove --dry-run tree"] {
+                run(&scene, looking)
+                    .exits(0)
+                    .says(&says)
+                    .says("was cut short")
+                    .says(&format!("seekless undo --sweep {first}"))
+                    .says(&format!("seekless undo {first}"));
+            }
+            run(&scene, "find -q tree").never_says("cut short");
+            run(&scene, "find state").never_says("cut short");
+            run(&scene, "remove --yes state").never_says("cut short");
+            assert!(!leftovers(&scene).is_empty(), "{action}");
+            run(&scene, &format!("{action} --yes --keep oldest tree"))
+                .exits(0)
+                .says(&says)
+                .says("1 file as before again")
+                .says("Done: ");
+            assert_eq!(leftovers(&scene).first(), None, "{action}");
+            run(&scene, "find tree").exits(0).never_says("cut short");
+            // Which of the two is meant nobody can tell.
+            let second = names(&scene).remove(1);
+            run(&scene, "undo")
+                .exits(2)
+                .says(&format!("seekless undo {first}"))
+                .says(&format!("seekless undo {second}"));
+            run(&scene, &format!("undo {second}")).exits(0);
+            run(&scene, &format!("undo {first}")).exits(0);
+            run(&scene, "undo").exits(0).never_says("say which");
+        }
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_was_cut_short_can_be_swept_by_itself() {
+    for action in ["remove", "hardlink", "symlink"] {
+        let (scene, _) = killed(action, 0).expect("something is left");
+        let before = picture(&Scene::new().tree());
+        run(&scene, "undo --sweep")
+            .exits(0)
+            .says("1 file as before again");
+        assert_eq!(picture(&scene.tree()), before, "{action}");
+        run(&scene, "undo --sweep")
+            .exits(0)
+            .says("No run was cut short");
+        run(&scene, "undo").exits(0);
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_cannot_be_put_back_is_named() {
+    let (scene, _) = killed("remove", 0).expect("something is left");
+    // Another file has the name now.
+    fs::write(scene.victim(), "new").expect("written");
+    run(&scene, "remove --yes tree")
+        .exits(1)
+        .says("another file has its name now");
+    assert_eq!(fs::read(scene.victim()).expect("there"), b"new");
+    // It is a copy like any other by then.
+    assert_eq!(fs::read(scene.keeper()).expect("there"), noise(1, SIZE));
+}

@@ -15,6 +15,7 @@ mod hardlink;
 mod journal;
 mod journal_folder;
 pub mod keep;
+mod leftovers;
 mod lock_holder;
 mod metadata;
 mod move_away;
@@ -40,6 +41,7 @@ mod undo_step;
 
 pub use actor::{Actor, BATCH};
 pub use journal::{Journal, JournalError};
+pub use leftovers::{CutShort, HalfDone, cut_short};
 pub use lock_holder::Holder;
 pub use past::Flaw;
 pub use record::{Raw, RunHeader};

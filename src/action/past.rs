@@ -32,8 +32,8 @@ pub(super) struct Past {
     pub all_undone: bool,
     /// The run, or an undo of it, did not come to its end.
     pub cut_short: bool,
-    /// What it left lying about was cleared up.
-    pub swept: bool,
+    /// It was an undo that did not come to its end.
+    pub undo_cut_short: bool,
     /// The last line has no end.
     pub torn: bool,
 }
@@ -120,6 +120,7 @@ impl Past {
             false => past.unfinished() == 0,
         };
         past.cut_short = !past.all_undone && (!is_over || undoing);
+        past.undo_cut_short = !past.all_undone && undoing;
         Ok(past)
     }
 
@@ -131,7 +132,11 @@ impl Past {
 
     fn take(&mut self, record: Record) {
         match record {
-            Record::Run(_) | Record::Ended | Record::Undoing | Record::UndoEnded => {}
+            Record::Run(_)
+            | Record::Ended
+            | Record::Undoing
+            | Record::UndoEnded
+            | Record::Swept => {}
             Record::Intent(intent) => self.steps.push(PastStep {
                 intent: *intent,
                 fate: Fate::Unsaid,
@@ -145,7 +150,6 @@ impl Past {
             Record::NotDone { step, .. } => self.with(step, |s| s.fate = Fate::NotDone),
             Record::Undone { step } => self.with(step, |s| s.undone = true),
             Record::AllUndone => self.all_undone = true,
-            Record::Swept => self.swept = true,
         }
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::actor::BATCH;
 use super::folder_entry::{Identity, Place};
 use super::journal::{Journal, JournalError};
+use super::leftovers;
 use super::past::{Fate, Past, PastStep};
 use super::record::{Record, RunHeader, State};
 use super::runs;
@@ -200,6 +201,30 @@ impl Reversion {
         tally.note(ended);
         if is_all {
             self.journal.give_back();
+        }
+        tally
+    }
+
+    /// Puts back only what was half done when the run was cut short, and leaves what it did.
+    pub fn sweep(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let mut tally = self.tally();
+        let mut pending = Pending::default();
+        for step in self.past.steps.iter().rev() {
+            if leftovers::half_done(step, false).is_none() {
+                continue;
+            }
+            let (undone, folder) = undo_step::undo(step, None, Manner::Act);
+            if undone.is_restored() || undone == Undone::Cleaned {
+                let pushed = pending.push(&mut self.journal, step.intent.step, folder);
+                tally.note(pushed);
+            }
+            tally.count(step, undone, tell);
+        }
+        let flushed = pending.flush(&mut self.journal);
+        tally.note(flushed);
+        if tally.refused == 0 {
+            let written = self.journal.write(&[Record::Swept]);
+            tally.note(written);
         }
         tally
     }

@@ -18,6 +18,7 @@ use super::plan_text::PlanText;
 use super::question::{self, Answer};
 use super::resolve_act::{ActRun, Source, Special, Use, resolve};
 use super::script::Script;
+use super::sweep;
 use super::trees;
 use super::voice::Voice;
 
@@ -98,10 +99,17 @@ fn act(args: ActArgs, special: Special) -> Exit {
     // Before the search: what another run changes while this one looks would make the plan a wrong one.
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
     let mut lock = None;
-    if acts && let Source::Search(config) = &run.source {
-        match trees::lock(&run, &trees::of_search(config)) {
-            Ok(taken) => lock = Some(taken),
-            Err(occupied) => return refuse(&voice, &occupied),
+    let mut swept = Exit::Done;
+    if let Source::Search(config) = &run.source {
+        let trees = trees::of_search(config);
+        if acts {
+            match trees::lock(&run, &trees) {
+                Ok(taken) => lock = Some(taken),
+                Err(occupied) => return refuse(&voice, &occupied),
+            }
+        }
+        if let Some(place) = &place {
+            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
         }
     }
     let Gathered { mut plan, found } = match gather::plan(&mut run, &voice) {
@@ -117,7 +125,11 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Ok(taken) => lock = Some(taken),
             Err(occupied) => return refuse(&voice, &occupied),
         }
+        if let Some(place) = &place {
+            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
+        }
     }
+    let found = worse(found, swept);
     if run.ask {
         plan = match ask::each_set(plan, &voice) {
             Ok(plan) => plan,

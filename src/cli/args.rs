@@ -119,6 +119,12 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
+    /// Only put back what was half done when a run was cut short: RUN, or all that need it
+    ///
+    /// What the run did by then stays done. An action on the same folders does so by itself, first.
+    #[arg(long, conflicts_with_all = ["list", "dry_run"])]
+    pub sweep: bool,
+
     /// Print what would become of each file, and do nothing
     #[arg(short = 'n', long, conflicts_with = "list")]
     pub dry_run: bool,
@@ -177,6 +183,7 @@ Examples:
   seekless undo --list                          what there is to undo
   seekless undo 20261121T045702Z                this run
   seekless undo --dry-run                       what would become of each file
+  seekless undo --sweep                         only what was half done when a run was killed
 
 Exit status:
   0    done

@@ -38,6 +38,11 @@ impl JournalPlace {
         format!("seekless undo{} {run}", self.option())
     }
 
+    /// The command that only clears up after it.
+    pub fn sweep(&self, run: &str) -> String {
+        format!("seekless undo{} --sweep {run}", self.option())
+    }
+
     /// The command that lists the runs.
     pub fn list(&self) -> String {
         format!("seekless undo{} --list", self.option())

@@ -40,6 +40,7 @@ mod script_functions;
 mod search_args;
 mod summary;
 mod surroundings;
+mod sweep;
 mod talk_args;
 mod trees;
 mod undo;

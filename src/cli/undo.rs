@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::question::{self, Answer};
 use super::sanitize::{complain, message};
+use super::sweep;
 use super::undo_list;
 use super::undo_text;
 use super::voice::Voice;
@@ -22,9 +23,10 @@ pub fn undo(args: &UndoArgs) -> Exit {
             return Exit::Nothing;
         }
     };
-    let done = match args.list {
-        true => undo_list::list(&place),
-        false => take_back(&place, args),
+    let done = match (args.list, args.sweep) {
+        (true, _) => undo_list::list(&place),
+        (_, true) => sweep::command(&place, args.run.as_deref(), args.quiet),
+        _ => take_back(&place, args),
     };
     done.unwrap_or_else(|error| {
         complain(&place.with_way_out(&error));
