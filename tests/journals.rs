@@ -383,22 +383,38 @@ fn where_no_journal_can_be_written_nothing_is_done_and_one_line_says_so() {
 
 /// What undo, or the next run, has to clear up.
 fn leftovers(scene: &Scene) -> Vec<PathBuf> {
-    let tops = [scene.tree(), scene.top.join("away")];
+    let tops = [scene.tree(), scene.destination()];
     let tops = tops.iter().filter(|top| top.exists());
     let files = tops.flat_map(|top| picture(top).into_keys());
-    files
-        .filter(|path| path.to_string_lossy().contains(".seekless-"))
-        .collect()
+    let temporary = files.filter(|path| path.to_string_lossy().contains(".seekless-"));
+    let trash = scene.top.join("data/Trash");
+    let names = |folder: &str| -> Vec<String> {
+        let entries = fs::read_dir(trash.join(folder)).into_iter().flatten();
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    };
+    let files = names("files");
+    let notes = names("info").into_iter();
+    let idle = notes.filter(|note| !files.iter().any(|file| note.starts_with(file)));
+    temporary.chain(idle.map(PathBuf::from)).collect()
 }
 
 /// A run that is killed in the middle of a step, such that something is left lying about.
 #[cfg(debug_assertions)]
 fn killed(action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
+    killed_in(Scene::new, action, nth)
+}
+
+#[cfg(debug_assertions)]
+fn killed_in(make: fn() -> Scene, action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
     use std::os::unix::process::ExitStatusExt;
     let mut before = None;
     let mut different = 0;
     for at in (1..200).step_by(2) {
-        let scene = Scene::new();
+        let scene = make();
+        let action = action.replace("DESTINATION", scene.destination().to_str().expect("UTF-8"));
         let line = format!("{action} --yes --keep oldest tree");
         let run = prepared(&scene, &line).env("SEEKLESS_FAULT", &format!("kill@{at}"));
         let status = run.stdout(std::process::Stdio::null()).spawn().wait();
@@ -462,6 +478,31 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
             run(&scene, &format!("undo {first}")).exits(0);
             run(&scene, "undo").exits(0).never_says("say which");
         }
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_lies_elsewhere_is_found_by_the_file_that_it_is_of() {
+    let actions: [(fn() -> Scene, &str); 2] = [
+        (Scene::with_another_file_system, "move --to DESTINATION"),
+        (Scene::new, "remove --trash"),
+    ];
+    for (make, action) in actions {
+        let (scene, left) = killed_in(make, action, 0).expect("something is left");
+        // As if the last record had been torn as well.
+        let journal = journals(&scene).join(&names(&scene)[0]);
+        let mut bytes = fs::read(&journal).expect("read");
+        bytes.extend_from_slice(b"0123");
+        fs::write(&journal, bytes).expect("written");
+        run(&scene, "find tree").exits(0).says("was cut short");
+        let action = action.replace("DESTINATION", scene.destination().to_str().expect("UTF-8"));
+        run(&scene, &format!("{action} --yes --keep oldest tree"))
+            .exits(0)
+            .says("was cut short")
+            .says("Done: ");
+        assert_eq!(leftovers(&scene).first(), None, "{action}: {left:?}");
+        assert!(!scene.victim().exists());
     }
 }
 

@@ -22,6 +22,9 @@ pub enum JournalError {
     /// The folder for journals cannot be used.
     #[error("cannot write a journal in {0}: {1}")]
     Folder(PathBuf, io::Error),
+    /// The folder cannot be looked into.
+    #[error("cannot list the journals in {0}: {1}")]
+    List(PathBuf, io::Error),
     /// The folder is not its user's alone.
     #[error("cannot write a journal in {0}: others may look into that folder (mode {1:o})")]
     Shared(PathBuf, u32),

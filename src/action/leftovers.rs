@@ -47,8 +47,9 @@ pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
 impl CutShort {
     /// The same, but only what lies in one of these trees; `None` if nothing does.
     pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
-        let lies = |folder: &PathBuf| trees.iter().any(|tree| folder.starts_with(tree));
-        self.files.retain(|file| file.folders.iter().any(lies));
+        let holds = |folder: &Path| trees.iter().any(|tree| folder.starts_with(tree));
+        self.files
+            .retain(|file| holds(&file.path) || file.folders.iter().any(|folder| holds(folder)));
         (!self.files.is_empty()).then_some(self)
     }
 }
@@ -89,9 +90,10 @@ fn is_over(file: &mut File) -> Option<bool> {
         .ok()?;
     let mut tail = Vec::new();
     file.read_to_end(&mut tail).ok()?;
-    let last = tail.strip_suffix(b"\n")?.rsplit(|&b| b == b'\n').next()?;
+    let whole = tail.strip_suffix(b"\n");
+    let last = whole.and_then(|tail| tail.rsplit(|&b| b == b'\n').next());
     Some(matches!(
-        record::parse(last),
+        last.and_then(record::parse),
         Some(Record::Ended | Record::UndoEnded | Record::AllUndone | Record::Swept)
     ))
 }
@@ -117,6 +119,16 @@ pub(super) fn half_done(step: &PastStep, in_undo: bool) -> Option<HalfDone> {
         let folder = Path::new(OsStr::from_bytes(&path.0)).parent();
         folders.extend(folder.filter(|_| lies).map(Path::to_owned));
     }
+    folders.extend(idle_note(step));
     let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
     (!folders.is_empty()).then_some(HalfDone { path, folders })
+}
+
+/// The folder of a note in the trash whose file did not come there.
+fn idle_note(step: &PastStep) -> Option<PathBuf> {
+    let info = &step.intent.trash_info.as_ref()?.0;
+    let is_there = |path: &[u8]| Place::of(path).is_ok_and(|place| place.stat().is_ok());
+    let is_idle = is_there(info) && !is_there(&step.intent.destination.as_ref()?.0);
+    let folder = Path::new(OsStr::from_bytes(info)).parent();
+    folder.filter(|_| is_idle).map(Path::to_owned)
 }

@@ -64,7 +64,7 @@ pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
 
 /// The runs' names, the oldest first. What has no run's name is nobody's journal.
 pub(super) fn names(folder: &Path) -> Result<Vec<String>, JournalError> {
-    let failed = |error| JournalError::Folder(folder.to_owned(), error);
+    let failed = |error| JournalError::List(folder.to_owned(), error);
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,

@@ -151,8 +151,8 @@ fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
 fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folder = |path: &PathBuf| match path.is_dir() {
         true => Some(path.clone()),
-        // It may be gone by now; a folder above it is as good.
-        false => path.ancestors().find(|p| p.is_dir()).map(Path::to_owned),
+        // What is gone with its folder is nothing to act on.
+        false => path.parent().filter(|p| p.is_dir()).map(Path::to_owned),
     };
     few_folders(paths.iter().filter_map(folder).collect())
 }

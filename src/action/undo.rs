@@ -153,7 +153,6 @@ impl Reversion {
     /// What would have to be read to be proven is read only where its times do not prove it already.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
-        let mut linked = Linked::of(&self.past);
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
@@ -161,7 +160,6 @@ impl Reversion {
                 let (undone, _) = undo_step::undo(step, None, Manner::Look);
                 tally.count(step, undone, tell);
             }
-            linked.is_back(step, false);
         }
         tally
     }

@@ -13,7 +13,7 @@ use super::step::Unfit;
 use super::undo::Undone;
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
-use crate::sys::{rename, stat, sync, unlink};
+use crate::sys::{rename, stat, sync};
 
 impl Scene<'_> {
     pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
@@ -62,8 +62,8 @@ impl Scene<'_> {
                 Ok(Undone::Restored)
             }
             (Some(here), _, _) if self.is_victim(Some(&here)) => {
-                self.drop_trash_info();
-                Ok(match cleaned {
+                let dropped = self.drop_trash_info();
+                Ok(match cleaned || dropped {
                     true => Undone::Cleaned,
                     false => Undone::AsBefore,
                 })
@@ -180,16 +180,15 @@ impl Scene<'_> {
             && unfollowed(&there.folder, &there.name).is_ok_and(|file| self.is_proven(&file))
     }
 
-    fn drop_trash_info(&self) {
-        let Some(info) = &self.intent.trash_info else {
-            return;
+    /// Removes the trash's note about the file; true if there was one.
+    fn drop_trash_info(&self) -> bool {
+        let info = self.intent.trash_info.as_ref();
+        let place = info.and_then(|info| Place::of(&info.0).ok());
+        let Some(place) = place.filter(|place| place.stat().is_ok()) else {
+            return false;
         };
-        if self.manner == Manner::Look {
-            return;
-        }
-        if let Ok(place) = Place::of(&info.0) {
-            // A note without its file is passed over by every desktop.
-            let _ = unlink::file(&place.folder, &place.name);
-        }
+        // A note without its file is passed over by every desktop.
+        let dropped = self.unlink(&place.folder, &place.name, "remove the trash's note");
+        dropped.is_ok()
     }
 }

@@ -225,7 +225,7 @@ back: seekless undo. (After reflink each file is still its own: there is nothing
 Exit status:
   0    done
   1    done, but something was left alone that should not have been; stderr names it
-  2    wrong use, or nothing could be done
+  2    wrong use, another run at work in the same folders, or nothing could be done
   130  interrupted; what was done by then stays done";
 
 const EXAMPLES: &str = "\
