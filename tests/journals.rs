@@ -407,8 +407,12 @@ fn killed(action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
     killed_in(Scene::new, action, nth)
 }
 
+/// Makes the scene of a run.
 #[cfg(debug_assertions)]
-fn killed_in(make: fn() -> Scene, action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
+type Make = fn() -> Scene;
+
+#[cfg(debug_assertions)]
+fn killed_in(make: Make, action: &str, nth: usize) -> Option<(Scene, Vec<PathBuf>)> {
     use std::os::unix::process::ExitStatusExt;
     let mut before = None;
     let mut different = 0;
@@ -484,7 +488,7 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
 #[test]
 #[cfg(debug_assertions)]
 fn what_lies_elsewhere_is_found_by_the_file_that_it_is_of() {
-    let actions: [(fn() -> Scene, &str); 2] = [
+    let actions: [(Make, &str); 2] = [
         (Scene::with_another_file_system, "move --to DESTINATION"),
         (Scene::new, "remove --trash"),
     ];
