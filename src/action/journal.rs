@@ -144,6 +144,26 @@ impl Journal {
         sync::file(&self.file).map_err(|e| self.failed(e))
     }
 
+    /// As [`Journal::write`], and waits for others at the same time; tells what came of each.
+    pub(super) fn write_with(
+        &mut self,
+        records: &[Record],
+        others: &[sync::Wait<'_>],
+    ) -> (Result<(), JournalError>, Vec<rustix::io::Result<()>>) {
+        let noted = match records.is_empty() {
+            true => None,
+            false => Some(self.note(records)),
+        };
+        let own = matches!(noted, Some(Ok(()))).then_some(sync::Wait::File(self.file.as_fd()));
+        let waits: Vec<_> = own.into_iter().chain(others.iter().copied()).collect();
+        let mut told = sync::all(&waits).into_iter();
+        let synced = own.and_then(|_| told.next()).unwrap_or(Ok(()));
+        let written = noted
+            .unwrap_or(Ok(()))
+            .and(synced.map_err(|e| self.failed(e)));
+        (written, told.collect())
+    }
+
     /// Writes records that may be lost: what they say can be seen from the files.
     pub(super) fn note(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let mut lines: Vec<u8> = records.iter().flat_map(record::line).collect();

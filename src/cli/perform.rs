@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seekless::action::plan::Plan;
-use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -52,6 +52,8 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
     }
     if counters.stop.load(Ordering::Relaxed) {
         Exit::Interrupted
+    } else if tally.failed > 0 && tally.done + tally.already == 0 {
+        Exit::Nothing
     } else if tally.skipped + tally.failed > 0 {
         Exit::SomeLeft
     } else {
@@ -67,6 +69,15 @@ struct Counters {
     bytes: AtomicU64,
     /// Of the file at hand.
     partly: AtomicU64,
+}
+
+impl Counters {
+    fn count(&self, step: &Step) {
+        self.partly.store(0, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let size = step.victim.expected.size;
+        self.bytes.fetch_add(size, Ordering::Relaxed);
+    }
 }
 
 /// What became of the steps.
@@ -100,9 +111,10 @@ fn carry_out(
             .collect(),
     };
     let journal = Journal::create(&folder, header).map_err(|e| e.to_string())?;
-    let partly = Arc::clone(counters);
+    let (partly, ended) = (Arc::clone(counters), Arc::clone(counters));
     let actor = Actor::new(run.acting.clone(), journal)
-        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
+        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
+        .with_ends(move |step| ended.count(step));
     let mut work = Work {
         tally: Tally {
             run: actor.run_name().to_owned(),
@@ -110,18 +122,15 @@ fn carry_out(
         },
         actor,
         waiting: Vec::new(),
+        steps: 0,
         bytes: 0,
         counters,
         voice,
     };
-    let action = plan.action();
-    let walked = plan.each_set(|set| {
-        for step in seekless::action::plan::steps(set, action) {
-            work.push(step)?;
-        }
-        Ok::<_, Stop>(())
-    });
-    match walked.and_then(|()| work.flush()) {
+    let walked = plan.each_group(|group| work.push(group));
+    let walked = walked.and_then(|()| work.flush());
+    work.finish();
+    match walked {
         Ok(()) | Err(Stop::Asked) => Ok(work.tally),
         Err(Stop::Broken(error)) => {
             voice.complain(&format!("cannot read the plan any further: {error}"));
@@ -145,7 +154,8 @@ impl From<io::Error> for Stop {
 
 struct Work<'a> {
     actor: Actor,
-    waiting: Vec<Step>,
+    waiting: Vec<Vec<Step>>,
+    steps: usize,
     bytes: u64,
     tally: Tally,
     counters: &'a Counters,
@@ -153,10 +163,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Stop> {
-        self.bytes += step.victim.expected.size;
-        self.waiting.push(step);
-        match self.waiting.len() >= BATCH || self.bytes >= PARCEL {
+    /// What belongs together is never divided: an interruption comes before all of it or after.
+    fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
+        self.steps += group.len();
+        let sizes = group.iter().map(|step| step.victim.expected.size);
+        self.bytes += sizes.sum::<u64>();
+        self.waiting.push(group);
+        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
             true => self.flush(),
             false => Ok(()),
         }
@@ -166,18 +179,21 @@ impl Work<'_> {
         if self.counters.stop.load(Ordering::Relaxed) {
             return Err(Stop::Asked);
         }
-        let steps = std::mem::take(&mut self.waiting);
-        self.bytes = 0;
-        let (tally, voice, counters) = (&mut self.tally, self.voice, self.counters);
-        self.actor.perform_all(&steps, |index, outcome| {
-            let Some(step) = steps.get(index) else { return };
+        let groups = std::mem::take(&mut self.waiting);
+        (self.steps, self.bytes) = (0, 0);
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.perform_groups(groups, &mut |_, step, outcome| {
             tally.add(voice, &step.victim.path, outcome);
-            counters.partly.store(0, Ordering::Relaxed);
-            counters.steps.fetch_add(1, Ordering::Relaxed);
-            let size = step.victim.expected.size;
-            counters.bytes.fetch_add(size, Ordering::Relaxed);
         });
         Ok(())
+    }
+
+    /// Hears of what was done last.
+    fn finish(&mut self) {
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.finish(&mut |_, step, outcome| {
+            tally.add(voice, &step.victim.path, outcome);
+        });
     }
 }
 

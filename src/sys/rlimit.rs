@@ -16,6 +16,11 @@ pub fn raise_open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
 }
 
+/// How many descriptors may be open.
+pub fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
+}
+
 /// Has the kernel make room for so many descriptors at once.
 ///
 /// Its table grows by doubling. In a process of several threads each growth waits until every core has

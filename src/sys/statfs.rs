@@ -42,6 +42,19 @@ pub fn shares_extents(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| SHARING.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
+/// File systems with one journal for all metadata, whose entries reach the disk in their order, none of them
+/// before the data that had been written back by then.
+const ORDERED: &[u64] = &[
+    0xef53,      // ext4, ext3 (and ext2, which has no journal)
+    0x5846_5342, // xfs
+];
+
+/// True if what happens to names there reaches the disk after all that was written back before; false
+/// where the kernel does not say.
+pub fn is_ordered(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
+}
+
 /// Names of file systems that people meet; numbers as above.
 const NAMES: &[(u64, &str)] = &[
     (0xef53, "ext4"),
