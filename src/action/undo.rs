@@ -1,6 +1,6 @@
 //! Takes a run back, as its journal tells it, and clears up after one that was killed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -118,13 +118,19 @@ fn undo_past(
     };
     let mut pending = Pending::default();
     let mut linked = Linked::of(past);
+    let torn = torn(past);
     for step in past.steps.iter().rev() {
         if step.undone || step.fate == Fate::NotDone {
             tally.as_before += 1;
             linked.is_back(step, false);
             continue;
         }
-        let (undone, folder) = undo_step::undo(step, linked.companion(step));
+        let (undone, folder) = match undo_step::undo(step, linked.companion(step)) {
+            (Undone::Impossible, _) if step.intent.together.is_some_and(|g| torn.contains(&g)) => {
+                undo_step::undo_removal(step)
+            }
+            undone => undone,
+        };
         if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
             linked.is_back(step, undone.is_restored());
         }
@@ -148,6 +154,23 @@ fn undo_past(
     pending.flush(journal)?;
     tally.apart = linked.apart();
     Ok(tally)
+}
+
+/// Groups of files that go as a whole, of which a killed run removed a part: that part comes back too, from the
+/// files that were kept.
+fn torn(past: &Past) -> HashSet<u64> {
+    let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
+    for step in &past.steps {
+        if let (Some(group), ActionKind::Remove) = (step.intent.together, step.intent.action) {
+            groups.entry(group).or_default().push(step);
+        }
+    }
+    let is_torn = |steps: &Vec<&PastStep>| {
+        let was_ended = steps.iter().all(|step| matches!(step.fate, Fate::Done(_)));
+        !was_ended && steps.iter().any(|step| !undo_step::is_gone(step))
+    };
+    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
+    torn.map(|(group, _)| group).collect()
 }
 
 /// Files that had several names, so that they become names of one file again.

@@ -75,6 +75,19 @@ const NAMES: &[(u64, &str)] = &[
     (0xca45_1a4e, "bcachefs"),
 ];
 
+/// How many names a file may have, where that is few enough to be met; numbers: the file systems' sources.
+const MOST_NAMES: &[(u64, u64)] = &[
+    (0xef53, 65_000),      // ext4
+    (0x9123_683e, 65_535), // btrfs
+];
+
+/// How many names the file may have; `None` where that is not known, or is more than anybody makes.
+pub fn most_names(file: impl AsFd) -> Option<u64> {
+    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;
+    let known = MOST_NAMES.iter().find(|(number, _)| *number == kind);
+    known.map(|&(_, most)| most)
+}
+
 /// What people call the file system that holds this file, if it is one of the usual ones.
 pub fn name(file: impl AsFd) -> Option<&'static str> {
     let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;

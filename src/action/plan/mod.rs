@@ -11,6 +11,7 @@
 mod claim;
 mod decide;
 mod estimate;
+mod full;
 mod lookout;
 mod set;
 mod sidecars;
@@ -112,6 +113,9 @@ impl Settings {
     /// Gives each file of a set its fate.
     fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         self.policy.decide(set, choice);
+        if self.policy.action == ActionKind::Hardlink {
+            full::divide(set);
+        }
         estimate::estimate(set, self.policy.action, self.destination);
     }
 }
