@@ -1,5 +1,6 @@
 //! Two open files, byte by byte.
 
+use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
@@ -15,10 +16,26 @@ const PIECE: usize = 256 << 10;
 /// Makes sure that keeper and victim hold the same bytes, all that their lengths promise.
 ///
 /// `hasher` gets to see them.
-pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
+pub fn files(pair: &Pair, hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
+    thread_local! {
+        // Memory that is fresh for each of many small files takes longer to get than they take to read.
+        static BUFFERS: RefCell<(Vec<u8>, Vec<u8>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    }
+    BUFFERS.with_borrow_mut(|(ours, theirs)| {
+        ours.resize(PIECE, 0);
+        theirs.resize(PIECE, 0);
+        through(pair, hasher, ours, theirs)
+    })
+}
+
+fn through(
+    pair: &Pair,
+    mut hasher: Option<&mut blake3::Hasher>,
+    ours: &mut [u8],
+    theirs: &mut [u8],
+) -> Result<(), Skip> {
     let size = pair.victim.stat.size;
-    let most = usize::try_from(size).unwrap_or(PIECE).min(PIECE);
-    let (mut ours, mut theirs) = (vec![0; most], vec![0; most]);
+    let most = PIECE;
     let mut offset = 0;
     while offset < size {
         let length = usize::try_from(size - offset).unwrap_or(most).min(most);
@@ -30,7 +47,7 @@ pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(),
         read(&pair.keeper.file, &mut ours[..length]).map_err(Skip::Keeper)?;
         read(&pair.victim.file, &mut theirs[..length]).map_err(Skip::Victim)?;
         if ours[..length] != theirs[..length] {
-            let pairs = ours.iter().zip(&theirs);
+            let pairs = ours.iter().zip(theirs.iter());
             let same = pairs.take_while(|(a, b)| a == b).count();
             return Err(Skip::Differs(offset + same as u64));
         }

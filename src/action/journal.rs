@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -192,6 +192,30 @@ impl Journal {
         self.reserve(records).map_err(|e| self.failed(e))?;
         self.note(records)?;
         sync::file(&self.file).map_err(|e| self.failed(e))
+    }
+
+    /// As [`Journal::write`], and waits for others at the same time; tells what came of each.
+    pub(super) fn write_with(
+        &mut self,
+        records: &[Record],
+        others: &[sync::Wait<'_>],
+    ) -> (Result<(), JournalError>, Vec<rustix::io::Result<()>>) {
+        let noted = match records.is_empty() {
+            true => None,
+            false => Some(
+                self.reserve(records)
+                    .map_err(|e| self.failed(e))
+                    .and_then(|()| self.note(records)),
+            ),
+        };
+        let own = matches!(noted, Some(Ok(()))).then_some(sync::Wait::File(self.file.as_fd()));
+        let waits: Vec<_> = own.into_iter().chain(others.iter().copied()).collect();
+        let mut told = sync::all(&waits).into_iter();
+        let synced = own.and_then(|_| told.next()).unwrap_or(Ok(()));
+        let written = noted
+            .unwrap_or(Ok(()))
+            .and(synced.map_err(|e| self.failed(e)));
+        (written, told.collect())
     }
 
     /// Writes records that may be lost: what they say can be seen from the files.

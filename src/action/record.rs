@@ -127,6 +127,9 @@ pub struct Intent {
     pub keeper_state: State,
     /// Name in the victim's folder that is used on the way and does not remain.
     pub temporary: String,
+    /// Files that belong together and go as a whole or not at all: the number of the first of these steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<u64>,
     /// `move`, `trash`: where it goes, an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Raw>,

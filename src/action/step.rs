@@ -182,6 +182,19 @@ pub enum Skip {
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,
+    /// It must not be parted from a file that stays; this is why that one does.
+    #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]
+    Together {
+        /// Absolute path of the other file.
+        with: Vec<u8>,
+        /// Why it stays.
+        why: String,
+    },
+    /// `hardlink`: the kept file can have no further name.
+    #[error(
+        "the kept file has as many names as its file system allows; stays, and what follows in its set is linked to this file"
+    )]
+    Full,
     /// They hold different bytes.
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
@@ -217,6 +230,14 @@ pub enum Unfit {
     /// It may only be appended to (`chattr +a`).
     #[error("can only be appended to (chattr -a makes it changeable)")]
     AppendOnly,
+    /// Names in its folder may not be changed (`chattr +i` on the folder).
+    #[error("is in an immutable folder (chattr -i on the folder makes it changeable)")]
+    ImmutableFolder,
+    /// Names in its folder may only be added (`chattr +a` on the folder).
+    #[error(
+        "is in a folder that can only be added to (chattr -a on the folder makes it changeable)"
+    )]
+    AppendOnlyFolder,
     /// It cannot be opened or read.
     #[error("cannot be read: {0}")]
     Unreadable(io::Error),

@@ -1,12 +1,11 @@
 //! Takes a run back, as its journal tells it, and clears up after one that was killed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::actor::BATCH;
 use super::folder_entry::{Identity, Place};
 use super::journal::{Journal, JournalError};
 use super::leftovers;
@@ -153,11 +152,12 @@ impl Reversion {
     /// What would have to be read to be proven is read only where its times do not prove it already.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
+        let torn = torn(&self.past);
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
             } else {
-                let (undone, _) = undo_step::undo(step, None, Manner::Look);
+                let (undone, _) = undo_one(step, None, &torn, Manner::Look);
                 tally.count(step, undone, tell);
             }
         }
@@ -171,13 +171,14 @@ impl Reversion {
         tally.note(begun);
         let mut pending = Pending::default();
         let mut linked = Linked::of(&self.past);
+        let torn = torn(&self.past);
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
                 linked.is_back(step, false);
                 continue;
             }
-            let (undone, folder) = undo_step::undo(step, linked.companion(step), Manner::Act);
+            let (undone, folder) = undo_one(step, linked.companion(step), &torn, Manner::Act);
             if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
                 linked.is_back(step, undone.is_restored());
             }
@@ -261,6 +262,38 @@ impl UndoTally {
     }
 }
 
+/// Undoes a step; what a torn group lacks is made anew.
+fn undo_one(
+    step: &PastStep,
+    companion: Option<&[u8]>,
+    torn: &HashSet<u64>,
+    manner: Manner,
+) -> (Undone, Option<OwnedFd>) {
+    match undo_step::undo(step, companion, manner) {
+        (Undone::Impossible, _) if step.intent.together.is_some_and(|g| torn.contains(&g)) => {
+            undo_step::undo_removal(step, manner)
+        }
+        undone => undone,
+    }
+}
+
+/// Groups of files that go as a whole, of which a killed run removed a part: that part comes back too, from the
+/// files that were kept.
+fn torn(past: &Past) -> HashSet<u64> {
+    let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
+    for step in &past.steps {
+        if let (Some(group), ActionKind::Remove) = (step.intent.together, step.intent.action) {
+            groups.entry(group).or_default().push(step);
+        }
+    }
+    let is_torn = |steps: &Vec<&PastStep>| {
+        let was_ended = steps.iter().all(|step| matches!(step.fate, Fate::Done(_)));
+        !was_ended && steps.iter().any(|step| !undo_step::is_gone(step))
+    };
+    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
+    torn.map(|(group, _)| group).collect()
+}
+
 /// Files that had several names, so that they become names of one file again.
 #[derive(Debug, Default)]
 struct Linked<'a> {
@@ -312,6 +345,9 @@ impl<'a> Linked<'a> {
         self.files.values().filter(is_apart).count() as u64
     }
 }
+
+/// Steps that are undone before that is written down: their folders stay open so long.
+const BATCH: usize = 64;
 
 /// Steps that are undone, but not written down as such: first their folders must be on the disk.
 #[derive(Debug, Default)]

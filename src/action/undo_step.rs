@@ -56,6 +56,26 @@ pub fn undo(
     (undone, Some(scene.place.folder))
 }
 
+/// True if neither the file nor what a killed run left of it is there.
+pub fn is_gone(step: &PastStep) -> bool {
+    let is_there = |scene: &Scene<'_>, name: &CStr| {
+        let there = scene.at(name).ok().flatten();
+        there.is_some_and(|there| scene.is_whole(&there))
+    };
+    !Scene::look(step, None, Manner::Look)
+        .is_ok_and(|scene| is_there(&scene, &scene.place.name) || is_there(&scene, &scene.aside))
+}
+
+/// Brings a file that was removed back as a copy of the one that was kept.
+pub fn undo_removal(step: &PastStep, manner: Manner) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(step, None, manner) {
+        Ok(scene) => scene,
+        Err(why) => return (Undone::Refused(why), None),
+    };
+    let undone = scene.copy_back().unwrap_or_else(Undone::Refused);
+    (undone, Some(scene.place.folder))
+}
+
 /// Where a step happened, as it is now.
 pub(super) struct Scene<'a> {
     pub(super) intent: &'a Intent,
@@ -164,6 +184,34 @@ impl<'a> Scene<'a> {
             (Some(_), Some(_)) => Err(self.taken(&self.aside)),
             (None, Some(_)) => Err(self.changed(&self.aside)),
         }
+    }
+
+    fn copy_back(&self) -> Result<Undone, Refusal> {
+        let kept = |unfit| format!("the file that was kept {unfit}");
+        let intent = self.intent;
+        let was = &intent.keeper_state;
+        let source = match self.digest {
+            Some(_) => opened_by_size(&intent.keeper.0, was.size),
+            None => opened(&intent.keeper.0, was),
+        };
+        let source = source.map_err(kept)?;
+        if self.manner == Manner::Look {
+            return match is_as(&source.stat, was) || self.is_proven(&source.file) {
+                true => Ok(Undone::Restored),
+                false => Err(other_bytes(self.source())),
+            };
+        }
+        // Half a copy of an undo that was killed.
+        self.drop_copy();
+        let missing = self.copy_here(&source)?;
+        let unchanged = match self.digest {
+            Some(_) => Ok(()),
+            None => source.unchanged().map_err(kept),
+        };
+        unchanged
+            .and_then(|()| self.rename_back(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        Ok(Undone::restored(missing))
     }
 
     /// The victim, or the copy of it that was made because the keeper vanished: its times come last.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seekless::action::plan::Plan;
-use seekless::action::{Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -54,6 +54,8 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) 
     }
     if counters.stop.load(Ordering::Relaxed) {
         Exit::Interrupted
+    } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
+        Exit::Nothing
     } else if tally.skipped + tally.failed > 0 || tally.unwritten {
         Exit::SomeLeft
     } else {
@@ -69,6 +71,15 @@ struct Counters {
     bytes: AtomicU64,
     /// Of the file at hand.
     partly: AtomicU64,
+}
+
+impl Counters {
+    fn count(&self, step: &Step) {
+        self.partly.store(0, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let size = step.victim.expected.size;
+        self.bytes.fetch_add(size, Ordering::Relaxed);
+    }
 }
 
 /// What became of the steps.
@@ -103,9 +114,10 @@ fn carry_out(
     };
     let journal = Journal::create(&place.folder, header);
     let journal = journal.map_err(|e| format!("{}; nothing was done", place.with_way_out(&e)))?;
-    let partly = Arc::clone(counters);
+    let (partly, ended) = (Arc::clone(counters), Arc::clone(counters));
     let actor = Actor::new(run.acting.clone(), journal)
-        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
+        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
+        .with_ends(move |step| ended.count(step));
     let mut work = Work {
         tally: Tally {
             run: actor.run_name().to_owned(),
@@ -113,25 +125,22 @@ fn carry_out(
         },
         actor,
         waiting: Vec::new(),
+        steps: 0,
         bytes: 0,
         counters,
         voice,
     };
-    let action = plan.action();
-    let walked = plan.each_set(|set| {
-        for step in seekless::action::plan::steps(set, action) {
-            work.push(step)?;
-        }
-        Ok::<_, Stop>(())
-    });
-    match walked.and_then(|()| work.flush()) {
+    let walked = plan.each_group(|group| work.push(group));
+    let walked = walked.and_then(|()| work.flush());
+    work.finish();
+    match walked {
         Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
         Err(Stop::Broken(error)) => {
             voice.complain(&format!("cannot read the plan any further: {error}"));
             work.tally.failed += 1;
         }
     }
-    if let Err(error) = work.actor.end() {
+    if let Err(error) = work.actor.end_of_run() {
         // Everything that was done is written down; only the next run takes this one for cut short.
         tracing::info!("{error}");
     }
@@ -153,7 +162,8 @@ impl From<io::Error> for Stop {
 
 struct Work<'a> {
     actor: Actor,
-    waiting: Vec<Step>,
+    waiting: Vec<Vec<Step>>,
+    steps: usize,
     bytes: u64,
     tally: Tally,
     counters: &'a Counters,
@@ -161,10 +171,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Stop> {
-        self.bytes += step.victim.expected.size;
-        self.waiting.push(step);
-        match self.waiting.len() >= BATCH || self.bytes >= PARCEL {
+    /// What belongs together is never divided: an interruption comes before all of it or after.
+    fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
+        self.steps += group.len();
+        let sizes = group.iter().map(|step| step.victim.expected.size);
+        self.bytes += sizes.sum::<u64>();
+        self.waiting.push(group);
+        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
             true => self.flush(),
             false => Ok(()),
         }
@@ -174,21 +187,24 @@ impl Work<'_> {
         if self.counters.stop.load(Ordering::Relaxed) {
             return Err(Stop::Asked);
         }
-        let steps = std::mem::take(&mut self.waiting);
-        self.bytes = 0;
-        let (tally, voice, counters) = (&mut self.tally, self.voice, self.counters);
-        self.actor.perform_all(&steps, |index, outcome| {
-            let Some(step) = steps.get(index) else { return };
+        let groups = std::mem::take(&mut self.waiting);
+        (self.steps, self.bytes) = (0, 0);
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.perform_groups(groups, &mut |_, step, outcome| {
             tally.add(voice, &step.victim.path, outcome);
-            counters.partly.store(0, Ordering::Relaxed);
-            counters.steps.fetch_add(1, Ordering::Relaxed);
-            let size = step.victim.expected.size;
-            counters.bytes.fetch_add(size, Ordering::Relaxed);
         });
-        match self.tally.unwritten {
+        match self.actor.is_over() {
             true => Err(Stop::Unwritten),
             false => Ok(()),
         }
+    }
+
+    /// Hears of what was done last.
+    fn finish(&mut self) {
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.finish(&mut |_, step, outcome| {
+            tally.add(voice, &step.victim.path, outcome);
+        });
     }
 }
 
