@@ -237,7 +237,7 @@ fn killed_while_sharing_on_xfs() {
 }
 
 /// The calls before which strace kills the program.
-const CALLS: [&str; 20] = [
+const CALLS: [&str; 23] = [
     "renameat2",
     "renameat",
     "linkat",
@@ -258,6 +258,9 @@ const CALLS: [&str; 20] = [
     "fchown",
     "utimensat",
     "fcntl",
+    "flock",
+    "fallocate",
+    "ftruncate",
 ];
 
 /// The same from outside, with nothing of ours built in: strace kills the program before one of its calls.

@@ -162,6 +162,39 @@ faults! {
     moving_to_another_file_system: "move", Ground::ToAnotherFileSystem;
 }
 
+/// A file that can have no further name: another one takes its place for those that follow.
+#[test]
+fn a_file_with_all_its_names_hands_over_to_the_next() {
+    let mut full = 0;
+    for at in 1..=calls("hardlink", Ground::Here) {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        scene.file("tree/dup/v3", &noise(1, SIZE), 0o640, 1_100_000_000);
+        let output = scene.child("hardlink", &format!("{}@{at}", Errno::MLINK.raw_os_error()));
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !said.contains("as many names as its file system allows") {
+            continue;
+        }
+        full += 1;
+        let ino = |name: &str| {
+            let found = fs::metadata(scene.tree().join(name));
+            std::os::unix::fs::MetadataExt::ino(&found.expect("metadata"))
+        };
+        // The second step is told once it was looked at again.
+        if said.contains("step 0: skipped") {
+            assert!(said.contains("step 1: done"), "{said}");
+            assert_eq!(ino("dup/v"), ino("dup/v3"), "{said}");
+        }
+        assert!(scene.temporaries().is_empty(), "{said}");
+        assert_eq!(scene.undo().refused, 0, "{said}");
+        let mut now = picture(&scene.tree());
+        now.remove(Path::new("dup/v3"));
+        assert!(now == before, "{said}");
+    }
+    // The call for either step.
+    assert_eq!(full, 2);
+}
+
 /// A scene in which the action is done, and what was there before.
 fn acted(action: &str, ground: Ground<'_>) -> (Scene, Picture) {
     let scene = make(ground);

@@ -189,3 +189,62 @@ fn ctrl_c_at_a_question_leaves() {
         .ends(130, "Remove 4 files?");
     assert_eq!(stage.names().len(), 7, "{}", talk.said);
 }
+
+#[test]
+fn undo_says_what_it_would_do_and_asks_once() {
+    for (arguments, typed, links) in [
+        ("undo", "n\n", 2),
+        ("undo", "", 2),
+        ("undo", "y\n", 1),
+        ("undo --yes", "", 1),
+    ] {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+        stage.run("hardlink --yes .").exits(0);
+        let talk = stage.talk(arguments, typed).ends(0, "Run 2");
+        let asked = talk.said.contains("1 file would be as before again");
+        assert_eq!(asked, arguments == "undo", "{}", talk.said);
+        let now = fs::metadata(stage.tree.path("a")).expect("metadata");
+        let now = std::os::unix::fs::MetadataExt::nlink(&now);
+        assert_eq!(now, links, "{arguments} {typed:?}\n{}", talk.said);
+    }
+}
+
+/// A run that is killed with a file half done; false if it came to its end.
+#[cfg(debug_assertions)]
+fn is_cut_short(stage: &Stage, at: u32) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    let run = stage.seekless("symlink --yes --keep first-root a b");
+    let run = run.env("SEEKLESS_FAULT", &format!("kill@{at}"));
+    let ended = run.stdout(Stdio::null()).spawn().wait();
+    ended.expect("it ends").signal() == Some(9)
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
+    let half_done = |stage: &Stage| stage.names().iter().any(|name| name.contains(".seekless-"));
+    let stage = (1..200).find_map(|at| {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+        assert!(is_cut_short(&stage, at), "nothing was left");
+        half_done(&stage).then_some(stage)
+    });
+    let stage = stage.expect("something was left");
+    let question = "Put it back as it was before that, first? [y/N]";
+    let talk = stage.talk("symlink .", "n\nn\n").ends(0, question);
+    assert!(
+        talk.said.contains("seekless undo --sweep 2"),
+        "{}",
+        talk.said
+    );
+    assert!(half_done(&stage), "{}", talk.said);
+    let talk = stage.talk("symlink .", "y\ny\n").ends(0, question);
+    assert!(!half_done(&stage), "{}", talk.said);
+    assert!(stage.tree.path("b").is_symlink(), "{}", talk.said);
+    let which = "Undo which? [1, 2, Enter = none]";
+    stage.talk("undo", "\n").ends(0, which);
+    assert!(stage.tree.path("b").is_symlink());
+    stage
+        .talk("undo", "1\ny\n")
+        .ends(0, "1 file as before again");
+    assert!(!stage.tree.path("b").is_symlink());
+}

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use super::check::{Opened, Pair};
+use super::made::Made;
 use super::record::Intent;
 use super::step::{Done, Settings, Step};
 use super::trouble::Trouble;
@@ -19,6 +20,8 @@ pub struct Act<'a> {
     pub settings: &'a Settings,
     /// Told now and then how many bytes of the file are done.
     pub progress: &'a dyn Fn(u64),
+    /// Takes note of folders that are made.
+    pub made: &'a Made,
 }
 
 /// What an action decides before anything is written down.

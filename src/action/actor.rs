@@ -1,26 +1,29 @@
-//! Carries steps out, in batches: looks, writes down what will be done, looks again, does it.
+//! Carries steps out, in portions: looks, writes down what will be done, looks again, does it.
 
-use std::collections::{HashMap, HashSet};
+mod carry;
+mod draft;
+
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
-use super::act::{Act, Preparation, Sketch};
-use super::check::{Bound, Opened, Ours, Pair};
+use rustix::io::Errno;
+
+use super::check::Ours;
 use super::folder_entry::Identity;
-use super::further_name;
 use super::journal::{Journal, JournalError};
-use super::metadata;
-use super::record::{Intent, Raw, Record};
-use super::settled::{self, Settled};
-use super::step::{ActionKind, Failure, Outcome, Settings, Skip, Step, Target, Unfit};
-use super::swap;
-use super::trouble::{Trouble, failed};
-use crate::sys::{fault, stat};
+use super::record::{Intent, Record};
+use super::settled::Settled;
+use super::step::{Failure, Outcome, Settings, Step, Target};
+use super::trouble::{Trouble, failure};
+use crate::sys::fault;
+use crate::sys::sync::Wait;
 
-/// Steps that share one wait for the journal, and one for each folder.
+/// Steps that are written down together, and share one wait for the disk.
 ///
-/// Such a wait takes milliseconds; this many make it cheap beside the work itself. Reasoned, not swept.
-pub const BATCH: usize = 64;
+/// Such a wait takes milliseconds, and up to a second beside a program that writes a lot: the disk takes what
+/// that has written as well. 10,000 steps make five waits.
+pub const BATCH: usize = 2048;
 
 /// Carries out the steps of one run.
 pub struct Actor {
@@ -30,8 +33,19 @@ pub struct Actor {
     ours: Ours,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
+    /// What stands in for files that can have no further name.
+    stand_ins: HashMap<Identity, Target>,
     settled: Settled,
+    /// Folders in which something was done that may not be on the disk.
+    folders: HashMap<Vec<u8>, OwnedFd>,
+    /// Steps that came to an end, but were not told yet.
+    ended: VecDeque<Ended>,
+    /// Steps taken so far.
+    taken: usize,
     progress: Box<dyn Fn(u64)>,
+    on_end: Box<dyn Fn(&Step)>,
+    /// A step could not be written down.
+    unwritten: bool,
 }
 
 impl fmt::Debug for Actor {
@@ -43,12 +57,30 @@ impl fmt::Debug for Actor {
     }
 }
 
+/// A step and its place among all steps.
+struct Numbered {
+    place: usize,
+    step: Step,
+}
+
 /// A step that was found fit to be written down.
 struct Sketched {
     intent: Intent,
     keeper: Target,
+    keeper_is: Identity,
     victim: Target,
 }
+
+/// A step that came to its end.
+struct Ended {
+    of: Numbered,
+    outcome: Outcome,
+    /// The folder in which it was done.
+    folder: Option<Vec<u8>>,
+}
+
+/// Told of each step's outcome: its place among all, the step, what became of it.
+pub type Tell<'a> = &'a mut dyn FnMut(usize, &Step, Outcome);
 
 impl Actor {
     /// Begins a run that writes to this journal.
@@ -59,8 +91,14 @@ impl Actor {
             journal,
             ours: Ours::new(),
             kept: HashSet::new(),
+            stand_ins: HashMap::new(),
             settled: Settled::default(),
+            folders: HashMap::new(),
+            ended: VecDeque::new(),
+            taken: 0,
             progress: Box::new(|_| {}),
+            on_end: Box::new(|_| {}),
+            unwritten: false,
         }
     }
 
@@ -68,6 +106,13 @@ impl Actor {
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(u64) + 'static) -> Self {
         self.progress = Box::new(progress);
+        self
+    }
+
+    /// Tells somebody of each step that came to its end, before its outcome is certain.
+    #[must_use]
+    pub fn with_ends(mut self, on_end: impl Fn(&Step) + 'static) -> Self {
+        self.on_end = Box::new(on_end);
         self
     }
 
@@ -83,238 +128,169 @@ impl Actor {
         outcome
     }
 
-    /// Carries out steps in this order, and tells each one's outcome with its index.
+    /// Carries out steps in this order, each by itself, and tells each one's outcome with its index.
     ///
-    /// Outcomes of up to [`BATCH`] steps are told together, when they are known to be on the disk.
+    /// Nothing follows after steps that could not be [written down](Failure::is_unwritten).
     pub fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
-        for (number, batch) in steps.chunks(BATCH).enumerate() {
-            let outcomes = self.perform_batch(batch);
-            for (index, outcome) in outcomes.into_iter().enumerate() {
-                tell(number * BATCH + index, outcome);
+        let before = self.taken;
+        let mut tell = |place: usize, _: &Step, outcome| tell(place - before, outcome);
+        for portion in steps.chunks(self.portion()) {
+            let alone = portion.iter().map(|step| vec![step.clone()]);
+            self.perform_groups(alone.collect(), &mut tell);
+            if self.unwritten {
+                break;
             }
+        }
+        self.finish(&mut tell);
+    }
+
+    /// How many steps one portion should have: each holds up to two files open until the portion's end.
+    pub fn portion(&self) -> usize {
+        let descriptors = usize::try_from(crate::sys::rlimit::open_files()).unwrap_or(usize::MAX);
+        (descriptors / 4).clamp(1, BATCH)
+    }
+
+    /// Carries out a portion of steps. Those of one group belong together: all of them are done, or none.
+    ///
+    /// Outcomes are told when they are known to be on the disk: those of one portion with the next one, those of
+    /// the last by [`Actor::finish`].
+    pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
+        let mut numbered = Vec::with_capacity(groups.len());
+        for group in groups {
+            let with_place = group.into_iter().map(|step| {
+                self.taken += 1;
+                let place = self.taken - 1;
+                Numbered { place, step }
+            });
+            numbered.push(with_place.collect());
+        }
+        // Steps whose kept file can have no further name come back for another one.
+        while !numbered.is_empty() {
+            numbered = self.perform_portion(numbered, tell);
         }
     }
 
-    fn perform_batch(&mut self, steps: &[Step]) -> Vec<Outcome> {
-        let sketched: Vec<_> = steps.iter().map(|step| self.sketch(step)).collect();
-        let intents = sketched.iter().flatten();
+    /// Waits until all that was done is on the disk, and tells what was not told yet.
+    pub fn finish(&mut self, tell: Tell<'_>) {
+        if let Err(error) = self.settle(&[], Vec::new(), tell) {
+            // Nothing was to be written down: nothing depends on it.
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Writes down that the run came to its end: what is said of it then is all that there is to say.
+    ///
+    /// # Errors
+    /// If that cannot be written. The run counts as one that was cut short then.
+    pub fn end_of_run(mut self) -> Result<(), JournalError> {
+        self.journal.end()
+    }
+
+    /// True if a step could not be written down: no other one can be, either.
+    pub fn is_over(&self) -> bool {
+        self.unwritten
+    }
+
+    /// Returns the steps that are to be looked at again.
+    fn perform_portion(
+        &mut self,
+        groups: Vec<Vec<Numbered>>,
+        tell: Tell<'_>,
+    ) -> Vec<Vec<Numbered>> {
+        let mut unsettled = Vec::new();
+        let sketched: Vec<_> = groups
+            .into_iter()
+            .map(|group| self.sketch_group(group, &mut unsettled))
+            .collect();
+        let intents = sketched
+            .iter()
+            .flatten()
+            .filter_map(|(_, s)| s.as_ref().ok());
         let intents: Vec<_> = intents
             .map(|sketched| Record::Intent(Box::new(sketched.intent.clone())))
             .collect();
-        let written = match intents.is_empty() {
-            true => Ok(()),
-            false => self.journal.write(&intents),
-        };
-        let mut folders = HashMap::new();
-        let mut outcomes = Vec::with_capacity(steps.len());
-        for (step, sketched) in steps.iter().zip(sketched) {
-            outcomes.push(match (sketched, &written) {
-                (Err(trouble), _) => (outcome(trouble), None),
-                (Ok(_), Err(error)) => (unwritten(error), None),
-                (Ok(sketched), Ok(())) => self.carry_out(step, &sketched, &mut folders),
-            });
+        let written = self.settle(&intents, unsettled, tell);
+        self.unwritten |= written.is_err();
+        let mut again = Vec::new();
+        for group in sketched {
+            match &written {
+                Ok(()) => again.extend(self.carry_out(group)),
+                Err(error) => group.into_iter().for_each(|(of, sketched)| {
+                    let outcome = match sketched {
+                        Ok(_) => unwritten(error),
+                        Err(trouble) => trouble.into(),
+                    };
+                    self.end(of, outcome, None);
+                }),
+            }
         }
-        settled::folders(outcomes, &folders)
+        again
     }
 
-    /// Looks at a step's files, decides what to do, and finds the words for the journal.
-    fn sketch(&mut self, step: &Step) -> Result<Sketched, Trouble> {
-        let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
-        victim.changeable().map_err(Skip::Victim)?;
-        let (keeper, target) = self.keeper(step)?;
-        let is_further = keeper.identity() == victim.identity();
-        if is_further && self.settings.further_names && further_name::may_go(step.action) {
-            further_name::is_another(&keeper, &victim)?;
-        } else if is_further {
-            return Err(match step.action {
-                ActionKind::Hardlink | ActionKind::Reflink => Trouble::Already,
-                _ => Skip::SameFile.into(),
-            });
+    /// Waits, all at once, for what will be done to be written down, for kept files, and for what was done before;
+    /// tells of the latter.
+    fn settle(
+        &mut self,
+        intents: &[Record],
+        unsettled: Vec<draft::Unsettled>,
+        tell: Tell<'_>,
+    ) -> Result<(), JournalError> {
+        let folders = std::mem::take(&mut self.folders);
+        let files = unsettled.iter().map(|file| Wait::File(file.fd.as_fd()));
+        let names = folders.values().map(|folder| Wait::Folder(folder.as_fd()));
+        let waits: Vec<_> = files.chain(names).collect();
+        let (written, told) = self.journal.write_with(intents, &waits);
+        for (file, &done) in unsettled.iter().zip(&told) {
+            self.settled.note(file.identity, file.ctime_ns, done);
         }
-        if keeper.stat.size != victim.stat.size {
-            let shorter = keeper.stat.size.min(victim.stat.size);
-            return Err(Skip::Differs(shorter).into());
-        }
-        if !is_further && self.kept.contains(&victim.identity()) {
-            return Err(Skip::Kept.into());
-        }
-        let number = self.journal.next_step();
-        let unique = format!("{}-{number}", self.journal.mark());
-        let sketch = Sketch {
-            step,
-            keeper: &keeper,
-            keeper_path: &target.path,
-            victim: &victim,
-            settings: &self.settings,
-            unique: &unique,
-        };
-        let prepared = (step.action.row().prepare)(&sketch)?;
-        let metadata = metadata::of(&victim).map_err(failed("read its metadata"))?;
-        let aim = |target: &Target, opened: &Opened| Target {
-            path: target.path.clone(),
-            expected: opened.expected(),
-        };
-        Ok(Sketched {
-            keeper: aim(target, &keeper),
-            victim: aim(&step.victim, &victim),
-            intent: self.intent(number, step.action, &keeper, &victim, prepared, metadata, {
-                (target.path.clone(), step.victim.path.clone())
-            }),
-        })
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "a record has so many fields")]
-    fn intent(
-        &self,
-        number: u64,
-        action: ActionKind,
-        keeper: &Opened,
-        victim: &Opened,
-        prepared: Preparation,
-        metadata: super::record::Metadata,
-        (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
-    ) -> Intent {
-        let temporary = swap::temporary(self.journal.mark(), number);
-        Intent {
-            step: number,
-            action,
-            victim: Raw(victim_path),
-            victim_state: (&victim.stat).into(),
-            names: victim.stat.links,
-            metadata,
-            keeper: Raw(keeper_path),
-            keeper_state: (&keeper.stat).into(),
-            temporary: temporary.to_string_lossy().into_owned(),
-            destination: prepared.destination.map(Raw),
-            trash_info: prepared.trash_info.map(Raw),
-            link_text: prepared.link_text.map(Raw),
-        }
-    }
-
-    /// The first file of those that stay which is what it was.
-    fn keeper<'a>(&self, step: &'a Step) -> Result<(Opened, &'a Target), Skip> {
-        let bound = match self.settings.trust_hash && step.action != ActionKind::Reflink {
-            true => Bound::Strict,
-            false => Bound::BytesAreCompared,
-        };
-        let mut first = None;
-        for target in std::iter::once(&step.keeper).chain(&step.alternates) {
-            match Opened::open(target, bound, &self.ours) {
-                Ok(keeper) => return Ok((keeper, target)),
-                Err(unfit) => first.get_or_insert(unfit),
+        let of_folders = told.iter().skip(unsettled.len());
+        let failed: HashMap<&Vec<u8>, Errno> = folders
+            .keys()
+            .zip(of_folders)
+            .filter_map(|(folder, done)| Some((folder, done.err()?)))
+            .collect();
+        for ended in self.ended.drain(..) {
+            let error = ended.folder.and_then(|folder| failed.get(&folder).copied());
+            let outcome = match error {
+                Some(error) => {
+                    let doing = "make sure that what was done would survive a loss of power";
+                    Outcome::Failed(failure(doing.to_owned(), error))
+                }
+                None => ended.outcome,
             };
+            tell(ended.of.place, &ended.of.step, outcome);
         }
-        Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
+        written
     }
 
-    /// Looks again, acts, and writes down what came of it.
-    fn carry_out(
-        &mut self,
-        step: &Step,
-        sketched: &Sketched,
-        folders: &mut HashMap<Identity, OwnedFd>,
-    ) -> (Outcome, Option<Identity>) {
-        let number = sketched.intent.step;
-        let done = self.act(step, sketched, folders);
-        let (outcome, folder, record) = match done {
-            Ok((done, folder)) => {
-                let now = now(&sketched.intent, done.destination.as_deref());
-                let record = Record::Done { step: number, now };
-                (Outcome::Done(done), Some(folder), Some(record))
-            }
-            // Only the files tell what it came to.
-            Err(Trouble::Stuck(stuck)) => (Outcome::Failed(stuck), None, None),
-            Err(trouble) => {
-                let outcome = outcome(trouble);
-                let why = match &outcome {
-                    Outcome::Skipped(skip) => skip.to_string(),
-                    Outcome::Failed(failure) => failure.to_string(),
-                    Outcome::Already | Outcome::Done(_) => "already so".to_owned(),
-                };
-                (outcome, None, Some(Record::NotDone { step: number, why }))
-            }
-        };
-        if let Some(record) = record {
-            // What it says can be seen from the files; without it undo only has to look closer.
-            let _ = self.journal.note(&[record]);
-        }
-        (outcome, folder)
-    }
-
-    fn act(
-        &mut self,
-        step: &Step,
-        sketched: &Sketched,
-        folders: &mut HashMap<Identity, OwnedFd>,
-    ) -> Result<(super::step::Done, Identity), Trouble> {
-        let mut pair = self.open_pair(sketched)?;
-        // A step before this one in the batch may have come to rely on it.
-        if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
-            return Err(Skip::Kept.into());
-        }
-        if step.action != ActionKind::Reflink {
-            pair.keeper.guard().map_err(Skip::Keeper)?;
-            pair.victim.guard().map_err(Skip::Victim)?;
-            // One number for two names is what some file systems give to two files.
-            if !self.settings.trust_hash || pair.is_one_file() {
-                pair.compare()?;
-            }
-            self.settled.keeper(&pair.keeper)?;
-        }
-        let act = Act {
-            pair: &pair,
-            intent: &sketched.intent,
-            temporary: &swap::temporary(self.journal.mark(), sketched.intent.step),
-            settings: &self.settings,
-            progress: &self.progress,
-        };
-        let done = (step.action.row().perform)(&act)?;
-        self.remember(&pair);
-        let folder = stat::descriptor(&pair.victim.place.folder);
-        let folder = folder.map_or((0, 0), |s| (s.dev, s.ino));
-        folders.entry(folder).or_insert(pair.victim.place.folder);
-        Ok((done, folder))
-    }
-
-    fn open_pair(&self, sketched: &Sketched) -> Result<Pair, Trouble> {
-        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
-        let victim = open(&sketched.victim).map_err(Skip::Victim)?;
-        let keeper = open(&sketched.keeper).map_err(Skip::Keeper)?;
-        Ok(Pair { keeper, victim })
-    }
-
-    /// Takes note of which files have a change time of our making.
-    fn remember(&mut self, pair: &Pair) {
-        self.kept.insert(pair.keeper.identity());
-        for file in [&pair.keeper, &pair.victim] {
-            if let Ok(now) = stat::fresh_descriptor(&file.file)
-                && now.ctime_ns != file.stat.ctime_ns
-            {
-                self.ours.insert(file.identity(), now.ctime_ns);
-            }
-        }
-    }
-}
-
-/// What has the name now, or what was moved.
-fn now(intent: &Intent, destination: Option<&[u8]>) -> Option<super::record::State> {
-    let path = destination.unwrap_or(&intent.victim.0);
-    let now = super::folder_entry::Place::of(path).ok()?.stat().ok()?;
-    Some((&now).into())
-}
-
-fn outcome(trouble: Trouble) -> Outcome {
-    match trouble {
-        Trouble::Already => Outcome::Already,
-        Trouble::Skip(skip) => Outcome::Skipped(skip),
-        Trouble::Failed(failure) | Trouble::Stuck(failure) => Outcome::Failed(failure),
+    fn end(&mut self, of: Numbered, outcome: Outcome, folder: Option<Vec<u8>>) {
+        (self.on_end)(&of.step);
+        self.ended.push_back(Ended {
+            of,
+            outcome,
+            folder,
+        });
     }
 }
 
 fn unwritten(error: &JournalError) -> Outcome {
     Outcome::Failed(Failure {
         doing: "write down what would be done, so nothing was".to_owned(),
-        cause: std::io::Error::other(error.to_string()),
-        hint: Some("make room for the journal, or set XDG_STATE_HOME to another folder"),
+        cause: std::io::Error::other(Unwritten(error.to_string())),
+        hint: Some("make room for the journal, or put it on another disk with --journal DIR"),
     })
 }
+
+/// What the system said about the journal, so that it can be told from what it said about a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Unwritten(String);
+
+impl Failure {
+    /// True if the step was not done because it could not be written down: no other step can be, either.
+    pub fn is_unwritten(&self) -> bool {
+        self.cause.get_ref().is_some_and(|e| e.is::<Unwritten>())
+    }
+}
+/// A group of steps, each with what was found fit, or why it was not.
+type Group = Vec<(Numbered, Result<Sketched, Trouble>)>;

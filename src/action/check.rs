@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::compare;
 use super::folder_entry::{Identity, Place};
 use super::step::{Change, Expected, Skip, Target, Unfit};
+use crate::hash::ContentDigest;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
@@ -56,9 +57,8 @@ impl Opened {
             follow: false,
         };
         let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
-        let stat = stat::fresh_descriptor(&file).map_err(unreadable)?;
+        let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
         verify(&stat, &target.expected, bound, ours)?;
-        let attributes = attributes::get(&file).map_err(unreadable)?;
         Ok(Self {
             place,
             file,
@@ -106,8 +106,24 @@ impl Opened {
         }
     }
 
+    /// Makes sure that names may be made, exchanged and taken away beside the file.
+    pub fn replaceable(&self) -> Result<(), Unfit> {
+        let folder = attributes::get(&self.place.folder).map_err(unreadable)?;
+        if folder.immutable {
+            Err(Unfit::ImmutableFolder)
+        } else if folder.append_only {
+            Err(Unfit::AppendOnlyFolder)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Makes sure that the open file has the bytes it had when it was opened.
     pub fn unchanged(&self) -> Result<(), Unfit> {
+        self.looked_at().map(|_| ())
+    }
+
+    fn looked_at(&self) -> Result<Stat, Unfit> {
         if self.lease == Lease::Held && !lease::stands(&self.file) {
             return Err(Unfit::OpenForWriting);
         }
@@ -117,24 +133,26 @@ impl Opened {
         } else if now.mtime_ns != self.stat.mtime_ns {
             Err(Unfit::Changed(Change::ModificationTime))
         } else {
-            Ok(())
+            Ok(now)
         }
     }
 
     /// Makes sure that the name still leads to the open file, and that its bytes did not change.
     pub fn still_there(&self) -> Result<(), Unfit> {
+        self.found_there().map(|_| ())
+    }
+
+    fn found_there(&self) -> Result<Stat, Unfit> {
         let now = self.place.stat().map_err(gone)?;
         if (now.dev, now.ino) != self.identity() {
             return Err(Unfit::Changed(Change::Identity));
         }
-        self.unchanged()
+        self.looked_at()
     }
 
     /// As [`Opened::still_there`], and nothing else about the inode changed either.
     fn untouched(&self) -> Result<(), Unfit> {
-        self.still_there()?;
-        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
-        match now.ctime_ns == self.stat.ctime_ns {
+        match self.found_there()?.ctime_ns == self.stat.ctime_ns {
             true => Ok(()),
             false => Err(Unfit::Changed(Change::ChangeTime)),
         }
@@ -152,10 +170,14 @@ pub struct Pair {
 
 impl Pair {
     /// Compares the two byte by byte, and makes sure that nothing happened to them meanwhile.
-    pub fn compare(&self) -> Result<(), Skip> {
-        compare::files(self)?;
+    ///
+    /// Returns the digest of what was compared, if it is `wanted`.
+    pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
+        let mut hasher = wanted.then(blake3::Hasher::new);
+        compare::files(self, hasher.as_mut())?;
         self.victim.untouched().map_err(Skip::Victim)?;
-        self.keeper.still_there().map_err(Skip::Keeper)
+        self.keeper.still_there().map_err(Skip::Keeper)?;
+        Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
     /// True if both are one file, under two names.

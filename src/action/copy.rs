@@ -4,6 +4,8 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
+use super::compare;
+use crate::hash::ContentDigest;
 use crate::sys::stat::Stat;
 use crate::sys::{dedupe, pread, write};
 
@@ -20,9 +22,28 @@ const BLOCK: usize = 4096;
 /// # Errors
 /// What the system said; `ESTALE` if the file ends before the length that `stat` tells.
 pub fn contents(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<()> {
-    if dedupe::clone_into_empty(to, from).is_some() {
-        return Ok(());
+    match dedupe::clone_into_empty(to, from) {
+        Some(()) => Ok(()),
+        None => by_pieces(from, stat, to, &mut |_| {}),
     }
+}
+
+/// The same, and tells the digest of what the new file holds by that.
+///
+/// # Errors
+/// As [`contents`].
+pub fn hashed(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<ContentDigest> {
+    if dedupe::clone_into_empty(to, from).is_some() {
+        return compare::digest(to);
+    }
+    let mut hasher = blake3::Hasher::new();
+    by_pieces(from, stat, to, &mut |piece| {
+        hasher.update(piece);
+    })?;
+    Ok(hasher.finalize().into())
+}
+
+fn by_pieces(from: &OwnedFd, stat: &Stat, to: &OwnedFd, seen: &mut dyn FnMut(&[u8])) -> Result<()> {
     let sparse = stat.blocks.saturating_mul(512) < stat.size;
     let mut buffer = vec![0; PIECE.min(usize::try_from(stat.size).unwrap_or(PIECE))];
     let mut offset = 0;
@@ -34,6 +55,7 @@ pub fn contents(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<()> {
         if pread::full(from, piece, offset)? != length {
             return Err(Errno::STALE);
         }
+        seen(piece);
         if sparse {
             write_blocks(to, piece, offset)?;
         } else {

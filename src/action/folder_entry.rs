@@ -64,6 +64,12 @@ pub fn split(path: &[u8]) -> Option<(&[u8], CString)> {
     Some((folder, CString::new(name).ok()?))
 }
 
+/// The folder's part of an absolute path.
+pub fn parent(path: &[u8]) -> &[u8] {
+    let slash = path.iter().rposition(|&b| b == b'/');
+    &path[..slash.unwrap_or(0)]
+}
+
 /// A path below a folder.
 pub fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let mut path = folder.to_vec();

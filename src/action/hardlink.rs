@@ -18,13 +18,23 @@ pub const HARDLINK: Action = Action {
     perform,
 };
 
+const DOING: &str = "link it to the kept file";
+
 const ANOTHER_FILE_SYSTEM: &str =
     "hard links end at a file system's border: use symlink, or remove";
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev {
-        let doing = "link it to the kept file";
-        return Err(failure_with(doing, Errno::XDEV, ANOTHER_FILE_SYSTEM));
+        return Err(failure_with(DOING, Errno::XDEV, ANOTHER_FILE_SYSTEM));
+    }
+    // The system lets no further name be made, and does not say why.
+    let keeper = sketch.keeper.attributes;
+    if keeper.immutable || keeper.append_only {
+        let hint = match keeper.immutable {
+            true => "it is immutable: chattr -i makes it changeable",
+            false => "it can only be appended to: chattr -a makes it changeable",
+        };
+        return Err(failure_with(DOING, Errno::PERM, hint));
     }
     if sketch.settings.same_metadata {
         let differences = differences(sketch.keeper, sketch.victim)?;
@@ -46,7 +56,9 @@ fn differences(
 fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let freed = freed(victim);
-    let differences = differences(keeper, victim)?;
+    // The victim's are as they were when they were written down: its change time is.
+    let of_keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;
+    let differences = metadata::differences(&of_keeper, &act.intent.metadata);
     let from = &keeper.place;
     let folder = &victim.place.folder;
     swap::replace(
@@ -58,15 +70,10 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
                 linked => linked,
             };
             linked.map_err(|error| {
-                let doing = "link it to the kept file";
+                let doing = DOING;
                 match error {
                     Errno::XDEV => failure_with(doing, error, ANOTHER_FILE_SYSTEM),
-                    Errno::MLINK => failure_with(
-                        doing,
-                        error,
-                        "the kept file has as many names as its file system allows: \
-                         keep a second copy and link the rest to that",
-                    ),
+                    Errno::MLINK => Trouble::Full,
                     Errno::PERM | Errno::OPNOTSUPP => failure_with(
                         doing,
                         error,

@@ -4,13 +4,17 @@ use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
-use super::past::Past;
+use rustix::io::Errno;
+
+use super::past::{Flaw, Past};
 use super::record::{self, Record, RunHeader};
-use super::run_name;
-use crate::sys::{open, sync, write};
+use super::runs::Run;
+use super::{journal_folder, run_name};
+use crate::sys::{allocate, rename, stat, sync, unlink, write};
 
 /// What can go wrong with a journal as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +22,12 @@ pub enum JournalError {
     /// The folder for journals cannot be used.
     #[error("cannot write a journal in {0}: {1}")]
     Folder(PathBuf, io::Error),
+    /// The folder cannot be looked into.
+    #[error("cannot list the journals in {0}: {1}")]
+    List(PathBuf, io::Error),
+    /// The folder is not its user's alone.
+    #[error("cannot write a journal in {0}: others may look into that folder (mode {1:o})")]
+    Shared(PathBuf, u32),
     /// A journal cannot be read or written.
     #[error("journal {0}: {1}")]
     File(String, io::Error),
@@ -30,10 +40,41 @@ pub enum JournalError {
     /// The run, or an undo of it, still goes on.
     #[error("run {0} is still going on")]
     Busy(String),
-    /// The file is no journal, or of a later version.
-    #[error("{0} is no journal that this version can read")]
-    Foreign(String),
+    /// The journal cannot be relied on.
+    #[error("journal {0}: {1}")]
+    Flawed(String, Flaw),
+    /// Nobody can tell whether this was the last run.
+    #[error("journal {name}: {flaw}")]
+    InTheWay {
+        /// The journal's name.
+        name: String,
+        /// What is wrong with it.
+        flaw: Flaw,
+        /// The last run before it that can be read.
+        before: Option<Box<Run>>,
+    },
+    /// Either of two runs may be meant.
+    #[error("run {} came after run {}, which was cut short", .last.name, .before.name)]
+    Either {
+        /// The last run.
+        last: Box<Run>,
+        /// The one before it, which did not come to its end.
+        before: Box<Run>,
+    },
 }
+
+/// Bytes that the record of a step's end takes at most, but for the reason why it was not done.
+const DONE: u64 = 400;
+
+/// Bytes that the record of an undone step takes at most.
+const UNDONE: u64 = 80;
+
+/// Bytes for what is written once: a run's end, an undo's beginning and end.
+const ONCE: u64 = 4096;
+
+/// How long another look at a journal may hold its lock; such a look takes microseconds.
+const LOOKS: u32 = 50;
+const LOOK: Duration = Duration::from_millis(2);
 
 /// A journal that is being written.
 #[derive(Debug)]
@@ -45,6 +86,8 @@ pub struct Journal {
     steps: u64,
     /// The last line may have no end.
     torn: bool,
+    /// Up to where the file has space on the disk that is certain.
+    reserved: u64,
 }
 
 impl Journal {
@@ -53,53 +96,60 @@ impl Journal {
     /// # Errors
     /// If the folder or the file cannot be made or written: then nothing must be done.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
-        let failed = |error: io::Error| JournalError::Folder(folder.to_owned(), error);
-        fs::create_dir_all(folder).map_err(failed)?;
-        let at = folder_handle(folder).map_err(failed)?;
-        let time = run_name::time(header.started_ns, run_name::newest(folder).map_err(failed)?);
-        // Runs that begin in one second have different numbers.
-        for number in 0..1000 {
-            let name = run_name::of(time, number);
-            let c_name = CString::new(name.as_str()).map_err(|e| failed(e.into()))?;
-            match sync::journal(&at, &c_name, true) {
-                Err(rustix::io::Errno::EXIST) => continue,
-                Err(error) => return Err(failed(error.into())),
-                Ok(file) => {
-                    sync::lock(&file).map_err(|e| failed(e.into()))?;
-                    let mut journal = Self {
-                        mark: format!("{name}-{:08x}", run_name::random()),
-                        name,
-                        file,
-                        steps: 0,
-                        torn: false,
-                    };
-                    let header = RunHeader {
-                        version: record::VERSION,
-                        ..header
-                    };
-                    journal.write(&[Record::Run(header)])?;
-                    sync::folder(&at).map_err(|e| failed(e.into()))?;
-                    return Ok(journal);
-                }
+        let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
+        let at = journal_folder::make(folder)?;
+        let newest = run_name::newest(folder);
+        let newest = newest.map_err(|error| JournalError::Folder(folder.to_owned(), error))?;
+        let time = run_name::time(header.started_ns, newest);
+        // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
+        let draft = CString::new(journal_folder::draft()).unwrap_or_default();
+        let file = sync::journal(&at, &draft, true).map_err(failed)?;
+        let mut journal = Self {
+            mark: String::new(),
+            name: String::new(),
+            file,
+            steps: 0,
+            torn: false,
+            reserved: 0,
+        };
+        let header = RunHeader {
+            version: record::VERSION,
+            ..header
+        };
+        let named = sync::lock(&journal.file)
+            .and_then(|_| journal.append(&[Record::Run(header)]))
+            .and_then(|()| sync::file(&journal.file))
+            .and_then(|()| named(&at, &draft, time));
+        match named {
+            Err(error) => {
+                let _ = unlink::file(&at, &draft);
+                Err(failed(error))
+            }
+            Ok(name) => {
+                journal.mark = format!("{name}-{:08x}", run_name::random());
+                journal.name = name;
+                sync::folder(&at).map_err(failed)?;
+                Ok(journal)
             }
         }
-        Err(failed(io::ErrorKind::AlreadyExists.into()))
     }
 
     /// Continues the journal of an earlier run, to write down what is undone.
     pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), JournalError> {
         let failed = |error: io::Error| JournalError::File(name.to_owned(), error);
         let missing = || JournalError::Missing(name.to_owned());
-        let at = folder_handle(folder).map_err(|_| missing())?;
+        let at = journal_folder::opened(folder).map_err(|_| missing())?;
+        // What others may see of it is no reason to leave things as they are.
+        let _ = journal_folder::close_to_others(folder, &at);
         let c_name = CString::new(name).map_err(|_| missing())?;
         if name.contains('/') {
             return Err(missing());
         }
         let file = match sync::journal(&at, &c_name, false) {
-            Err(rustix::io::Errno::NOENT) => return Err(missing()),
+            Err(Errno::NOENT) => return Err(missing()),
             opened => opened.map_err(|e| failed(e.into()))?,
         };
-        if !sync::lock(&file).map_err(|e| failed(e.into()))? {
+        if !locked(&file).map_err(|e| failed(e.into()))? {
             return Err(JournalError::Busy(name.to_owned()));
         }
         let mut bytes = Vec::new();
@@ -107,17 +157,16 @@ impl Journal {
         fs::File::from(duplicate)
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        let past = Past::read(&bytes).ok_or_else(|| JournalError::Foreign(name.to_owned()))?;
-        if bytes.last().is_some_and(|&last| last != b'\n') {
-            // The torn end becomes a line of its own, which nobody believes.
-            write::append(file.as_fd(), b"\n").map_err(|e| failed(e.into()))?;
-        }
+        let past = Past::read_steps(&bytes);
+        let past = past.map_err(|flaw| JournalError::Flawed(name.to_owned(), flaw))?;
         let journal = Self {
             name: name.to_owned(),
             mark: name.to_owned(),
             file,
             steps: 0,
-            torn: false,
+            // The torn end becomes a line of its own, which nobody believes.
+            torn: past.torn,
+            reserved: 0,
         };
         Ok((journal, past))
     }
@@ -140,12 +189,51 @@ impl Journal {
 
     /// Writes records and waits until they would survive a loss of power.
     pub(super) fn write(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.reserve(records).map_err(|e| self.failed(e))?;
         self.note(records)?;
         sync::file(&self.file).map_err(|e| self.failed(e))
     }
 
+    /// As [`Journal::write`], and waits for others at the same time; tells what came of each.
+    pub(super) fn write_with(
+        &mut self,
+        records: &[Record],
+        others: &[sync::Wait<'_>],
+    ) -> (Result<(), JournalError>, Vec<rustix::io::Result<()>>) {
+        let noted = match records.is_empty() {
+            true => None,
+            false => Some(
+                self.reserve(records)
+                    .map_err(|e| self.failed(e))
+                    .and_then(|()| self.note(records)),
+            ),
+        };
+        let own = matches!(noted, Some(Ok(()))).then_some(sync::Wait::File(self.file.as_fd()));
+        let waits: Vec<_> = own.into_iter().chain(others.iter().copied()).collect();
+        let mut told = sync::all(&waits).into_iter();
+        let synced = own.and_then(|_| told.next()).unwrap_or(Ok(()));
+        let written = noted
+            .unwrap_or(Ok(()))
+            .and(synced.map_err(|e| self.failed(e)));
+        (written, told.collect())
+    }
+
     /// Writes records that may be lost: what they say can be seen from the files.
     pub(super) fn note(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.append(records).map_err(|e| self.failed(e))
+    }
+
+    /// Writes down that the run came to its end.
+    pub(super) fn end(&mut self) -> Result<(), JournalError> {
+        self.write(&[Record::Ended])
+    }
+
+    /// Gives back the space that undo does not need any more.
+    pub(super) fn give_back(&self) {
+        let _ = allocate::give_back(&self.file);
+    }
+
+    fn append(&mut self, records: &[Record]) -> rustix::io::Result<()> {
         let mut lines: Vec<u8> = records.iter().flat_map(record::line).collect();
         if self.torn {
             // What could not be written as a whole must not spoil what comes after it.
@@ -153,18 +241,57 @@ impl Journal {
         }
         let written = write::append(&self.file, &lines);
         self.torn = written.is_err();
-        written.map_err(|e| self.failed(e))
+        written
     }
 
-    fn failed(&self, error: rustix::io::Errno) -> JournalError {
+    /// Takes the space for these steps' ends, and for undoing all steps so far: both are written down on a
+    /// disk that may be full by then.
+    fn reserve(&mut self, records: &[Record]) -> rustix::io::Result<()> {
+        let intents = |record: &&Record| matches!(record, Record::Intent(_));
+        let begun = records.iter().filter(intents).count() as u64;
+        if begun == 0 {
+            return Ok(());
+        }
+        let lines = records
+            .iter()
+            .map(|record| record::line(record).len() as u64);
+        let end = stat::descriptor(&self.file)?.size;
+        let wanted = end + lines.sum::<u64>() + begun * DONE + self.steps * UNDONE + ONCE;
+        if wanted > self.reserved {
+            let from = self.reserved.max(end);
+            allocate::beyond_the_end(&self.file, from, wanted - from)?;
+            self.reserved = wanted;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: Errno) -> JournalError {
         JournalError::File(self.name.clone(), error.into())
     }
 }
 
-/// Opens the journals' folder itself: the user's choice, links on the way and all.
-fn folder_handle(folder: &Path) -> io::Result<OwnedFd> {
-    let path = CString::new(folder.as_os_str().as_bytes())?;
-    Ok(open::folder_handle(open::CWD, &path)?)
+/// Gives a journal its name. Runs that begin in one second have different numbers.
+fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Result<String> {
+    for number in 0..1000 {
+        let name = run_name::of(time, number);
+        let c_name = CString::new(name.as_str()).map_err(|_| Errno::INVAL)?;
+        match rename::no_replace(at, draft, at, &c_name) {
+            Err(Errno::EXIST) => {}
+            renamed => return renamed.map(|()| name),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Locks a journal; whoever only looks whether it is locked is waited for.
+fn locked(file: &OwnedFd) -> rustix::io::Result<bool> {
+    for _ in 0..LOOKS {
+        if sync::lock(file)? {
+            return Ok(true);
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(false)
 }
 
 #[cfg(test)]

@@ -14,7 +14,11 @@ mod folder_entry;
 mod further_name;
 mod hardlink;
 mod journal;
+mod journal_folder;
 pub mod keep;
+mod leftovers;
+mod lock_holder;
+mod made;
 mod metadata;
 mod move_away;
 mod past;
@@ -24,26 +28,33 @@ mod reflink;
 mod relocate;
 mod remove;
 mod run_name;
+mod runs;
 mod settled;
 mod step;
 mod swap;
 mod symlink;
+mod together;
 mod trash;
+mod tree_lock;
 mod trouble;
 mod undo;
 mod undo_link;
 mod undo_move;
 mod undo_step;
 
-pub use actor::{Actor, BATCH};
+pub use actor::{Actor, BATCH, Tell};
 pub use journal::{Journal, JournalError};
-pub use past::{Run, runs};
+pub use leftovers::{CutShort, HalfDone, cut_short};
+pub use lock_holder::Holder;
+pub use past::Flaw;
 pub use record::{Raw, RunHeader};
+pub use runs::{Found, Run, journals, runs};
 pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,
     Target, Unfit,
 };
-pub use undo::{Undo, UndoTally, Undone, undo};
+pub use tree_lock::{Occupied, TreeLock, few_folders};
+pub use undo::{Reversion, Undo, UndoTally, Undone, undo};
 
 /// Every action there is: the one place that names them all, in the order of [`ActionKind`].
 pub const ACTIONS: &[Action] = &[

@@ -1,9 +1,13 @@
 //! `move`: the victim goes to another folder, below which it keeps its path.
 
+use std::ffi::CString;
+use std::os::fd::OwnedFd;
+
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::folder_entry;
+use super::made::Made;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
@@ -50,7 +54,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
         return Err(failed("move it")(Errno::INVAL));
     };
     let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
-    let folder = relocate::make_way(base_folder(base)?, below, 0o777)?;
+    let folder = relocate::make_way(base_folder(base, act.made)?, below, 0o777, act.made)?;
     let done = match relocate::within(act, &folder, &name)? {
         Some(()) => Done::default(),
         None if act.pair.is_one_file() => {
@@ -66,19 +70,19 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
 }
 
 /// The folder that the user named, links on the way and all.
-fn base_folder(path: &[u8]) -> Result<std::os::fd::OwnedFd, Trouble> {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
-    let name = std::ffi::CString::new(path).map_err(|_| failed("move it")(Errno::INVAL))?;
+fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, Trouble> {
+    let name = CString::new(path).map_err(|_| failed("move it")(Errno::INVAL))?;
     match open::folder_handle(open::CWD, &name) {
         Err(Errno::NOENT) => {
-            let made = std::fs::create_dir_all(OsStr::from_bytes(path));
-            made.map_err(|error| {
-                let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-                failed("make the folder it goes to")(error)
-            })?;
-            let opened = open::folder_handle(open::CWD, &name);
-            opened.map_err(failed("open the folder it goes to"))
+            // The part above is there, or is made first.
+            let end = path
+                .iter()
+                .rposition(|&b| b != b'/')
+                .map_or(0, |last| last + 1);
+            let slash = path[..end].iter().rposition(|&b| b == b'/');
+            let slash = slash.ok_or_else(|| failed("make the folder it goes to")(Errno::NOENT))?;
+            let above = base_folder(&path[..slash.max(1)], made)?;
+            relocate::make_way(above, &path[slash + 1..end], 0o777, made)
         }
         opened => opened.map_err(failed("open the folder it goes to")),
     }

@@ -1,17 +1,15 @@
-//! What a journal tells afterwards: which runs there were, and how far each of their steps came.
+//! What a journal tells afterwards: how far each step of its run came.
 
-use std::fs;
-use std::io;
-use std::path::Path;
-
-use super::journal::JournalError;
 use super::record::{self, Intent, Record, RunHeader, State};
+use crate::hash::ContentDigest;
 
 /// A step as its journal tells it.
 #[derive(Clone, Debug)]
 pub(super) struct PastStep {
     pub intent: Intent,
     pub fate: Fate,
+    /// The content that was compared when it was done, if the journal knows.
+    pub digest: Option<ContentDigest>,
     pub undone: bool,
 }
 
@@ -25,51 +23,130 @@ pub(super) enum Fate {
 }
 
 /// What a journal tells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub header: RunHeader,
     pub steps: Vec<PastStep>,
-    /// Lines in the middle that are damaged, counted from 1.
+    /// Lines that are damaged, counted from 1; a torn last one does not count.
     pub damaged: Vec<usize>,
     pub all_undone: bool,
+    /// The run, or an undo of it, did not come to its end.
+    pub cut_short: bool,
+    /// It was an undo that did not come to its end.
+    pub undo_cut_short: bool,
+    /// The last line has no end.
+    pub torn: bool,
+}
+
+/// Why a journal cannot be relied on as a whole.
+#[derive(Debug, thiserror::Error)]
+pub enum Flaw {
+    /// What the run was cannot be told.
+    #[error("line 1 is damaged")]
+    FirstLine,
+    /// Nothing in it can be told.
+    #[error("it is empty, or every line is damaged")]
+    Everything,
+    /// A later seekless wrote it.
+    #[error(
+        "it is of version {0}, and this seekless reads versions 1 to {max}: a newer one can undo it",
+        max = record::VERSION
+    )]
+    Version(u32),
+    /// The system does not let us.
+    #[error("it cannot be read: {0}")]
+    Unreadable(std::io::Error),
 }
 
 impl Past {
-    /// Reads a journal; `None` if it is none. A torn last line is passed over.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
-        let mut lines = bytes.split(|&b| b == b'\n').enumerate().peekable();
-        let (_, first) = lines.next()?;
-        let Some(Record::Run(header)) = record::parse(first) else {
-            return None;
-        };
+    /// Reads a whole journal. A torn last line is passed over.
+    pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
+        let past = Self::read_steps(bytes)?;
+        match past.damaged.first() {
+            Some(1) => Err(Flaw::FirstLine),
+            _ => Ok(past),
+        }
+    }
+
+    /// The same, also where the first line is damaged: each other line speaks for itself.
+    pub fn read_steps(bytes: &[u8]) -> Result<Self, Flaw> {
         let mut past = Self {
-            header,
-            steps: Vec::new(),
-            damaged: Vec::new(),
-            all_undone: false,
+            torn: bytes.last().is_some_and(|&last| last != b'\n'),
+            ..Self::default()
         };
-        if past.header.version != record::VERSION {
-            return None;
-        }
+        let mut understood = 0;
+        let mut ended = false;
+        let mut undoing = false;
+        let mut lines = bytes.split(|&b| b == b'\n').enumerate().peekable();
         while let Some((number, line)) = lines.next() {
-            match record::parse(line) {
-                Some(record) => past.take(record),
-                None if line.is_empty() || lines.peek().is_none() => {}
-                None => past.damaged.push(number + 1),
+            let is_last = lines.peek().is_none();
+            if number == 0
+                && let Some(version) = record::version(line)
+                && !record::READABLE.contains(&version)
+            {
+                return Err(Flaw::Version(version));
             }
+            match record::parse(line) {
+                Some(Record::Run(header)) if number == 0 => past.header = header,
+                // Nothing is begun before the first line is complete.
+                _ if number == 0 => {
+                    past.damaged.push(1);
+                    continue;
+                }
+                Some(record) => {
+                    match &record {
+                        Record::Ended => ended = true,
+                        Record::Undoing => undoing = true,
+                        Record::UndoEnded | Record::AllUndone => undoing = false,
+                        _ => {}
+                    }
+                    past.take(record);
+                }
+                None if line.is_empty() || is_last => continue,
+                None => {
+                    past.damaged.push(number + 1);
+                    continue;
+                }
+            }
+            understood += 1;
         }
-        Some(past)
+        if understood == 0 {
+            return Err(Flaw::Everything);
+        }
+        // The first version did not say when a run was over.
+        let says_its_end = past.header.version != 1;
+        let is_over = match says_its_end {
+            true => ended,
+            false => past.unfinished() == 0,
+        };
+        past.cut_short = !past.all_undone && (!is_over || undoing);
+        past.undo_cut_short = !past.all_undone && undoing;
+        Ok(past)
+    }
+
+    /// Steps that are not known to have ended.
+    pub fn unfinished(&self) -> usize {
+        let unsaid = |step: &&PastStep| step.fate == Fate::Unsaid && !step.undone;
+        self.steps.iter().filter(unsaid).count()
     }
 
     fn take(&mut self, record: Record) {
         match record {
-            Record::Run(_) => {}
+            Record::Run(_)
+            | Record::Ended
+            | Record::Undoing
+            | Record::UndoEnded
+            | Record::Swept => {}
             Record::Intent(intent) => self.steps.push(PastStep {
                 intent: *intent,
                 fate: Fate::Unsaid,
+                digest: None,
                 undone: false,
             }),
-            Record::Done { step, now } => self.with(step, |s| s.fate = Fate::Done(now)),
+            Record::Done { step, now, digest } => self.with(step, |s| {
+                s.fate = Fate::Done(now);
+                s.digest = digest.map(|digest| digest.0);
+            }),
             Record::NotDone { step, .. } => self.with(step, |s| s.fate = Fate::NotDone),
             Record::Undone { step } => self.with(step, |s| s.undone = true),
             Record::AllUndone => self.all_undone = true,
@@ -87,53 +164,4 @@ impl Past {
             change(&mut self.steps[place]);
         }
     }
-}
-
-/// One run that has a journal.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// Its name.
-    pub name: String,
-    /// What it was.
-    pub header: RunHeader,
-    /// How many steps were about to be done.
-    pub steps: usize,
-    /// How many of them are not known to have ended: more than none after a crash only.
-    pub unfinished: usize,
-    /// True if all of it was undone.
-    pub undone: bool,
-}
-
-/// All runs with a journal in this folder, the oldest first.
-///
-/// # Errors
-/// If the folder cannot be listed; files in it that are no journals are passed over.
-pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
-    let failed = |error| JournalError::Folder(folder.to_owned(), error);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
-    };
-    let mut runs = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().into_string() else {
-            continue;
-        };
-        let Ok(bytes) = fs::read(entry.path()) else {
-            continue;
-        };
-        if let Some(past) = Past::read(&bytes) {
-            let unfinished = past.steps.iter().filter(|s| s.fate == Fate::Unsaid);
-            runs.push(Run {
-                name,
-                steps: past.steps.len(),
-                unfinished: unfinished.count(),
-                undone: past.all_undone,
-                header: past.header,
-            });
-        }
-    }
-    runs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(runs)
 }

@@ -4,9 +4,13 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::step::ActionKind;
+use crate::hash::ContentDigest;
 
-/// The version of the format.
-pub const VERSION: u32 = 1;
+/// The version of the format. Version 1 had no digests, and no record of a run's end.
+pub const VERSION: u32 = 2;
+
+/// The versions that are understood.
+pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
 
 /// Any bytes: as text where they are UTF-8, else in base64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +42,24 @@ impl<'de> Deserialize<'de> for Raw {
                 .map(Self)
                 .map_err(serde::de::Error::custom),
         }
+    }
+}
+
+/// The BLAKE3 digest of a file's content, in hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blake3(pub ContentDigest);
+
+impl Serialize for Blake3 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Blake3 {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let hex = String::deserialize(deserializer)?;
+        let digest = ContentDigest::from_hex(&hex).map(Self);
+        digest.ok_or_else(|| serde::de::Error::custom("no BLAKE3 digest"))
     }
 }
 
@@ -105,6 +127,9 @@ pub struct Intent {
     pub keeper_state: State,
     /// Name in the victim's folder that is used on the way and does not remain.
     pub temporary: String,
+    /// Files that belong together and go as a whole or not at all: the number of the first of these steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<u64>,
     /// `move`, `trash`: where it goes, an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Raw>,
@@ -130,6 +155,9 @@ pub enum Record {
         step: u64,
         /// What has the name now, or what was moved: a copy has another inode than the original.
         now: Option<State>,
+        /// The content that was compared, or that the report told where nothing was compared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<Blake3>,
     },
     /// It was not, and nothing was changed.
     NotDone {
@@ -143,8 +171,16 @@ pub enum Record {
         /// Its number.
         step: u64,
     },
+    /// The run came to its end; what follows is of undo.
+    Ended,
+    /// An undo begins.
+    Undoing,
+    /// An undo came to its end, and something is left that it refused.
+    UndoEnded,
     /// An undo came to its end with nothing left to undo.
     AllUndone,
+    /// What the run left lying about when it was cut short is cleared up.
+    Swept,
 }
 
 impl Serialize for ActionKind {
@@ -172,14 +208,27 @@ pub fn line(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Reads a line without its end; `None` if it is torn or damaged.
+/// Reads a line without its end; `None` if it is torn, damaged or of a later version.
 pub fn parse(line: &[u8]) -> Option<Record> {
+    serde_json::from_slice(sound(line)?).ok()
+}
+
+/// The version that a first line tells, whatever else a later version wrote there.
+pub fn version(line: &[u8]) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct First {
+        record: String,
+        version: u32,
+    }
+    let first: First = serde_json::from_slice(sound(line)?).ok()?;
+    (first.record == "run").then_some(first.version)
+}
+
+/// The object of a line that is as it was written.
+fn sound(line: &[u8]) -> Option<&[u8]> {
     let (sum, json) = line.split_at_checked(SUM)?;
     let json = json.strip_prefix(b" ")?;
-    if checksum(json).as_bytes() != sum {
-        return None;
-    }
-    serde_json::from_slice(json).ok()
+    (checksum(json).as_bytes() == sum).then_some(json)
 }
 
 /// Digits of the checksum: 64 bits of BLAKE3.
@@ -209,6 +258,11 @@ mod tests {
                 why: "two\nlines".into(),
             },
             Record::AllUndone,
+            Record::Done {
+                step: 1,
+                now: None,
+                digest: Some(Blake3(ContentDigest::of_nothing())),
+            },
         ] {
             let written = line(&record);
             let (&end, whole) = written.split_last().expect("an end");

@@ -9,10 +9,11 @@ use rustix::io::Errno;
 use super::act::{Act, freed};
 use super::check::Opened;
 use super::folder_entry::leads_to;
+use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
-use super::trouble::{Trouble, failed, failure};
+use super::trouble::{Trouble, failed, failure, failure_with};
 use super::{copy, metadata, swap};
-use crate::sys::{fadvise, parent, pread, rename, stat, sync, unlink, write};
+use crate::sys::{attributes, fadvise, parent, pread, rename, stat, sync, unlink, write};
 
 /// Renames the victim into another folder of its file system.
 ///
@@ -125,13 +126,23 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), Trouble> {
 }
 
 /// Opens a folder below another, making what is missing on the way; no link is followed.
-pub fn make_way(base: OwnedFd, below: &[u8], mode: u32) -> Result<OwnedFd, Trouble> {
+///
+/// A folder in which names cannot be changed again is refused before anything is made in it.
+pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, Trouble> {
     let mut at = base;
+    let mut is_new = false;
     for part in below.split(|&b| b == b'/').filter(|part| !part.is_empty()) {
         let name = CString::new(part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
         at = match parent::step(&at, &name) {
             Err(Errno::NOENT) => {
-                parent::make_folder(&at, &name, mode).map_err(failed("make the folder"))?;
+                if !is_new {
+                    changeable(&at)?;
+                }
+                let done = parent::make_folder(&at, &name, mode);
+                is_new = done.map_err(failed("make the folder"))?;
+                if is_new {
+                    made.note(&at, &name);
+                }
                 sync::folder(&at).map_err(failed("make the folder"))?;
                 parent::step(&at, &name).map_err(failed("open the folder"))?
             }
@@ -139,11 +150,27 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32) -> Result<OwnedFd, Troub
             opened => opened.map_err(failed("open the folder it goes to"))?,
         };
     }
+    if !is_new {
+        changeable(&at)?;
+    }
     Ok(at)
+}
+
+fn changeable(folder: &OwnedFd) -> Result<(), Trouble> {
+    const DOING: &str = "put it into the folder it goes to";
+    let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
+    let now = attributes::get(folder).map_err(failed(DOING))?;
+    match (now.immutable, now.append_only) {
+        (true, _) => refused("that folder is immutable: chattr -i on it makes it changeable"),
+        (_, true) => {
+            refused("that folder can only be added to: chattr -a on it makes it changeable")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// True if what has a name is a folder of this user that others cannot write to.
 pub fn is_own_folder(folder: &OwnedFd, uid: u32) -> bool {
-    let kind = stat::fresh_descriptor(folder).is_ok_and(|s| s.kind == FileType::Directory);
-    kind && crate::sys::attributes::get(folder).is_ok_and(|a| a.uid == uid && a.mode & 0o022 == 0)
+    attributes::both(folder)
+        .is_ok_and(|(s, a)| s.kind == FileType::Directory && a.uid == uid && a.mode & 0o022 == 0)
 }

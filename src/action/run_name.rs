@@ -20,12 +20,22 @@ pub fn of(time: Timestamp, number: u32) -> String {
 
 const TIME: &str = "%Y%m%dT%H%M%SZ";
 
+/// True if a file of this name is a run's journal.
+pub fn is_one(name: &str) -> bool {
+    let (time, number) = match name.split_once('-') {
+        Some((time, number)) => (time, Some(number)),
+        None => (name, None),
+    };
+    let is_number = |number: &str| number.len() == 3 && number.bytes().all(|b| b.is_ascii_digit());
+    named_time(time).is_some() && number.is_none_or(is_number)
+}
+
 /// The newest run's name here, if there is one.
 pub fn newest(folder: &Path) -> io::Result<Option<String>> {
     let mut newest = None;
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().into_string().ok();
-        newest = newest.max(name.filter(|name| named_time(name).is_some()));
+        newest = newest.max(name.filter(|name| is_one(name)));
     }
     Ok(newest)
 }
@@ -78,12 +88,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let newest = || newest(folder.path()).expect("a list");
         assert_eq!(newest(), None);
-        for name in [
-            "20261121T014316Z-001",
-            "20261121T014316Z",
-            "zzz",
-            "2099.bak",
+        for (name, is_run) in [
+            ("20261121T014316Z-001", true),
+            ("20261121T014316Z", true),
+            ("20261121T014316Z.bak", false),
+            ("20261121T014316Z-1", false),
+            ("20261121T014316Z-001~", false),
+            ("zzz", false),
+            ("2099.bak", false),
         ] {
+            assert_eq!(is_one(name), is_run, "{name}");
             fs::write(folder.path().join(name), "").expect("written");
         }
         assert_eq!(newest().as_deref(), Some("20261121T014316Z-001"));

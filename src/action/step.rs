@@ -120,7 +120,8 @@ pub struct Step {
     /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
     /// path without its leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,
-    /// Digest of the content as reported. Says what was promised; is never relied on.
+    /// Digest of the content as reported. Nothing is done because of it; with [`Settings::trust_hash`] it is what
+    /// the journal keeps, for undo to prove.
     pub digest: Option<ContentDigest>,
 }
 
@@ -183,6 +184,19 @@ pub enum Skip {
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,
+    /// It must not be parted from a file that stays; this is why that one does.
+    #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]
+    Together {
+        /// Absolute path of the other file.
+        with: Vec<u8>,
+        /// Why it stays.
+        why: String,
+    },
+    /// `hardlink`: the kept file can have no further name.
+    #[error(
+        "the kept file has as many names as its file system allows; stays, and what follows in its set is linked to this file"
+    )]
+    Full,
     /// They hold different bytes.
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
@@ -218,6 +232,14 @@ pub enum Unfit {
     /// It may only be appended to (`chattr +a`).
     #[error("can only be appended to (chattr -a makes it changeable)")]
     AppendOnly,
+    /// Names in its folder may not be changed (`chattr +i` on the folder).
+    #[error("is in an immutable folder (chattr -i on the folder makes it changeable)")]
+    ImmutableFolder,
+    /// Names in its folder may only be added (`chattr +a` on the folder).
+    #[error(
+        "is in a folder that can only be added to (chattr -a on the folder makes it changeable)"
+    )]
+    AppendOnlyFolder,
     /// It cannot be opened or read.
     #[error("cannot be read: {0}")]
     Unreadable(io::Error),

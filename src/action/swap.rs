@@ -16,22 +16,40 @@ use crate::sys::{link, rename, stat, sync, unlink, write};
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
 /// Takes the victim's name away.
-///
-/// The name is moved aside first: only then is it certain which file it led to. What it is moved to
-/// remains if the process dies here, and `undo` moves it back.
 pub fn remove(act: &Act<'_>) -> Result<(), Trouble> {
+    set_aside(act)?;
+    remove_aside(act)
+}
+
+/// Moves the victim's name aside: only then is it certain which file it led to. What it is moved to
+/// remains if the process dies here, and `undo` moves it back.
+pub fn set_aside(act: &Act<'_>) -> Result<(), Trouble> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
-    let back = |trouble| match rename::no_replace(folder, aside, folder, name) {
-        Ok(()) => trouble,
-        Err(error) => stuck(act, error),
-    };
-    if !leads_to(folder, aside, victim.identity()) {
-        return Err(back(REPLACED.into()));
+    match leads_to(folder, aside, victim.identity()) {
+        true => Ok(()),
+        false => Err(put_back(act, REPLACED.into())),
     }
-    act.pair.last_look().map_err(|skip| back(skip.into()))?;
-    unlink::file(folder, aside).map_err(|error| back(failed("remove it")(error)))?;
+}
+
+/// Gives a name that was set aside back. Hands on why, or why that is not possible.
+pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
+    let place = &act.pair.victim.place;
+    match rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name) {
+        Ok(()) => why,
+        Err(error) => stuck(act, error),
+    }
+}
+
+/// Removes what was set aside, or puts it back.
+pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
+    let folder = &act.pair.victim.place.folder;
+    act.pair
+        .last_look()
+        .map_err(|skip| put_back(act, skip.into()))?;
+    unlink::file(folder, act.temporary)
+        .map_err(|error| put_back(act, failed("remove it")(error)))?;
     rescue(act, false)
 }
 
@@ -43,6 +61,18 @@ pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
         format!("had {before} names before and has {now} now: look at what else has changed it")
     })
+}
+
+/// Writes a victim that was removed again, from what is still open. Hands on why, or why that is not possible.
+pub fn write_again(act: &Act<'_>, why: Trouble) -> Trouble {
+    let victim = &act.pair.victim;
+    let (folder, name) = (&victim.place.folder, &victim.place.name);
+    let restored =
+        restore(act, victim).and_then(|()| rename::no_replace(folder, act.temporary, folder, name));
+    match restored {
+        Ok(()) => why,
+        Err(error) => stuck(act, error),
+    }
 }
 
 /// Puts a new name, which is made by `make` beside it, in the place of the victim's.

@@ -119,8 +119,8 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let (files, name) = folder_entry::split(&destination.0).ok_or_else(invalid)?;
     let (infos, info_name) = folder_entry::split(&info.0).ok_or_else(invalid)?;
     let trash = &files[..files.len() - b"/files".len()];
-    let files = trash_folder(files)?;
-    let infos = trash_folder(infos)?;
+    let files = trash_folder(files, act)?;
+    let infos = trash_folder(infos, act)?;
     // The file that says where it came from is first: the specification wants it so.
     let text = info_text(&act.intent.victim.0, trash);
     write_info(&infos, &info_name, &text)?;
@@ -144,10 +144,10 @@ fn done(destination: Vec<u8>) -> Result<Done, Trouble> {
 }
 
 /// Opens a folder of the trash, making what is missing; it must be the user's own.
-fn trash_folder(path: &[u8]) -> Result<OwnedFd, Trouble> {
+fn trash_folder(path: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
     let top = parent::open(b"").map_err(refused)?;
-    let folder = relocate::make_way(top, path, 0o700)?;
+    let folder = relocate::make_way(top, path, 0o700, act.made)?;
     let uid = rustix::process::geteuid().as_raw();
     match relocate::is_own_folder(&folder, uid) {
         true => Ok(folder),

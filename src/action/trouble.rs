@@ -1,8 +1,10 @@
 //! Why a step ended early, and what the user can do about it.
 
+use std::fmt;
+
 use rustix::io::Errno;
 
-use super::step::{Failure, Skip};
+use super::step::{Failure, Outcome, Skip};
 
 /// How a step ends that is not done.
 #[derive(Debug)]
@@ -11,10 +13,34 @@ pub enum Trouble {
     Already,
     /// Something is not as it must be; everything is as it was.
     Skip(Skip),
+    /// The kept file has as many names as its file system allows; everything is as it was.
+    Full,
     /// The system refused; everything is as it was.
     Failed(Failure),
     /// The system refused to put things back as well: `undo` has to look at it.
     Stuck(Failure),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Already => f.write_str("already so"),
+            Self::Skip(skip) => skip.fmt(f),
+            Self::Full => Skip::Full.fmt(f),
+            Self::Failed(failure) | Self::Stuck(failure) => failure.fmt(f),
+        }
+    }
+}
+
+impl From<Trouble> for Outcome {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Already => Self::Already,
+            Trouble::Skip(skip) => Self::Skipped(skip),
+            Trouble::Full => Self::Skipped(Skip::Full),
+            Trouble::Failed(failure) | Trouble::Stuck(failure) => Self::Failed(failure),
+        }
+    }
 }
 
 impl From<Skip> for Trouble {

@@ -1,16 +1,20 @@
 //! Takes a run back, as its journal tells it, and clears up after one that was killed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use super::actor::BATCH;
 use super::folder_entry::{Identity, Place};
 use super::journal::{Journal, JournalError};
-use super::past::{Fate, Past, PastStep, runs};
-use super::record::{Record, State};
+use super::leftovers;
+use super::past::{Fate, Past, PastStep};
+use super::record::{Record, RunHeader, State};
+use super::runs;
 use super::step::ActionKind;
-use super::undo_step;
+use super::tree_lock::few_folders;
+use super::undo_step::{self, Manner};
 use crate::sys::{fault, stat, sync};
 
 /// What became of one step.
@@ -54,7 +58,7 @@ pub struct Undo {
     pub undone: Undone,
 }
 
-/// What an undo came to.
+/// What an undo came to, or would come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoTally {
     /// The run's name.
@@ -75,6 +79,8 @@ pub struct UndoTally {
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
     pub damaged: Vec<usize>,
+    /// Why not all that was done could be written into the journal. Undo called again finds it done.
+    pub unwritten: Option<String>,
 }
 
 /// Undoes a run, or the last one that did anything; its last step first.
@@ -83,71 +89,209 @@ pub struct UndoTally {
 /// as well: it goes on where it was.
 ///
 /// # Errors
-/// If there is no such run, it still goes on, or its journal cannot be read or written.
+/// If there is no such run, it still goes on, its journal cannot be read, or nobody can tell which run is the
+/// last one.
 pub fn undo(
     folder: &Path,
     run: Option<&str>,
     tell: &mut dyn FnMut(&Undo),
 ) -> Result<UndoTally, JournalError> {
-    let name = match run {
-        Some(run) => run.to_owned(),
-        None => {
-            let runs = runs(folder)?;
-            let last = runs.into_iter().rev().find(|run| run.steps > 0);
-            last.ok_or(JournalError::Nothing)?.name
-        }
-    };
-    fault::arm();
-    let (mut journal, past) = Journal::reopen(folder, &name)?;
-    let tally = undo_past(&mut journal, &past, tell)?;
-    if tally.refused == 0 {
-        journal.write(&[Record::AllUndone])?;
-    }
-    Ok(tally)
+    Ok(Reversion::open(folder, run)?.carry_out(tell))
 }
 
-fn undo_past(
-    journal: &mut Journal,
-    past: &Past,
-    tell: &mut dyn FnMut(&Undo),
-) -> Result<UndoTally, JournalError> {
-    let mut tally = UndoTally {
-        run: journal.run_name().to_owned(),
-        damaged: past.damaged.clone(),
-        ..UndoTally::default()
-    };
-    let mut pending = Pending::default();
-    let mut linked = Linked::of(past);
-    for step in past.steps.iter().rev() {
-        if step.undone || step.fate == Fate::NotDone {
-            tally.as_before += 1;
-            linked.is_back(step, false);
-            continue;
+/// A run that is about to be taken back. No other process can do so while this lives.
+#[derive(Debug)]
+pub struct Reversion {
+    journal: Journal,
+    past: Past,
+}
+
+impl Reversion {
+    /// Takes up a run's journal, or that of the last run that did anything.
+    ///
+    /// # Errors
+    /// As [`undo`].
+    pub fn open(folder: &Path, run: Option<&str>) -> Result<Self, JournalError> {
+        let name = match run {
+            Some(run) => run.to_owned(),
+            None => runs::last(folder)?,
+        };
+        fault::arm();
+        let (journal, past) = Journal::reopen(folder, &name)?;
+        Ok(Self { journal, past })
+    }
+
+    /// The run's name.
+    pub fn run_name(&self) -> &str {
+        self.journal.run_name()
+    }
+
+    /// What the run was.
+    pub fn header(&self) -> &RunHeader {
+        &self.past.header
+    }
+
+    /// Folders that hold everything that will be touched.
+    pub fn places(&self) -> Vec<PathBuf> {
+        let steps = self.past.steps.iter().filter(|step| !step.undone);
+        let paths = steps.flat_map(|step| {
+            let intent = &step.intent;
+            let further = [&intent.destination, &intent.trash_info].into_iter();
+            let further = further.flatten();
+            further.chain([&intent.victim, &intent.keeper])
+        });
+        let folders = paths.filter_map(|path| {
+            let path = Path::new(OsStr::from_bytes(&path.0));
+            path.parent().map(Path::to_owned)
+        });
+        few_folders(folders.collect())
+    }
+
+    /// Says what would be done, and does nothing.
+    ///
+    /// What would have to be read to be proven is read only where its times do not prove it already.
+    pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let mut tally = self.tally();
+        let torn = torn(&self.past);
+        for step in self.past.steps.iter().rev() {
+            if step.undone || step.fate == Fate::NotDone {
+                tally.as_before += 1;
+            } else {
+                let (undone, _) = undo_one(step, None, &torn, Manner::Look);
+                tally.count(step, undone, tell);
+            }
         }
-        let (undone, folder) = undo_step::undo(step, linked.companion(step));
-        if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
-            linked.is_back(step, undone.is_restored());
+        tally
+    }
+
+    /// Takes the run back.
+    pub fn carry_out(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let mut tally = self.tally();
+        let begun = self.journal.note(&[Record::Undoing]);
+        tally.note(begun);
+        let mut pending = Pending::default();
+        let mut linked = Linked::of(&self.past);
+        let torn = torn(&self.past);
+        for step in self.past.steps.iter().rev() {
+            if step.undone || step.fate == Fate::NotDone {
+                tally.as_before += 1;
+                linked.is_back(step, false);
+                continue;
+            }
+            let (undone, folder) = undo_one(step, linked.companion(step), &torn, Manner::Act);
+            if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
+                linked.is_back(step, undone.is_restored());
+            }
+            if undone.is_restored() || undone == Undone::Cleaned {
+                let pushed = pending.push(&mut self.journal, step.intent.step, folder);
+                tally.note(pushed);
+            }
+            tally.count(step, undone, tell);
         }
+        let flushed = pending.flush(&mut self.journal);
+        tally.note(flushed);
+        tally.apart = linked.apart();
+        // A damaged line may be a step: then not all is undone, for all that is known.
+        let is_all = tally.refused == 0 && tally.damaged.is_empty();
+        let ended = match is_all {
+            true => self.journal.write(&[Record::AllUndone]),
+            false => self.journal.write(&[Record::UndoEnded]),
+        };
+        tally.note(ended);
+        if is_all {
+            self.journal.give_back();
+        }
+        tally
+    }
+
+    /// Puts back only what was half done when the run was cut short, and leaves what it did.
+    pub fn sweep(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let mut tally = self.tally();
+        let mut pending = Pending::default();
+        for step in self.past.steps.iter().rev() {
+            if leftovers::half_done(step, false).is_none() {
+                continue;
+            }
+            let (undone, folder) = undo_step::undo(step, None, Manner::Act);
+            if undone.is_restored() || undone == Undone::Cleaned {
+                let pushed = pending.push(&mut self.journal, step.intent.step, folder);
+                tally.note(pushed);
+            }
+            tally.count(step, undone, tell);
+        }
+        let flushed = pending.flush(&mut self.journal);
+        tally.note(flushed);
+        if tally.refused == 0 {
+            let written = self.journal.write(&[Record::Swept]);
+            tally.note(written);
+        }
+        tally
+    }
+
+    fn tally(&self) -> UndoTally {
+        UndoTally {
+            run: self.journal.run_name().to_owned(),
+            damaged: self.past.damaged.clone(),
+            ..UndoTally::default()
+        }
+    }
+}
+
+impl UndoTally {
+    fn count(&mut self, step: &PastStep, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
         *match &undone {
-            Undone::Restored | Undone::RestoredWithout(_) => &mut tally.restored,
-            Undone::Cleaned => &mut tally.cleaned,
-            Undone::AsBefore => &mut tally.as_before,
-            Undone::Refused(_) => &mut tally.refused,
-            Undone::Impossible => &mut tally.impossible,
+            Undone::Restored | Undone::RestoredWithout(_) => &mut self.restored,
+            Undone::Cleaned => &mut self.cleaned,
+            Undone::AsBefore => &mut self.as_before,
+            Undone::Refused(_) => &mut self.refused,
+            Undone::Impossible => &mut self.impossible,
         } += 1;
-        tally.lacking += u64::from(matches!(undone, Undone::RestoredWithout(_)));
-        if undone.is_restored() || undone == Undone::Cleaned {
-            pending.push(journal, step.intent.step, folder)?;
-        }
+        self.lacking += u64::from(matches!(undone, Undone::RestoredWithout(_)));
         tell(&Undo {
             path: step.intent.victim.0.clone(),
             action: step.intent.action,
             undone,
         });
     }
-    pending.flush(journal)?;
-    tally.apart = linked.apart();
-    Ok(tally)
+
+    /// What the journal does not get to know can be seen from the files: undo goes on.
+    fn note(&mut self, written: Result<(), JournalError>) {
+        if let Err(error) = written {
+            self.unwritten.get_or_insert(error.to_string());
+        }
+    }
+}
+
+/// Undoes a step; what a torn group lacks is made anew.
+fn undo_one(
+    step: &PastStep,
+    companion: Option<&[u8]>,
+    torn: &HashSet<u64>,
+    manner: Manner,
+) -> (Undone, Option<OwnedFd>) {
+    match undo_step::undo(step, companion, manner) {
+        (Undone::Impossible, _) if step.intent.together.is_some_and(|g| torn.contains(&g)) => {
+            undo_step::undo_removal(step, manner)
+        }
+        undone => undone,
+    }
+}
+
+/// Groups of files that go as a whole, of which a killed run removed a part: that part comes back too, from the
+/// files that were kept.
+fn torn(past: &Past) -> HashSet<u64> {
+    let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
+    for step in &past.steps {
+        if let (Some(group), ActionKind::Remove) = (step.intent.together, step.intent.action) {
+            groups.entry(group).or_default().push(step);
+        }
+    }
+    let is_torn = |steps: &Vec<&PastStep>| {
+        let was_ended = steps.iter().all(|step| matches!(step.fate, Fate::Done(_)));
+        !was_ended && steps.iter().any(|step| !undo_step::is_gone(step))
+    };
+    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
+    torn.map(|(group, _)| group).collect()
 }
 
 /// Files that had several names, so that they become names of one file again.
@@ -201,6 +345,9 @@ impl<'a> Linked<'a> {
         self.files.values().filter(is_apart).count() as u64
     }
 }
+
+/// Steps that are undone before that is written down: their folders stay open so long.
+const BATCH: usize = 64;
 
 /// Steps that are undone, but not written down as such: first their folders must be on the disk.
 #[derive(Debug, Default)]

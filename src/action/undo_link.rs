@@ -5,9 +5,9 @@ use std::ffi::CStr;
 use rustix::fs::FileType;
 
 use super::undo::Undone;
-use super::undo_step::{Refusal, Scene, is_as, opened, said};
+use super::undo_step::{Manner, Refusal, Scene, is_as, opened, opened_by_size, other_bytes, said};
+use crate::sys::rename;
 use crate::sys::stat::Stat;
-use crate::sys::{rename, unlink};
 
 impl Scene<'_> {
     pub(super) fn undo_link(&self) -> Result<Undone, Refusal> {
@@ -33,9 +33,13 @@ impl Scene<'_> {
         }
     }
 
-    /// True if a link's bytes remain when it goes: others have them, or they are what the file had.
-    fn is_spare(&self, link: &Stat) -> bool {
-        let is_unchanged = || is_as(link, &self.intent.keeper_state);
+    /// True if a link's bytes remain when it goes: others have them, or they are what the file had, or what
+    /// was just copied.
+    fn is_spare(&self, link: &Stat, copied: Option<&Stat>) -> bool {
+        let is_unchanged = || {
+            let is_copied = copied.is_some_and(|copied| is_as(link, &copied.into()));
+            is_copied || is_as(link, &self.intent.keeper_state)
+        };
         link.kind == FileType::Symlink || link.links > 1 || is_unchanged()
     }
 
@@ -44,7 +48,7 @@ impl Scene<'_> {
         let mut cleaned = false;
         let here = self.here()?;
         let here_is_link = self.is_link(&self.place.name, here.as_ref())
-            && here.is_some_and(|here| self.is_spare(&here));
+            && here.is_some_and(|here| self.is_spare(&here, None));
         for name in [&self.aside, &self.ours] {
             let Some(left) = self.at(name)? else { continue };
             let is_link = self.is_link(name, Some(&left));
@@ -52,7 +56,7 @@ impl Scene<'_> {
             let spare_link = is_link && (left.kind == FileType::Symlink || left.links > 1);
             let half_a_copy = name == &self.ours && here_is_link && !is_link;
             if spare_link || half_a_copy {
-                unlink::file(&self.place.folder, name).map_err(said("clear up"))?;
+                self.unlink(&self.place.folder, name, "clear up")?;
                 cleaned = true;
             }
         }
@@ -65,27 +69,32 @@ impl Scene<'_> {
             self.rename_back(&self.aside)?;
             return Ok(Undone::Restored);
         };
-        if !self.is_link(&self.place.name, Some(here)) || !self.is_spare(here) {
+        if !self.is_link(&self.place.name, Some(here)) || !self.is_spare(here, None) {
             return Err(self.taken(&self.aside));
         }
-        self.exchange(&self.aside)?;
+        self.exchange(&self.aside, None)?;
         Ok(Undone::Restored)
     }
 
     /// Puts what has a name beside the file into its place, and removes the link that was there.
-    fn exchange(&self, beside: &CStr) -> Result<(), Refusal> {
+    ///
+    /// `copied` is the file that it was made of, if it is a copy.
+    fn exchange(&self, beside: &CStr, copied: Option<&Stat>) -> Result<(), Refusal> {
+        if self.manner == Manner::Look {
+            return Ok(());
+        }
         let (folder, name) = (&self.place.folder, &self.place.name);
         let exchanged = rename::exchange(folder, beside, name);
         if exchanged.map_err(said("put it back"))?.is_none() {
             return rename::replace(folder, beside, name).map_err(said("put it back"));
         }
         let replaced = self.at(beside)?;
-        let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced));
+        let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced, copied));
         if !self.is_link(beside, replaced.as_ref()) || !is_spare {
             rename::exchange(folder, beside, name).map_err(said("put it back"))?;
             return Err("was replaced a moment ago".to_owned());
         }
-        unlink::file(folder, beside).map_err(said("remove the link"))
+        self.unlink(folder, beside, "remove the link")
     }
 
     /// Makes a copy with the victim's metadata and puts it in the link's place.
@@ -94,13 +103,29 @@ impl Scene<'_> {
             Some(_) => &self.intent.keeper.0,
             None => &self.intent.victim.0,
         };
-        let source = opened(path, &self.intent.keeper_state)
-            .map_err(|unfit| format!("the file that was kept {unfit}"))?;
+        let kept = "the file that was kept";
+        let unfit = |unfit| format!("{kept} {unfit}");
+        let was = &self.intent.keeper_state;
+        // With a digest the bytes are proven whatever the times say, and only by that.
+        let source = match self.digest {
+            Some(_) => opened_by_size(path, was.size),
+            None => opened(path, was),
+        };
+        let source = source.map_err(unfit)?;
+        if self.manner == Manner::Look {
+            let is_proven = is_as(&source.stat, was) || self.is_proven(&source.file);
+            return match is_proven {
+                true => Ok(Undone::Restored),
+                false => Err(other_bytes(kept)),
+            };
+        }
         let missing = self.copy_here(&source)?;
-        source
-            .unchanged()
-            .map_err(|unfit| format!("the file that was kept {unfit}"))
-            .and_then(|()| self.exchange(&self.ours))
+        let unchanged = match self.digest {
+            Some(_) => Ok(()),
+            None => source.unchanged().map_err(unfit),
+        };
+        unchanged
+            .and_then(|()| self.exchange(&self.ours, Some(&source.stat)))
             .inspect_err(|_| self.drop_copy())?;
         Ok(Undone::restored(missing))
     }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::folder_entry::{Place, leads_to};
@@ -10,9 +11,9 @@ use super::past::Fate;
 use super::relocate;
 use super::step::Unfit;
 use super::undo::Undone;
-use super::undo_step::{Refusal, Scene, is_as, is_twice, opened, said};
+use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
-use crate::sys::{rename, stat, sync, unlink};
+use crate::sys::{rename, stat, sync};
 
 impl Scene<'_> {
     pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
@@ -35,32 +36,34 @@ impl Scene<'_> {
             match (here, self.at(&self.aside)?) {
                 (Some(here), Some(aside)) if is_twice(&here, &aside) => {
                     self.drop_aside()?;
-                    return self.undo_move().map(|_| Undone::Cleaned);
+                    return self.again(Undone::Cleaned);
                 }
                 (Some(_), _) => return Err(self.taken(&self.aside)),
                 (None, _) => {}
             }
             self.rename_back(&self.aside)?;
-            return self.undo_move().map(|_| Undone::Restored);
+            return self.again(Undone::Restored);
         }
         let moved = there.as_ref().and_then(|there| there.stat().ok());
         match (here, moved, &there) {
             // Killed between making a copy and removing what it is a copy of, in either direction.
             (Some(here), Some(moved), Some(there))
-                if self.is_whole(&here) && here.dev != moved.dev && self.is_moved(&moved) =>
+                if self.is_whole(&here)
+                    && here.dev != moved.dev
+                    && self.is_moved(&moved, there) =>
             {
                 if !self.has_the_bytes(&here, &there.folder, &there.name) {
                     return Err(format!(
                         "another file has its name now; it stays at {shown}"
                     ));
                 }
-                sync::folder(&self.place.folder).map_err(said("put it back safely"))?;
-                unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+                self.change("put it back safely", || sync::folder(&self.place.folder))?;
+                self.unlink(&there.folder, &there.name, "remove the copy")?;
                 Ok(Undone::Restored)
             }
             (Some(here), _, _) if self.is_victim(Some(&here)) => {
-                self.drop_trash_info();
-                Ok(match cleaned {
+                let dropped = self.drop_trash_info();
+                Ok(match cleaned || dropped {
                     true => Undone::Cleaned,
                     false => Undone::AsBefore,
                 })
@@ -71,7 +74,7 @@ impl Scene<'_> {
                 "another file has its name now; it stays at {shown}"
             )),
             (None, Some(moved), Some(there)) => {
-                if !self.is_moved(&moved) {
+                if !self.is_moved(&moved, there) {
                     return Err(format!("{shown} has changed since"));
                 }
                 let missing = self.move_back(there, &destination.0, &moved)?;
@@ -82,12 +85,23 @@ impl Scene<'_> {
         }
     }
 
+    /// The rest, when the original has its name again.
+    fn again(&self, so_far: Undone) -> Result<Undone, Refusal> {
+        match self.manner {
+            Manner::Act => self.undo_move().map(|_| so_far),
+            Manner::Look => Ok(so_far),
+        }
+    }
+
     fn move_back(
         &self,
         there: &Place,
         path: &[u8],
         moved: &Stat,
     ) -> Result<Vec<&'static str>, Refusal> {
+        if self.manner == Manner::Look {
+            return Ok(Vec::new());
+        }
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
             Ok(()) => return Ok(Vec::new()),
@@ -105,7 +119,7 @@ impl Scene<'_> {
         // The copy goes only when the original is certain to be back.
         sync::folder(folder).map_err(said("put it back safely"))?;
         if leads_to(&there.folder, &there.name, source.identity()) {
-            unlink::file(&there.folder, &there.name).map_err(said("remove the copy"))?;
+            self.unlink(&there.folder, &there.name, "remove the copy")?;
         }
         Ok(missing)
     }
@@ -119,8 +133,10 @@ impl Scene<'_> {
             let part = relocate::part(&self.aside);
             cleaned |= self.clean_copy(&there.folder, &part, is_there, here)?;
         }
-        let moved = there.and_then(|there| there.stat().ok());
-        let is_there = moved.is_some_and(|moved| self.is_moved(&moved));
+        let is_there = there.is_some_and(|there| {
+            let moved = there.stat().ok();
+            moved.is_some_and(|moved| self.is_moved(&moved, there))
+        });
         cleaned |= self.clean_copy(&self.place.folder, &self.ours, is_there, here)?;
         Ok(cleaned)
     }
@@ -144,25 +160,35 @@ impl Scene<'_> {
                 "what it was copied from has changed since; the copy stays as {name}"
             ));
         }
-        unlink::file(folder, name).map_err(said("clear up"))?;
+        self.unlink(folder, name, "clear up")?;
         Ok(true)
     }
 
-    /// True if this is what the step moved, as it was then. Nothing had that name before.
-    fn is_moved(&self, moved: &Stat) -> bool {
-        match self.fate {
+    /// True if this is what the step moved, by its times or by its bytes. Nothing had that name before.
+    fn is_moved(&self, moved: &Stat, there: &Place) -> bool {
+        let by_times = match self.fate {
             Fate::Done(Some(now)) => is_as(moved, &now),
             _ => self.is_whole(moved),
-        }
+        };
+        by_times || self.is_moved_by_bytes(moved, there)
     }
 
-    fn drop_trash_info(&self) {
-        let Some(info) = &self.intent.trash_info else {
-            return;
+    fn is_moved_by_bytes(&self, moved: &Stat, there: &Place) -> bool {
+        moved.kind == FileType::RegularFile
+            && moved.size == self.intent.victim_state.size
+            && self.digest.is_some()
+            && unfollowed(&there.folder, &there.name).is_ok_and(|file| self.is_proven(&file))
+    }
+
+    /// Removes the trash's note about the file; true if there was one.
+    fn drop_trash_info(&self) -> bool {
+        let info = self.intent.trash_info.as_ref();
+        let place = info.and_then(|info| Place::of(&info.0).ok());
+        let Some(place) = place.filter(|place| place.stat().is_ok()) else {
+            return false;
         };
-        if let Ok(place) = Place::of(&info.0) {
-            // A note without its file is passed over by every desktop.
-            let _ = unlink::file(&place.folder, &place.name);
-        }
+        // A note without its file is passed over by every desktop.
+        let dropped = self.unlink(&place.folder, &place.name, "remove the trash's note");
+        dropped.is_ok()
     }
 }

@@ -16,18 +16,32 @@ use super::record::{Intent, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
 use super::undo::Undone;
 use super::{compare, copy, metadata, swap};
-use crate::sys::open::{self, Manner};
+use crate::hash::ContentDigest;
+use crate::sys::open;
 use crate::sys::stat::Stat;
 use crate::sys::{link, rename, stat, sync, unlink, write};
 
 /// Why a step cannot be undone.
 pub(super) type Refusal = String;
 
+/// Whether it is done, or only looked at what would be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// It is done.
+    Act,
+    /// Nothing is changed.
+    Look,
+}
+
 /// Undoes a step; also hands over the folder whose names it may have changed.
 ///
 /// `companion` is another name that the file had, and that is as it was again.
-pub fn undo(step: &PastStep, companion: Option<&[u8]>) -> (Undone, Option<OwnedFd>) {
-    let scene = match Scene::look(step, companion) {
+pub fn undo(
+    step: &PastStep,
+    companion: Option<&[u8]>,
+    manner: Manner,
+) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(step, companion, manner) {
         Ok(scene) => scene,
         Err(why) => return (Undone::Refused(why), None),
     };
@@ -42,6 +56,26 @@ pub fn undo(step: &PastStep, companion: Option<&[u8]>) -> (Undone, Option<OwnedF
     (undone, Some(scene.place.folder))
 }
 
+/// True if neither the file nor what a killed run left of it is there.
+pub fn is_gone(step: &PastStep) -> bool {
+    let is_there = |scene: &Scene<'_>, name: &CStr| {
+        let there = scene.at(name).ok().flatten();
+        there.is_some_and(|there| scene.is_whole(&there))
+    };
+    !Scene::look(step, None, Manner::Look)
+        .is_ok_and(|scene| is_there(&scene, &scene.place.name) || is_there(&scene, &scene.aside))
+}
+
+/// Brings a file that was removed back as a copy of the one that was kept.
+pub fn undo_removal(step: &PastStep, manner: Manner) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(step, None, manner) {
+        Ok(scene) => scene,
+        Err(why) => return (Undone::Refused(why), None),
+    };
+    let undone = scene.copy_back().unwrap_or_else(Undone::Refused);
+    (undone, Some(scene.place.folder))
+}
+
 /// Where a step happened, as it is now.
 pub(super) struct Scene<'a> {
     pub(super) intent: &'a Intent,
@@ -53,10 +87,17 @@ pub(super) struct Scene<'a> {
     pub(super) ours: CString,
     /// Another name of the file that is as it was again, if there is one.
     companion: Option<&'a [u8]>,
+    /// The content that was compared, if the journal knows.
+    pub(super) digest: Option<ContentDigest>,
+    pub(super) manner: Manner,
 }
 
 impl<'a> Scene<'a> {
-    fn look(step: &'a PastStep, companion: Option<&'a [u8]>) -> Result<Self, Refusal> {
+    fn look(
+        step: &'a PastStep,
+        companion: Option<&'a [u8]>,
+        manner: Manner,
+    ) -> Result<Self, Refusal> {
         let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
             Unfit::Gone => "its folder is gone".to_owned(),
             unfit => unfit.to_string(),
@@ -76,7 +117,31 @@ impl<'a> Scene<'a> {
             ours: swap::sibling(&aside, "undo"),
             aside,
             companion: companion.or_else(|| is_one_file.then_some(&step.intent.keeper.0[..])),
+            digest: step.digest,
+            manner,
         })
+    }
+
+    /// Carries out a change, unless it is only looked at what would be done.
+    pub(super) fn change(
+        &self,
+        doing: &'static str,
+        change: impl FnOnce() -> rustix::io::Result<()>,
+    ) -> Result<(), Refusal> {
+        match self.manner {
+            Manner::Act => change().map_err(said(doing)),
+            Manner::Look => Ok(()),
+        }
+    }
+
+    /// Takes a name away.
+    pub(super) fn unlink(
+        &self,
+        folder: &OwnedFd,
+        name: &CStr,
+        doing: &'static str,
+    ) -> Result<(), Refusal> {
+        self.change(doing, || unlink::file(folder, name))
     }
 
     pub(super) fn at(&self, name: &CStr) -> Result<Option<Stat>, Refusal> {
@@ -124,6 +189,34 @@ impl<'a> Scene<'a> {
         }
     }
 
+    fn copy_back(&self) -> Result<Undone, Refusal> {
+        let kept = |unfit| format!("the file that was kept {unfit}");
+        let intent = self.intent;
+        let was = &intent.keeper_state;
+        let source = match self.digest {
+            Some(_) => opened_by_size(&intent.keeper.0, was.size),
+            None => opened(&intent.keeper.0, was),
+        };
+        let source = source.map_err(kept)?;
+        if self.manner == Manner::Look {
+            return match is_as(&source.stat, was) || self.is_proven(&source.file) {
+                true => Ok(Undone::Restored),
+                false => Err(other_bytes(self.source())),
+            };
+        }
+        // Half a copy of an undo that was killed.
+        self.drop_copy();
+        let missing = self.copy_here(&source)?;
+        let unchanged = match self.digest {
+            Some(_) => Ok(()),
+            None => source.unchanged().map_err(kept),
+        };
+        unchanged
+            .and_then(|()| self.rename_back(&self.ours))
+            .inspect_err(|_| self.drop_copy())?;
+        Ok(Undone::restored(missing))
+    }
+
     /// The victim, or the copy of it that was made because the keeper vanished: its times come last.
     pub(super) fn is_whole(&self, stat: &Stat) -> bool {
         let was = &self.intent.victim_state;
@@ -143,13 +236,40 @@ impl<'a> Scene<'a> {
             return Ok(Vec::new());
         }
         let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
-        let filled = copy::contents(&source.file, &source.stat, &file).and_then(|()| {
-            let missing = metadata::give(&file, &self.intent.metadata)?;
-            sync::file(&file).map(|()| missing)
-        });
-        filled
+        self.fill(source, &file).inspect_err(|_| self.drop_copy())
+    }
+
+    /// Only what has the compared bytes gets an owner and a mode: it may be of the kind that runs as somebody.
+    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Vec<&'static str>, Refusal> {
+        match self.digest {
+            None => {
+                copy::contents(&source.file, &source.stat, file).map_err(said("make a copy"))?
+            }
+            Some(digest) => {
+                let copied = copy::hashed(&source.file, &source.stat, file);
+                if copied.map_err(said("make a copy"))? != digest {
+                    return Err(other_bytes(self.source()));
+                }
+            }
+        }
+        let given = metadata::give(file, &self.intent.metadata);
+        given
+            .and_then(|missing| sync::file(file).map(|()| missing))
             .map_err(said("make a copy"))
-            .inspect_err(|_| self.drop_copy())
+    }
+
+    /// What a copy is made of, in words.
+    fn source(&self) -> &'static str {
+        match self.intent.destination {
+            Some(_) => "the moved file",
+            None => "the file that was kept",
+        }
+    }
+
+    /// True if a file holds the bytes that were compared. A failed look is no.
+    pub(super) fn is_proven(&self, file: &OwnedFd) -> bool {
+        self.digest
+            .is_some_and(|digest| compare::digest(file).is_ok_and(|now| now == digest))
     }
 
     /// Makes a further name of a file that is back, if that has the bytes that a copy would have.
@@ -157,7 +277,8 @@ impl<'a> Scene<'a> {
         let place = Place::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
         let file = opened(path, &(&there).into()).ok()?;
-        if there.size != source.stat.size || !compare::begins_with(&file.file, &source.file).ok()? {
+        let same = compare::begins_with(&file.file, &source.file).ok()??;
+        if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
             return None;
         }
         file.still_there().ok()?;
@@ -183,26 +304,23 @@ impl<'a> Scene<'a> {
         let compared = || {
             let file = self.intent.victim.0.as_slice();
             let file = opened(file, &here.into()).ok()?;
-            let manner = Manner {
-                keep_access_time: true,
-                follow: false,
-            };
-            let other = open::file(folder, copy, manner).ok()?;
+            let other = unfollowed(folder, copy).ok()?;
             let begins = compare::begins_with(&file.file, &other).ok()?;
-            file.still_there().ok().map(|()| begins)
+            file.still_there().ok().map(|()| begins.is_some())
         };
         compared().unwrap_or(false)
     }
 
     pub(super) fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
         let folder = &self.place.folder;
-        let renamed = rename::no_replace(folder, from, folder, &self.place.name);
-        renamed.map_err(said("put it back"))
+        self.change("put it back", || {
+            rename::no_replace(folder, from, folder, &self.place.name)
+        })
     }
 
     /// A name was moved by making a second one, and the first was not taken away any more.
     pub(super) fn drop_aside(&self) -> Result<Undone, Refusal> {
-        unlink::file(&self.place.folder, &self.aside).map_err(said("clear up"))?;
+        self.unlink(&self.place.folder, &self.aside, "clear up")?;
         Ok(Undone::Cleaned)
     }
 
@@ -228,16 +346,43 @@ pub(super) fn is_twice(one: &Stat, other: &Stat) -> bool {
 }
 
 pub(super) fn opened(path: &[u8], was: &State) -> Result<Opened, Unfit> {
+    let expected = Expected {
+        size: was.size,
+        ino: Some(was.ino),
+        mtime_ns: Some(was.mtime_ns),
+        ..Expected::default()
+    };
+    opened_as(path, expected)
+}
+
+/// The same, for what its bytes will prove.
+pub(super) fn opened_by_size(path: &[u8], size: u64) -> Result<Opened, Unfit> {
+    let expected = Expected {
+        size,
+        ..Expected::default()
+    };
+    opened_as(path, expected)
+}
+
+fn opened_as(path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
     let target = Target {
         path: path.to_vec(),
-        expected: Expected {
-            size: was.size,
-            ino: Some(was.ino),
-            mtime_ns: Some(was.mtime_ns),
-            ..Expected::default()
-        },
+        expected,
     };
     Opened::open(&target, Bound::BytesAreCompared, &Ours::new())
+}
+
+/// Opens a name in a folder for reading.
+pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<OwnedFd> {
+    let manner = open::Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    open::file(folder, name, manner)
+}
+
+pub(super) fn other_bytes(what: &str) -> Refusal {
+    format!("{what} has changed since it was compared (it has other bytes)")
 }
 
 pub(super) fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {

@@ -11,13 +11,16 @@ use super::begin::begin;
 use super::dangling_text;
 use super::exit::Exit;
 use super::gather::{self, Gathered};
+use super::journal_place::JournalPlace;
 use super::outlet::{NotWritten, Place};
 use super::perform;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Answer};
-use super::resolve_act::{ActRun, Special, Use, resolve};
+use super::resolve_act::{ActRun, Source, Special, Use, resolve};
 use super::script::Script;
+use super::sweep;
+use super::trees;
 use super::voice::Voice;
 
 /// `seekless remove`
@@ -81,10 +84,34 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
+    let place = match JournalPlace::of(run.journal.as_deref()) {
+        Ok(place) => Some(place),
+        // A plan that is only shown needs none.
+        Err(why) if matches!(run.use_of_plan, Use::Act | Use::Confirm) => {
+            return refuse(&voice, &why);
+        }
+        Err(_) => None,
+    };
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
     // Before any work is done for it; what is interrupted leaves no temporary file.
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
         return refuse(&voice, &error);
+    }
+    // Before the search: what another run changes while this one looks would make the plan a wrong one.
+    let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
+    let mut lock = None;
+    let mut swept = Exit::Done;
+    if let Source::Search(config) = &run.source {
+        let trees = trees::of_search(config);
+        if acts {
+            match trees::lock(&run, &trees) {
+                Ok(taken) => lock = Some(taken),
+                Err(occupied) => return refuse(&voice, &occupied),
+            }
+        }
+        if let Some(place) = &place {
+            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
+        }
     }
     let Gathered {
         mut plan,
@@ -94,6 +121,20 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
     };
+    if acts && lock.is_none() && plan.totals().steps > 0 {
+        let trees = match trees::of_plan(&mut plan) {
+            Ok(trees) => trees,
+            Err(error) => return refuse(&voice, &error),
+        };
+        match trees::lock(&run, &trees) {
+            Ok(taken) => lock = Some(taken),
+            Err(occupied) => return refuse(&voice, &occupied),
+        }
+        if let Some(place) = &place {
+            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
+        }
+    }
+    let found = worse(found, swept);
     if run.ask {
         plan = match ask::each_set(plan, &voice) {
             Ok(plan) => plan,
@@ -120,10 +161,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Err(error) => refuse(&voice, &error),
         };
     }
+    let Some(place) = place else { return so_far };
     if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
         return so_far;
     }
-    let done = perform::plan(&run, &mut plan, &voice);
+    let done = perform::plan(&run, &place, &mut plan, &voice);
+    drop(lock);
     if run.talk.summary {
         dangling_text::after(&plan)
             .iter()

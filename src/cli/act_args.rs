@@ -122,6 +122,13 @@ pub struct WayArgs {
     #[arg(short = 'y', long, help_heading = "How it is done")]
     pub yes: bool,
 
+    /// Keep the journal, which undo needs, in this folder
+    ///
+    /// The folder is for journals alone; it is made if it is missing. undo is told the same folder.
+    /// [default: $XDG_STATE_HOME/seekless/journals, below ~/.local/state if that is not set]
+    #[arg(long, value_name = "DIR", help_heading = "How it is done")]
+    pub journal: Option<PathBuf>,
+
     /// Do not compare bytes right before acting; believe the digests
     ///
     /// Then files must not have changed in any way since they were found.

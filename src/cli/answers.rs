@@ -5,6 +5,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use seekless::action::plan::{Choice, SetPlan};
@@ -85,7 +86,8 @@ impl Answers {
             return Ok(());
         };
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            let mut builder = fs::DirBuilder::new();
+            builder.recursive(true).mode(0o700).create(folder)?;
         }
         let mut line = serde_json::to_vec(&Line {
             set: key(set),

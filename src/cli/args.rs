@@ -75,7 +75,8 @@ pub enum Command {
     ///
     /// Moved files and those in the trash return to their places, links become files of their own again,
     /// with the owner, mode and times that they had. What changed since is named and left alone. After a
-    /// crash it also clears up what was left lying about. It can be called again at any time.
+    /// crash it also clears up what was left lying about. It can be called again at any time. On a terminal
+    /// it says what it would do, and asks once.
     #[command(after_long_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
 
@@ -117,6 +118,24 @@ pub struct UndoArgs {
     /// List the runs that have a journal
     #[arg(short, long)]
     pub list: bool,
+
+    /// Only put back what was half done when a run was cut short: RUN, or all that need it
+    ///
+    /// What the run did by then stays done. An action on the same folders does so by itself, first.
+    #[arg(long, conflicts_with_all = ["list", "dry_run"])]
+    pub sweep: bool,
+
+    /// Print what would become of each file, and do nothing
+    #[arg(short = 'n', long, conflicts_with = "list")]
+    pub dry_run: bool,
+
+    /// Do it without asking; without a terminal nothing is asked in any case
+    #[arg(short = 'y', long, conflicts_with = "list")]
+    pub yes: bool,
+
+    /// The folder that journals are in, if --journal named it when the run was made
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
 
     /// Print no summary; what is left alone is named all the same
     #[arg(short, long)]
@@ -163,11 +182,13 @@ Examples:
   seekless undo                                 the last run
   seekless undo --list                          what there is to undo
   seekless undo 20261121T045702Z                this run
+  seekless undo --dry-run                       what would become of each file
+  seekless undo --sweep                         only what was half done when a run was killed
 
 Exit status:
   0    done
   1    done, but something had changed since and was left alone; stderr names it
-  2    wrong use, or there is no such run";
+  2    wrong use, there is no such run, or it cannot be told which run was the last";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
@@ -205,7 +226,7 @@ back: seekless undo. (After reflink each file is still its own: there is nothing
 Exit status:
   0    done
   1    done, but something was left alone that should not have been; stderr names it
-  2    wrong use, or nothing could be done
+  2    wrong use, another run at work in the same folders, or nothing could be done
   130  interrupted; what was done by then stays done";
 
 const EXAMPLES: &str = "\

@@ -12,12 +12,13 @@ use super::begin::begin;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
+use super::journal_place::JournalPlace;
 use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
 use super::voice::Voice;
-use super::{sanitize, summary};
+use super::{sanitize, summary, sweep, trees};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
@@ -106,6 +107,10 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
     if run.talk.summary {
         for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
             voice.line(&line);
+        }
+        // What a run that was killed left here is among the files that were just looked at.
+        if let Ok(place) = JournalPlace::of(None) {
+            sweep::notice(&place, || trees::of_search(&run.config), voice);
         }
     }
     match watch.interrupted || summary.incomplete {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use seekless::action::plan::Plan;
-use seekless::action::{self, Actor, BATCH, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{self, Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
-use super::config_folder;
 use super::draw::Draw;
 use super::exit::Exit;
+use super::journal_place::JournalPlace;
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::{Watcher, watched};
@@ -29,7 +29,7 @@ const PARCEL: u64 = 128 << 20;
 const NOTES: usize = 16;
 
 /// Carries out all steps of a plan.
-pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
+pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) -> Exit {
     let counters = Arc::new(Counters::default());
     let mut watch = Watch {
         counters: &counters,
@@ -38,7 +38,7 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
         draw: Draw::new(voice.bars().clone()),
         voice,
     };
-    let done = watched(|| carry_out(run, plan, &counters, voice), &mut watch);
+    let done = watched(|| carry_out(run, place, plan, &counters, voice), &mut watch);
     watch.draw.clear();
     let tally = match done {
         Ok(tally) => tally,
@@ -48,11 +48,15 @@ pub fn plan(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Exit {
         }
     };
     if run.talk.summary {
-        lines(&tally, plan).iter().for_each(|line| voice.line(line));
+        lines(&tally, place, plan)
+            .iter()
+            .for_each(|line| voice.line(line));
     }
     if counters.stop.load(Ordering::Relaxed) {
         Exit::Interrupted
-    } else if tally.skipped + tally.failed > 0 {
+    } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
+        Exit::Nothing
+    } else if tally.skipped + tally.failed > 0 || tally.unwritten {
         Exit::SomeLeft
     } else {
         Exit::Done
@@ -69,6 +73,17 @@ struct Counters {
     partly: AtomicU64,
 }
 
+impl Counters {
+    fn count(&self, step: &Step) {
+        self.partly.store(0, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let size = step.victim.expected.size;
+        // Only one thread writes it.
+        let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(size);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
 /// What became of the steps.
 #[derive(Debug, Default)]
 struct Tally {
@@ -77,19 +92,19 @@ struct Tally {
     already: u64,
     skipped: u64,
     failed: u64,
+    /// The journal could not be written: nothing more was done.
+    unwritten: bool,
     freed: u64,
     notes: BTreeMap<String, u64>,
 }
 
 fn carry_out(
     run: &ActRun,
+    place: &JournalPlace,
     plan: &mut Plan,
     counters: &Arc<Counters>,
     voice: &Voice,
 ) -> Result<Tally, String> {
-    let folder = config_folder::journals().ok_or(
-        "there is no place for the journal: set HOME or XDG_STATE_HOME to an absolute path",
-    )?;
     let header = RunHeader {
         version: 0,
         started_ns: run.started_ns,
@@ -99,14 +114,16 @@ fn carry_out(
             .map(|word| Raw(word.as_bytes().to_vec()))
             .collect(),
     };
-    let journal = Journal::create(&folder, header).map_err(|e| e.to_string())?;
-    let partly = Arc::clone(counters);
+    let journal = Journal::create(&place.folder, header);
+    let journal = journal.map_err(|e| format!("{}; nothing was done", place.with_way_out(&e)))?;
+    let (partly, ended) = (Arc::clone(counters), Arc::clone(counters));
     let acting = action::Settings {
         further_names: plan.by_name(),
         ..run.acting.clone()
     };
     let actor = Actor::new(acting, journal)
-        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed));
+        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
+        .with_ends(move |step| ended.count(step));
     let mut work = Work {
         tally: Tally {
             run: actor.run_name().to_owned(),
@@ -114,30 +131,32 @@ fn carry_out(
         },
         actor,
         waiting: Vec::new(),
+        steps: 0,
         bytes: 0,
         counters,
         voice,
     };
-    let action = plan.action();
-    let walked = plan.each_set(|set| {
-        for step in seekless::action::plan::steps(set, action) {
-            work.push(step)?;
-        }
-        Ok::<_, Stop>(())
-    });
-    match walked.and_then(|()| work.flush()) {
-        Ok(()) | Err(Stop::Asked) => Ok(work.tally),
+    let walked = plan.each_group(|group| work.push(group));
+    let walked = walked.and_then(|()| work.flush());
+    work.finish();
+    match walked {
+        Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
         Err(Stop::Broken(error)) => {
             voice.complain(&format!("cannot read the plan any further: {error}"));
             work.tally.failed += 1;
-            Ok(work.tally)
         }
     }
+    if let Err(error) = work.actor.end_of_run() {
+        // Everything that was done is written down; only the next run takes this one for cut short.
+        tracing::info!("{error}");
+    }
+    Ok(work.tally)
 }
 
 /// Why no further step is taken.
 enum Stop {
     Asked,
+    Unwritten,
     Broken(io::Error),
 }
 
@@ -149,7 +168,8 @@ impl From<io::Error> for Stop {
 
 struct Work<'a> {
     actor: Actor,
-    waiting: Vec<Step>,
+    waiting: Vec<Vec<Step>>,
+    steps: usize,
     bytes: u64,
     tally: Tally,
     counters: &'a Counters,
@@ -157,10 +177,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn push(&mut self, step: Step) -> Result<(), Stop> {
-        self.bytes += step.victim.expected.size;
-        self.waiting.push(step);
-        match self.waiting.len() >= BATCH || self.bytes >= PARCEL {
+    /// What belongs together is never divided: an interruption comes before all of it or after.
+    fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
+        self.steps += group.len();
+        let sizes = group.iter().map(|step| step.victim.expected.size);
+        self.bytes += sizes.sum::<u64>();
+        self.waiting.push(group);
+        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
             true => self.flush(),
             false => Ok(()),
         }
@@ -170,26 +193,36 @@ impl Work<'_> {
         if self.counters.stop.load(Ordering::Relaxed) {
             return Err(Stop::Asked);
         }
-        let steps = std::mem::take(&mut self.waiting);
-        self.bytes = 0;
-        let (tally, voice, counters) = (&mut self.tally, self.voice, self.counters);
-        self.actor.perform_all(&steps, |index, outcome| {
-            let Some(step) = steps.get(index) else { return };
+        let groups = std::mem::take(&mut self.waiting);
+        (self.steps, self.bytes) = (0, 0);
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.perform_groups(groups, &mut |_, step, outcome| {
             tally.add(voice, &step.victim.path, outcome);
-            counters.partly.store(0, Ordering::Relaxed);
-            counters.steps.fetch_add(1, Ordering::Relaxed);
-            let size = step.victim.expected.size;
-            // Only this thread writes it.
-            let bytes = counters.bytes.load(Ordering::Relaxed).saturating_add(size);
-            counters.bytes.store(bytes, Ordering::Relaxed);
         });
-        Ok(())
+        match self.actor.is_over() {
+            true => Err(Stop::Unwritten),
+            false => Ok(()),
+        }
+    }
+
+    /// Hears of what was done last.
+    fn finish(&mut self) {
+        let (tally, voice) = (&mut self.tally, self.voice);
+        self.actor.finish(&mut |_, step, outcome| {
+            tally.add(voice, &step.victim.path, outcome);
+        });
     }
 }
 
 impl Tally {
     fn add(&mut self, voice: &Voice, path: &[u8], outcome: Outcome) {
         match outcome {
+            // Said once: it is no matter of this file, and all others would meet the same.
+            Outcome::Failed(why) if why.is_unwritten() => {
+                if !std::mem::replace(&mut self.unwritten, true) {
+                    voice.complain(&why.to_string());
+                }
+            }
             Outcome::Done(done) => {
                 self.done += 1;
                 self.freed += done.freed;
@@ -213,7 +246,7 @@ impl Tally {
     }
 }
 
-fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
+fn lines(tally: &Tally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = vec![format!(
@@ -250,7 +283,7 @@ fn lines(tally: &Tally, plan: &Plan) -> Vec<String> {
     if tally.done > 0 {
         match action.row().undo {
             Reversal::GivesBack => {
-                lines.push(format!("To take it back: seekless undo {}", tally.run));
+                lines.push(format!("To take it back: {}", place.undo(&tally.run)));
             }
             Reversal::NothingToDo => lines.push(
                 "There is nothing to undo: each file is its own still, with all its bytes."

@@ -32,6 +32,8 @@ pub struct ActRun {
     pub use_of_plan: Use,
     /// Where a plan or a script goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
+    /// Where the journal is kept.
+    pub journal: Option<PathBuf>,
     /// Ask for each set.
     pub ask: bool,
     /// Where relative names of a search start.
@@ -131,6 +133,7 @@ pub fn resolve(
         source,
         use_of_plan,
         output: args.way.output,
+        journal: args.way.journal,
         ask: args.way.ask,
         folder: around.folder.clone(),
         command: around.command.clone(),

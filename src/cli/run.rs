@@ -35,7 +35,8 @@ pub trait Watcher {
 
 /// Does the work on a thread of its own and watches over it.
 ///
-/// The first SIGINT or SIGTERM interrupts; the second ends the process.
+/// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
+/// program started (`nohup`) stays so.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watcher) -> T {
     let runtime = match has_descriptors() {
         true => Builder::new_current_thread().enable_all().build().ok(),
@@ -71,6 +72,10 @@ fn has_descriptors() -> bool {
 async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher) {
     let mut interrupts = signal(SignalKind::interrupt()).ok();
     let mut terminations = signal(SignalKind::terminate()).ok();
+    let mut hangups = match ignores_hangups() {
+        true => None,
+        false => signal(SignalKind::hangup()).ok(),
+    };
     let mut ticks = interval_at(Instant::now() + FIRST_TICK, TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut interrupted = false;
@@ -80,6 +85,7 @@ async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher
             _ = &mut until_done => return,
             () = next(&mut interrupts) => {}
             () = next(&mut terminations) => {}
+            () = next(&mut hangups) => {}
             _ = ticks.tick() => {
                 watcher.tick();
                 continue;
@@ -92,6 +98,16 @@ async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher
         interrupted = true;
         watcher.interrupt();
     }
+}
+
+/// True if whoever started the program wants it to go on when the terminal goes away.
+fn ignores_hangups() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // The first signal is the lowest bit.
+    let bit = 1u64 << (SignalKind::hangup().as_raw_value() - 1);
+    ignored.is_some_and(|ignored| ignored & bit != 0)
 }
 
 /// Waits for a signal, for ever if it cannot be waited for.

@@ -160,7 +160,7 @@ impl Words {
 }
 
 /// In single quotes, where a shell leaves everything as it is but the quote itself.
-fn quoted(text: &[u8]) -> Vec<u8> {
+pub fn quoted(text: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for &byte in text {
         match byte {

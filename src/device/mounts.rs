@@ -1,5 +1,6 @@
 //! Where on its file system a path lies, whichever mount leads there.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,36 @@ impl Mounts {
             device: mount.device,
             path: mount.root.join(rest),
         })
+    }
+
+    /// Mount points below a folder behind which lies what can be reached by other mounts as well.
+    pub fn shared_below(&self, path: &Path) -> Vec<PathBuf> {
+        let mut times: HashMap<DeviceNumber, usize> = HashMap::new();
+        for mount in self.0.visible() {
+            *times.entry(mount.device).or_default() += 1;
+        }
+        let below = self.0.visible().filter(|mount| {
+            let point = &mount.mount_point;
+            times[&mount.device] > 1 && point != path && point.starts_with(path)
+        });
+        below.map(|mount| mount.mount_point.clone()).collect()
+    }
+
+    /// All paths that lead to the same place, through whichever mount; a real absolute path is one of them.
+    pub fn ways(&self, path: &[u8]) -> Vec<PathBuf> {
+        let Some(inner) = self.inner(path) else {
+            return Vec::new();
+        };
+        let mounts = self.0.visible();
+        let mounts = mounts.filter(|mount| mount.device == inner.device);
+        let ways = mounts.filter_map(|mount| {
+            let rest = inner.path.strip_prefix(&mount.root).ok()?;
+            Some(match rest.as_os_str().is_empty() {
+                true => mount.mount_point.clone(),
+                false => mount.mount_point.join(rest),
+            })
+        });
+        ways.collect()
     }
 }
 
@@ -68,5 +99,23 @@ mod tests {
             assert_eq!(photos.holds(&inner(path)), expected, "{path}");
         }
         assert!(Mounts::default().inner(b"/a").is_none());
+        let ways = |path: &str| mounts.ways(path.as_bytes());
+        let both = ["/data/photos/2024/a", "/mnt/new/a", "/mnt/all/2024/a"];
+        for path in both {
+            assert_eq!(ways(path), both.map(PathBuf::from));
+        }
+        assert_eq!(
+            ways("/data/photos")[..],
+            ["/data/photos", "/mnt/all"].map(PathBuf::from)
+        );
+        assert_eq!(ways("/etc")[..], [PathBuf::from("/etc")]);
+        assert!(Mounts::default().ways(b"/a").is_empty());
+        let below = |path: &str| mounts.shared_below(Path::new(path));
+        assert_eq!(
+            below("/mnt")[..],
+            ["/mnt/new", "/mnt/all"].map(PathBuf::from)
+        );
+        assert_eq!(below("/").len(), 3);
+        assert!(below("/mnt/new").is_empty());
     }
 }

@@ -9,6 +9,7 @@ use rustix::fs::{
 use rustix::io::{Errno, Result};
 
 use super::fault;
+use super::stat::Stat;
 
 /// Owner, mode, times and flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +32,20 @@ pub struct Attributes {
 
 /// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
+    both(fd).map(|(_, attributes)| attributes)
+}
+
+/// The same, and what else `stat` tells, as of one moment.
+pub fn both(fd: impl AsFd) -> Result<(Stat, Attributes)> {
     fault::point()?;
-    let wanted = StatxFlags::MODE
-        | StatxFlags::UID
-        | StatxFlags::GID
-        | StatxFlags::ATIME
-        | StatxFlags::MTIME;
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-    let s = statx(fd, c"", flags, wanted)?;
+    let s = statx(fd, c"", flags, StatxFlags::BASIC_STATS)?;
     let ns = |t: rustix::fs::StatxTimestamp| {
         t.tv_sec
             .saturating_mul(1_000_000_000)
             .saturating_add(t.tv_nsec.into())
     };
-    Ok(Attributes {
+    let attributes = Attributes {
         mode: u32::from(s.stx_mode) & 0o7777,
         uid: s.stx_uid,
         gid: s.stx_gid,
@@ -52,7 +53,8 @@ pub fn get(fd: impl AsFd) -> Result<Attributes> {
         mtime_ns: ns(s.stx_mtime),
         immutable: s.stx_attributes.contains(StatxAttributes::IMMUTABLE),
         append_only: s.stx_attributes.contains(StatxAttributes::APPEND),
-    })
+    };
+    Ok((Stat::from(s), attributes))
 }
 
 /// Sets owner and group, or the group alone.

@@ -26,6 +26,17 @@ static UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 /// Pages of the range that are in the page cache; `None` where the kernel or the file system
 /// does not tell.
 pub fn cached_pages(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
+    counts(fd, offset, len).map(|counts| counts.cached)
+}
+
+/// True if pages of the file are not on the disk yet, or on their way; `None` where the kernel or the file
+/// system does not tell.
+pub fn is_unwritten(fd: impl AsFd) -> Option<bool> {
+    // A length of 0 means up to the end.
+    counts(fd, 0, 0).map(|counts| counts.dirty + counts.writeback > 0)
+}
+
+fn counts(fd: impl AsFd, offset: u64, len: u64) -> Option<Counts> {
     if UNSUPPORTED.load(Ordering::Relaxed) {
         return None;
     }
@@ -43,7 +54,7 @@ pub fn cached_pages(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
         )
     };
     if done == 0 {
-        return Some(counts.cached);
+        return Some(counts);
     }
     if rustix::io::Errno::from_io_error(&std::io::Error::last_os_error())
         == Some(rustix::io::Errno::NOSYS)

@@ -1,8 +1,8 @@
 //! The one place where calls can be made to fail, or the process to die, between any two of them.
 //!
 //! Only in builds with debug assertions, never in a release. `SEEKLESS_FAULT=kill@7` kills the process
-//! before the seventh call of the calls that act, `SEEKLESS_FAULT=28@7` lets that call fail with error
-//! number 28 instead. The calls are counted while something [is armed](arm).
+//! before the seventh call of the calls that act, `SEEKLESS_FAULT=stop@7` stops it there until it is told to
+//! go on, `SEEKLESS_FAULT=28@7` lets that call fail with error number 28 instead. The calls are counted while something [is armed](arm).
 
 use rustix::io::Result;
 
@@ -14,9 +14,13 @@ mod injected {
     use rustix::io::{Errno, Result};
     use rustix::process::{Signal, getpid, kill_process};
 
-    /// `None` in place of an error is death.
+    enum What {
+        Fail(Errno),
+        Get(Signal),
+    }
+
     struct Plan {
-        error: Option<Errno>,
+        what: What,
         at: u64,
     }
 
@@ -28,12 +32,13 @@ mod injected {
         PLAN.get_or_init(|| {
             let text = std::env::var("SEEKLESS_FAULT").ok()?;
             let (what, at) = text.split_once('@')?;
-            let error = match what {
-                "kill" => None,
-                number => Some(Errno::from_raw_os_error(number.parse().ok()?)),
+            let what = match what {
+                "kill" => What::Get(Signal::KILL),
+                "stop" => What::Get(Signal::STOP),
+                number => What::Fail(Errno::from_raw_os_error(number.parse().ok()?)),
             };
             let at = at.parse().ok()?;
-            Some(Plan { error, at })
+            Some(Plan { what, at })
         })
         .as_ref()
     }
@@ -47,11 +52,11 @@ mod injected {
         if !ARMED.load(Ordering::Relaxed) || CALLS.fetch_add(1, Ordering::Relaxed) + 1 != plan.at {
             return Ok(());
         }
-        match plan.error {
-            Some(error) => Err(error),
-            None => {
+        match plan.what {
+            What::Fail(error) => Err(error),
+            What::Get(signal) => {
                 // There is no better death than the one that cannot be caught.
-                let _ = kill_process(getpid(), Signal::KILL);
+                let _ = kill_process(getpid(), signal);
                 Ok(())
             }
         }

@@ -3,6 +3,7 @@
 //! Where a kernel lacks something, "unsupported" is a value, not an error.
 
 pub mod aligned;
+pub mod allocate;
 pub mod attributes;
 pub mod cachestat;
 pub mod dedupe;

@@ -17,6 +17,9 @@ const LONGEST: usize = 4000;
 /// steps. Without `openat2` (Linux 5.6; some containers forbid it) each part is opened by itself.
 pub fn open(path: &[u8]) -> Result<OwnedFd> {
     fault::point()?;
+    if let Some(opened) = at_once(path) {
+        return opened;
+    }
     let mut at = folder(CWD, c"/", ResolveFlags::empty())?;
     let mut rest = path;
     while !rest.is_empty() {
@@ -27,6 +30,18 @@ pub fn open(path: &[u8]) -> Result<OwnedFd> {
         rest = after;
     }
     Ok(at)
+}
+
+/// The usual case, in one call; `None` where it takes several.
+fn at_once(path: &[u8]) -> Option<Result<OwnedFd>> {
+    if !path.starts_with(b"/") || path.len() > LONGEST {
+        return None;
+    }
+    let name = std::ffi::CString::new(path).ok()?;
+    match folder(CWD, &name, ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS | Errno::PERM) => None,
+        opened => Some(opened),
+    }
 }
 
 /// Splits off as much as the kernel takes at once, up to a slash.
@@ -93,12 +108,12 @@ pub fn step(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
     openat(at, name, FLAGS, Mode::empty())
 }
 
-/// Makes a folder that only its owner may enter; one that is there already is as good.
-pub fn make_folder(at: impl AsFd, name: &CStr, mode: u32) -> Result<()> {
+/// Makes a folder; one that is there already is as good, which `false` tells.
+pub fn make_folder(at: impl AsFd, name: &CStr, mode: u32) -> Result<bool> {
     fault::point()?;
     match rustix::fs::mkdirat(at, name, Mode::from_raw_mode(mode)) {
-        Err(Errno::EXIST) => Ok(()),
-        made => made,
+        Err(Errno::EXIST) => Ok(false),
+        made => made.map(|()| true),
     }
 }
 

@@ -34,6 +34,11 @@ pub fn free_address_space() -> Option<u64> {
     Some(limit.saturating_sub(taken))
 }
 
+/// How many descriptors may be open now.
+pub fn open_files() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
+}
+
 /// Has the kernel make room for so many descriptors at once.
 ///
 /// Its table grows by doubling. In a process of several threads each growth waits until every core has

@@ -63,6 +63,19 @@ pub fn has_true_holes(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| TRUE_HOLES.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
+/// File systems with one journal for all metadata, whose entries reach the disk in their order, none of them
+/// before the data that had been written back by then.
+const ORDERED: &[u64] = &[
+    0xef53,      // ext4, ext3 (and ext2, which has no journal)
+    0x5846_5342, // xfs
+];
+
+/// True if what happens to names there reaches the disk after all that was written back before; false
+/// where the kernel does not say.
+pub fn is_ordered(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
+}
+
 /// Names of file systems that people meet; numbers as above.
 const NAMES: &[(u64, &str)] = &[
     (0xef53, "ext4"),
@@ -82,6 +95,19 @@ const NAMES: &[(u64, &str)] = &[
     (0x2fc1_2fc1, "zfs"),
     (0xca45_1a4e, "bcachefs"),
 ];
+
+/// How many names a file may have, where that is few enough to be met; numbers: the file systems' sources.
+const MOST_NAMES: &[(u64, u64)] = &[
+    (0xef53, 65_000),      // ext4
+    (0x9123_683e, 65_535), // btrfs
+];
+
+/// How many names the file may have; `None` where that is not known, or is more than anybody makes.
+pub fn most_names(file: impl AsFd) -> Option<u64> {
+    let kind = rustix::fs::fstatfs(file).ok()?.f_type as u64 & 0xffff_ffff;
+    let known = MOST_NAMES.iter().find(|(number, _)| *number == kind);
+    known.map(|&(_, most)| most)
+}
 
 /// What people call the file system that holds this file, if it is one of the usual ones.
 pub fn name(file: impl AsFd) -> Option<&'static str> {

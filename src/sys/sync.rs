@@ -1,7 +1,9 @@
 //! Waiting until what was written would survive a loss of power.
 
 use std::ffi::CStr;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::Mutex;
+use std::thread;
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
@@ -19,6 +21,10 @@ pub fn file(fd: impl AsFd) -> Result<()> {
 /// A folder that may not be read, or a file system that has nothing to wait for, is no error.
 pub fn folder(at: impl AsFd) -> Result<()> {
     fault::point()?;
+    names(at)
+}
+
+fn names(at: impl AsFd) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let synced = openat(at, c".", flags, Mode::empty()).and_then(rustix::fs::fsync);
     match synced {
@@ -27,10 +33,61 @@ pub fn folder(at: impl AsFd) -> Result<()> {
     }
 }
 
-/// All that was ever written to the file system that holds this descriptor's file.
-pub fn whole(fd: impl AsFd) -> Result<()> {
-    fault::point()?;
-    rustix::fs::syncfs(fd)
+/// Starts to write a file's bytes to the disk, without waiting for the end. A hint: who needs to know
+/// waits with [`file`] or [`all`].
+pub fn start(fd: impl AsFd) {
+    // SAFETY: the call takes numbers only; the descriptor is borrowed for it. 0 bytes mean up to the end.
+    unsafe { libc::sync_file_range(fd.as_fd().as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
+}
+
+/// What is to survive a loss of power.
+#[derive(Clone, Copy, Debug)]
+pub enum Wait<'a> {
+    /// A [`file`].
+    File(BorrowedFd<'a>),
+    /// A [`folder`]'s names.
+    Folder(BorrowedFd<'a>),
+}
+
+impl Wait<'_> {
+    fn end(self) -> Result<()> {
+        match self {
+            Self::File(fd) => rustix::fs::fsync(fd),
+            Self::Folder(fd) => names(fd),
+        }
+    }
+}
+
+/// Threads that wait at the same time. Each wait ends with the disk's cache being emptied; the kernel
+/// joins those that come together. 2,000 files of 50 kB without anything to write, ext4 on a virtio disk: 7.4 s
+/// one after the other, 0.09 s by 8 threads, 0.07 s by 32, 0.08 s by 64; with everything to write 7.2, 0.39,
+/// 0.14 and 0.17 s.
+const THREADS: usize = 32;
+
+/// Waits for all of these together, and tells what came of each.
+pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
+    let mut told: Vec<Result<()>> = waits.iter().map(|_| fault::point()).collect();
+    let work: Vec<_> = told
+        .iter_mut()
+        .zip(waits)
+        .filter(|(told, _)| told.is_ok())
+        .collect();
+    let threads = THREADS.min(work.len());
+    let work = Mutex::new(work.into_iter());
+    let next = || work.lock().map_or(None, |mut work| work.next());
+    let wait = || {
+        while let Some((told, wait)) = next() {
+            *told = wait.end();
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Whoever cannot be had is not missed: this thread does what is left.
+            let _ = thread::Builder::new().spawn_scoped(scope, wait);
+        }
+        wait();
+    });
+    told
 }
 
 /// Locks a file for this process alone; `false` if another has it.
@@ -40,6 +97,32 @@ pub fn lock(fd: impl AsFd) -> Result<bool> {
         // A file system without locks: two at a time are then the user's affair.
         Err(Errno::NOTSUP | Errno::NOLCK | Errno::NOSYS) | Ok(()) => Ok(true),
         Err(error) => Err(error),
+    }
+}
+
+/// Locks a file or folder for this process alone, or together with others that share it; `false` if others do
+/// not let us.
+pub fn hold(fd: impl AsFd, exclusive: bool) -> Result<bool> {
+    use rustix::fs::{FlockOperation, flock};
+    let how = match exclusive {
+        true => FlockOperation::NonBlockingLockExclusive,
+        false => FlockOperation::NonBlockingLockShared,
+    };
+    match flock(fd, how) {
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        held => held.map(|()| true),
+    }
+}
+
+/// True if another process has this file [locked](lock).
+pub fn is_locked(fd: impl AsFd) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    match flock(&fd, FlockOperation::NonBlockingLockShared) {
+        Err(error) => error == Errno::WOULDBLOCK,
+        Ok(()) => {
+            let _ = flock(&fd, FlockOperation::Unlock);
+            false
+        }
     }
 }
 

@@ -8,6 +8,12 @@ use rustix::io::Result;
 
 use super::fault;
 
+/// Takes an empty folder away.
+pub fn folder(parent: impl AsFd, name: &CStr) -> Result<()> {
+    fault::point()?;
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
 /// Takes a name away from what is no folder.
 pub fn file(folder: impl AsFd, name: &CStr) -> Result<()> {
     fault::point()?;

@@ -302,6 +302,13 @@ pub fn child() {
         step.below = Some(b"sub/v2".to_vec());
         steps.push(step);
     }
+    // A third file with the bytes of the first set.
+    let third = tree.join("dup/v3");
+    if third.exists() {
+        let mut step = step(kind(&what), &tree.join("keep/k"), &third);
+        step.below = Some(b"sub/v3".to_vec());
+        steps.push(step);
+    }
     Actor::new(settings, journal).perform_all(&steps, |index, outcome| {
         let said = match &outcome {
             Outcome::Done(_) => "done".to_owned(),

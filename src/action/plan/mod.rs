@@ -14,6 +14,7 @@ mod dangling;
 mod decide;
 mod entries;
 mod estimate;
+mod full;
 mod lookout;
 mod ranking;
 mod set;
@@ -157,6 +158,9 @@ impl Settings {
             for file in files.filter(|file| self.destination != Some(file.dev)) {
                 file.names.iter_mut().for_each(|name| name.goes = false);
             }
+        }
+        if self.policy.action == ActionKind::Hardlink {
+            full::divide(set);
         }
         estimate::estimate(set, self.policy.action, self.destination);
     }
@@ -373,9 +377,10 @@ impl Plan {
         if self.companions.is_empty() {
             return Ok(());
         }
+        let together = self.settings.sidecars == Sidecars::KeepTogether;
         for set in self.spool.sets()? {
             for parted in self.companions.parted(&set?) {
-                if self.settings.sidecars == Sidecars::KeepTogether {
+                if together {
                     self.companions.hold(&parted);
                 }
                 if self.parted.len() < PARTED_NAMED {
@@ -383,7 +388,51 @@ impl Plan {
                 }
             }
         }
+        if !together {
+            return Ok(());
+        }
+        // A file that stays because of one of its names holds what belongs to the others.
+        let mut spreads = true;
+        while spreads {
+            spreads = false;
+            for set in self.spool.sets()? {
+                spreads |= self.companions.spread(&set?);
+            }
+        }
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            self.companions.apply(&mut set);
+            self.companions.count(&set);
+        }
         Ok(())
+    }
+
+    /// All steps, in the order of their sets. Those that belong together come together, when the last of them
+    /// is reached; until then they are held in memory, at about 1 kB for each.
+    pub fn each_group<E: From<io::Error>>(
+        &mut self,
+        mut each: impl FnMut(Vec<Step>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let action = self.action();
+        let groups = self.companions.groups();
+        let mut held: BTreeMap<u64, Vec<Step>> = BTreeMap::new();
+        self.each_set(|set| {
+            for step in steps(set, action) {
+                let Some((group, size)) = groups.of(&step.victim.path) else {
+                    each(vec![step])?;
+                    continue;
+                };
+                let others = held.entry(group).or_default();
+                others.push(step);
+                if others.len() >= size
+                    && let Some(whole) = held.remove(&group)
+                {
+                    each(whole)?;
+                }
+            }
+            Ok::<_, E>(())
+        })?;
+        held.into_values().try_for_each(each)
     }
 
     /// The steps of a set.

@@ -1,6 +1,6 @@
 //! Files that belong together by their names: a photo and what programs put beside it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::hash::{BuildHasher, RandomState};
 
@@ -100,7 +100,30 @@ pub struct Companions {
     going: HashSet<u64>,
     /// Stems of units of which a part stays.
     held: HashSet<u64>,
+    /// How many names go of each unit that goes as a whole; empty where units may be torn apart.
+    sizes: HashMap<u64, usize>,
     hasher: RandomState,
+}
+
+/// Which names have to go together.
+#[derive(Debug, Default)]
+pub struct Groups {
+    sizes: HashMap<u64, usize>,
+    hasher: RandomState,
+}
+
+impl Groups {
+    /// The group of a name and how many names it has, if that is more than one.
+    pub fn of(&self, path: &[u8]) -> Option<(u64, usize)> {
+        let group = key(&self.hasher, Part::of(path)?.stem);
+        let size = *self.sizes.get(&group)?;
+        (size > 1).then_some((group, size))
+    }
+}
+
+/// Without the case of letters: where the file system ignores it, a file answers to both.
+fn key(hasher: &RandomState, path: &[u8]) -> u64 {
+    hasher.hash_one(path.to_ascii_lowercase())
 }
 
 impl Companions {
@@ -113,9 +136,8 @@ impl Companions {
         }
     }
 
-    /// Without the case of letters: where the file system ignores it, a file answers to both.
     fn key(&self, path: &[u8]) -> u64 {
-        self.hasher.hash_one(path.to_ascii_lowercase())
+        key(&self.hasher, path)
     }
 
     /// True if no name that goes can have a companion.
@@ -144,6 +166,37 @@ impl Companions {
     pub fn hold(&mut self, parted: &Parted) {
         if let Some(part) = Part::of(&parted.goes) {
             self.held.insert(self.key(part.stem));
+        }
+    }
+
+    /// Holds all units that a file belongs to if one of them is held; tells whether that made a difference.
+    pub fn spread(&mut self, set: &SetPlan) -> bool {
+        let before = self.held.len();
+        for file in &set.files {
+            let parts = file.names.iter().filter_map(|name| Part::of(&name.path));
+            let units: Vec<u64> = parts.map(|part| self.key(part.stem)).collect();
+            let acts = matches!(file.fate, Fate::Act { .. });
+            if acts && units.iter().any(|unit| self.held.contains(unit)) {
+                self.held.extend(units);
+            }
+        }
+        self.held.len() > before
+    }
+
+    /// Counts the names that go in a set from which [what is held](Self::apply) was taken.
+    pub fn count(&mut self, set: &SetPlan) {
+        for part in going(set).filter_map(Part::of) {
+            let unit = key(&self.hasher, part.stem);
+            *self.sizes.entry(unit).or_default() += 1;
+        }
+    }
+
+    /// What has to go together, once all sets were [counted](Self::count).
+    pub fn groups(&self) -> Groups {
+        let several = self.sizes.iter().filter(|&(_, &size)| size > 1);
+        Groups {
+            sizes: several.map(|(&unit, &size)| (unit, size)).collect(),
+            hasher: self.hasher.clone(),
         }
     }
 

@@ -1,0 +1,199 @@
+//! Looks again, acts, and writes down what came of it.
+
+use super::{Actor, Group, Numbered, Sketched};
+use crate::action::act::Act;
+use crate::action::check::{Bound, Opened, Pair};
+use crate::action::folder_entry::{self, Place};
+use crate::action::made::Made;
+use crate::action::record::{Blake3, Record, State};
+use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
+use crate::action::trouble::Trouble;
+use crate::action::{swap, together};
+use crate::hash::ContentDigest;
+use crate::sys::stat;
+
+impl Actor {
+    /// Carries out the steps of a group; returns those that are to be looked at again.
+    pub(super) fn carry_out(&mut self, group: Group) -> Option<Vec<Numbered>> {
+        let mut ready = Vec::with_capacity(group.len());
+        for (of, sketched) in group {
+            match sketched {
+                Ok(sketched) => ready.push((of, sketched)),
+                Err(trouble) => self.end(of, trouble.into(), None),
+            }
+        }
+        // Found out by a step before this one, in the same portion.
+        let is_full =
+            |(_, sketched): &(Numbered, Sketched)| self.stand_ins.contains_key(&sketched.keeper_is);
+        if ready.iter().any(is_full) {
+            let records: Vec<_> = ready
+                .iter()
+                .map(|(_, sketched)| Record::NotDone {
+                    step: sketched.intent.step,
+                    why: Trouble::Full.to_string(),
+                })
+                .collect();
+            let _ = self.journal.note(&records);
+            return Some(ready.into_iter().map(|(of, _)| of).collect());
+        }
+        let pairs: Vec<_> = ready
+            .iter()
+            .map(|(of, sketched)| self.check(&of.step, sketched))
+            .collect();
+        let unfit = pairs.iter().position(Result::is_err);
+        match unfit {
+            None => {
+                let (pairs, digests) = pairs.into_iter().flatten().unzip();
+                self.act(ready, pairs, digests);
+            }
+            Some(unfit) => {
+                let why = pairs[unfit].as_ref().err().map(ToString::to_string);
+                let with = ready[unfit].1.victim.path.clone();
+                for ((of, sketched), checked) in ready.into_iter().zip(pairs) {
+                    let trouble = checked.err().unwrap_or_else(|| {
+                        together::together(&with, why.as_deref().unwrap_or_default())
+                    });
+                    self.not_done(of, &sketched, trouble);
+                }
+            }
+        }
+        None
+    }
+
+    /// Makes sure that keeper and victim are what they must be, and will be for as long as the pair is held.
+    ///
+    /// Also tells what undo will have to prove.
+    fn check(
+        &mut self,
+        step: &Step,
+        sketched: &Sketched,
+    ) -> Result<(Pair, Option<ContentDigest>), Trouble> {
+        let mut pair = self.open_pair(sketched)?;
+        // A step before this one in the portion may have come to rely on it.
+        if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
+            return Err(Skip::Kept.into());
+        }
+        let mut digest = None;
+        if step.action != ActionKind::Reflink {
+            pair.keeper.guard().map_err(Skip::Keeper)?;
+            pair.victim.guard().map_err(Skip::Victim)?;
+            let gives_back =
+                step.action.row().undo == Reversal::GivesBack || sketched.intent.together.is_some();
+            // One number for two names is what some file systems give to two files.
+            digest = match self.settings.trust_hash && !pair.is_one_file() {
+                true => step.digest,
+                false => pair.compare(gives_back)?,
+            };
+            self.settled.keeper(&pair.keeper, &self.ours)?;
+        }
+        Ok((pair, digest))
+    }
+
+    fn open_pair(&self, sketched: &Sketched) -> Result<Pair, Trouble> {
+        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
+        let victim = open(&sketched.victim).map_err(Skip::Victim)?;
+        let keeper = open(&sketched.keeper).map_err(Skip::Keeper)?;
+        Ok(Pair { keeper, victim })
+    }
+
+    fn act(
+        &mut self,
+        ready: Vec<(Numbered, Sketched)>,
+        pairs: Vec<Pair>,
+        digests: Vec<Option<ContentDigest>>,
+    ) {
+        let made = Made::default();
+        let temporaries: Vec<_> = ready
+            .iter()
+            .map(|(_, sketched)| swap::temporary(self.journal.mark(), sketched.intent.step))
+            .collect();
+        let acts: Vec<Act<'_>> = ready
+            .iter()
+            .zip(&pairs)
+            .zip(&temporaries)
+            .map(|(((_, sketched), pair), temporary)| Act {
+                pair,
+                intent: &sketched.intent,
+                temporary,
+                settings: &self.settings,
+                progress: &self.progress,
+                made: &made,
+            })
+            .collect();
+        let fates = together::perform(&acts, now);
+        if fates.iter().all(Result::is_err) {
+            made.take_back();
+        }
+        let states: Vec<_> = acts
+            .iter()
+            .zip(&fates)
+            .map(|(act, fate)| fate.as_ref().ok().and_then(|done| now(act, done)))
+            .collect();
+        drop(acts);
+        let proofs = digests.into_iter().map(|digest| digest.map(Blake3));
+        let ended = ready.into_iter().zip(pairs).zip(fates);
+        for ((((of, sketched), pair), fate), (now, digest)) in
+            ended.zip(states.into_iter().zip(proofs))
+        {
+            match fate {
+                Ok(done) => {
+                    self.remember(&pair);
+                    let step = sketched.intent.step;
+                    // What it says can be seen from the files; without it undo only has to look closer.
+                    let _ = self.journal.note(&[Record::Done { step, now, digest }]);
+                    let folder = folder_entry::parent(&sketched.victim.path).to_vec();
+                    let entry = self.folders.entry(folder.clone());
+                    entry.or_insert(pair.victim.place.folder);
+                    self.end(of, Outcome::Done(done), Some(folder));
+                }
+                Err(trouble) => {
+                    if matches!(trouble, Trouble::Full) {
+                        self.stand_in_for(&pair, &sketched);
+                    }
+                    self.not_done(of, &sketched, trouble);
+                }
+            }
+        }
+    }
+
+    fn not_done(&mut self, of: Numbered, sketched: &Sketched, trouble: Trouble) {
+        // Of what is stuck only the files tell what it came to.
+        if !matches!(trouble, Trouble::Stuck(_)) {
+            let step = sketched.intent.step;
+            let why = trouble.to_string();
+            let _ = self.journal.note(&[Record::NotDone { step, why }]);
+        }
+        self.end(of, trouble.into(), None);
+    }
+
+    /// Takes note of which files have a change time of our making.
+    fn remember(&mut self, pair: &Pair) {
+        self.kept.insert(pair.keeper.identity());
+        for file in [&pair.keeper, &pair.victim] {
+            if let Ok(now) = stat::fresh_descriptor(&file.file)
+                && now.ctime_ns != file.stat.ctime_ns
+            {
+                self.ours.insert(file.identity(), now.ctime_ns);
+            }
+        }
+    }
+
+    /// The kept file can have no further name: its copy stays, and is what others become links to.
+    fn stand_in_for(&mut self, pair: &Pair, sketched: &Sketched) {
+        self.kept.insert(pair.victim.identity());
+        let stand_in = Target {
+            path: sketched.victim.path.clone(),
+            expected: pair.victim.expected(),
+        };
+        self.stand_ins.insert(pair.keeper.identity(), stand_in);
+    }
+}
+
+/// What has the name now, or what was moved.
+fn now(act: &Act<'_>, done: &Done) -> Option<State> {
+    let now = match &done.destination {
+        Some(path) => Place::of(path).ok()?.stat(),
+        None => act.pair.victim.place.stat(),
+    };
+    Some((&now.ok()?).into())
+}

@@ -1,0 +1,183 @@
+//! Looks at a step's files, decides what to do, and finds the words for the journal.
+
+use std::os::fd::OwnedFd;
+
+use super::{Actor, Group, Numbered, Sketched};
+use crate::action::act::{Preparation, Sketch};
+use crate::action::check::{Bound, Opened};
+use crate::action::folder_entry::Identity;
+use crate::action::record::{Intent, Metadata, Raw};
+use crate::action::step::{ActionKind, Skip, Step, Target, Unfit};
+use crate::action::trouble::{Trouble, failed};
+use crate::action::{further_name, metadata, swap, together};
+
+/// A kept file that has to be waited for.
+pub struct Unsettled {
+    pub identity: Identity,
+    pub ctime_ns: i64,
+    pub fd: OwnedFd,
+}
+
+impl Actor {
+    /// Looks at steps that belong together: if one cannot be done, none is.
+    pub(super) fn sketch_group(
+        &mut self,
+        group: Vec<Numbered>,
+        unsettled: &mut Vec<Unsettled>,
+    ) -> Group {
+        let mut sketched: Group = group
+            .into_iter()
+            .map(|of| {
+                let sketched = self.sketch(&of.step, unsettled);
+                (of, sketched)
+            })
+            .collect();
+        if sketched.len() < 2 {
+            return sketched;
+        }
+        let first = sketched.iter().find_map(|(of, sketched)| {
+            let trouble = sketched.as_ref().err()?;
+            Some((of.step.victim.path.clone(), trouble.to_string()))
+        });
+        let number = sketched
+            .iter()
+            .find_map(|(_, s)| Some(s.as_ref().ok()?.intent.step));
+        for (_, sketched) in &mut sketched {
+            match (&first, &mut *sketched) {
+                (Some((with, why)), Ok(_)) => *sketched = Err(together::together(with, why)),
+                (None, Ok(sketched)) => sketched.intent.together = number,
+                (_, Err(_)) => {}
+            }
+        }
+        sketched
+    }
+
+    fn sketch(&mut self, step: &Step, unsettled: &mut Vec<Unsettled>) -> Result<Sketched, Trouble> {
+        let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
+        victim.changeable().map_err(Skip::Victim)?;
+        if step.action != ActionKind::Reflink {
+            victim.replaceable().map_err(Skip::Victim)?;
+        }
+        let (keeper, target) = self.keeper(step)?;
+        let is_further = keeper.identity() == victim.identity();
+        if is_further && self.settings.further_names && further_name::may_go(step.action) {
+            further_name::is_another(&keeper, &victim)?;
+        } else if is_further {
+            return Err(match step.action {
+                ActionKind::Hardlink | ActionKind::Reflink => Trouble::Already,
+                _ => Skip::SameFile.into(),
+            });
+        }
+        if keeper.stat.size != victim.stat.size {
+            let shorter = keeper.stat.size.min(victim.stat.size);
+            return Err(Skip::Differs(shorter).into());
+        }
+        if !is_further && self.kept.contains(&victim.identity()) {
+            return Err(Skip::Kept.into());
+        }
+        let number = self.journal.next_step();
+        let unique = format!("{}-{number}", self.journal.mark());
+        let sketch = Sketch {
+            step,
+            keeper: &keeper,
+            keeper_path: &target.path,
+            victim: &victim,
+            settings: &self.settings,
+            unique: &unique,
+        };
+        let prepared = (step.action.row().prepare)(&sketch)?;
+        let metadata = metadata::of(&victim).map_err(failed("read its metadata"))?;
+        let aim = |target: &Target, opened: &Opened| Target {
+            path: target.path.clone(),
+            expected: opened.expected(),
+        };
+        let sketched = Sketched {
+            keeper: aim(&target, &keeper),
+            keeper_is: keeper.identity(),
+            victim: aim(&step.victim, &victim),
+            intent: self.intent(number, step.action, &keeper, &victim, prepared, metadata, {
+                (target.path.clone(), step.victim.path.clone())
+            }),
+        };
+        self.begin_to_settle(step, keeper, unsettled);
+        Ok(sketched)
+    }
+
+    /// Sends the kept file's bytes on their way to the disk, so that all of a portion can be waited for together.
+    fn begin_to_settle(&mut self, step: &Step, keeper: Opened, unsettled: &mut Vec<Unsettled>) {
+        let identity = keeper.identity();
+        // Sets come one after the other: a file that is waited for already is the last one.
+        let is_known = unsettled
+            .last()
+            .is_some_and(|last| last.identity == identity);
+        let is_needed = step.action != ActionKind::Reflink && !is_known;
+        if is_needed && self.settled.start(&keeper, &self.ours) {
+            unsettled.push(Unsettled {
+                identity,
+                ctime_ns: keeper.stat.ctime_ns,
+                fd: keeper.file,
+            });
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a record has so many fields")]
+    fn intent(
+        &self,
+        number: u64,
+        action: ActionKind,
+        keeper: &Opened,
+        victim: &Opened,
+        prepared: Preparation,
+        metadata: Metadata,
+        (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
+    ) -> Intent {
+        let temporary = swap::temporary(self.journal.mark(), number);
+        Intent {
+            step: number,
+            action,
+            victim: Raw(victim_path),
+            victim_state: (&victim.stat).into(),
+            names: victim.stat.links,
+            metadata,
+            keeper: Raw(keeper_path),
+            keeper_state: (&keeper.stat).into(),
+            temporary: temporary.to_string_lossy().into_owned(),
+            together: None,
+            destination: prepared.destination.map(Raw),
+            trash_info: prepared.trash_info.map(Raw),
+            link_text: prepared.link_text.map(Raw),
+        }
+    }
+
+    /// The first file of those that stay which is what it was, or what stands in for it.
+    fn keeper(&mut self, step: &Step) -> Result<(Opened, Target), Skip> {
+        let bound = match self.settings.trust_hash && step.action != ActionKind::Reflink {
+            true => Bound::Strict,
+            false => Bound::BytesAreCompared,
+        };
+        let mut first = None;
+        for target in std::iter::once(&step.keeper).chain(&step.alternates) {
+            match Opened::open(target, bound, &self.ours) {
+                Ok(keeper) => return Ok(self.stand_in(keeper, target)),
+                Err(unfit) => first.get_or_insert(unfit),
+            };
+        }
+        Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
+    }
+
+    /// A file that can have no further name is kept, but others become links to a copy of it that stays.
+    fn stand_in(&mut self, keeper: Opened, target: &Target) -> (Opened, Target) {
+        let (mut keeper, mut target) = (keeper, target.clone());
+        while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
+            match Opened::open(&next, Bound::Strict, &self.ours) {
+                Ok(opened) => (keeper, target) = (opened, next),
+                Err(_) => {
+                    // It changed meanwhile: the next file that cannot be linked takes its place.
+                    self.stand_ins.remove(&keeper.identity());
+                    break;
+                }
+            }
+        }
+        (keeper, target)
+    }
+}

@@ -1,0 +1,134 @@
+//! What runs that were cut short left lying about: found by their journals, never by the look of a name.
+
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::folder_entry::Place;
+use super::journal::JournalError;
+use super::past::{Fate, Past, PastStep};
+use super::record::{self, Record, RunHeader};
+use super::{relocate, runs, swap};
+use crate::sys::{stat, sync};
+
+/// A run that was cut short, or whose undo was, and that left something.
+#[derive(Clone, Debug)]
+pub struct CutShort {
+    /// Its name.
+    pub name: String,
+    /// What it was.
+    pub header: RunHeader,
+    /// True if it was an undo of it that was cut short.
+    pub in_undo: bool,
+    /// Files beside which something lies, or which lie there under another name.
+    pub files: Vec<HalfDone>,
+}
+
+/// A file with which a run was busy when it was cut short.
+#[derive(Clone, Debug)]
+pub struct HalfDone {
+    /// The file's own path.
+    pub path: PathBuf,
+    /// The folders in which something of it lies.
+    folders: Vec<PathBuf>,
+}
+
+/// All runs in this folder that were cut short and left something; the oldest first.
+///
+/// # Errors
+/// If the folder cannot be listed. Journals that cannot be read are for `undo` to name.
+pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
+    let names = runs::names(folder)?.into_iter();
+    Ok(names.filter_map(|name| look(folder, name)).collect())
+}
+
+impl CutShort {
+    /// The same, but only what lies in one of these trees; `None` if nothing does.
+    pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
+        let holds = |folder: &Path| trees.iter().any(|tree| folder.starts_with(tree));
+        self.files
+            .retain(|file| holds(&file.path) || file.folders.iter().any(|folder| holds(folder)));
+        (!self.files.is_empty()).then_some(self)
+    }
+}
+
+fn look(folder: &Path, name: String) -> Option<CutShort> {
+    let mut file = File::open(folder.join(&name)).ok()?;
+    if is_over(&mut file)? {
+        return None;
+    }
+    file.seek(SeekFrom::Start(0)).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    let past = Past::read_steps(&bytes).ok()?;
+    if !past.cut_short || sync::is_locked(&file) {
+        return None;
+    }
+    let in_undo = past.undo_cut_short;
+    let files: Vec<HalfDone> = past
+        .steps
+        .iter()
+        .filter_map(|step| half_done(step, in_undo))
+        .collect();
+    (!files.is_empty()).then_some(CutShort {
+        name,
+        header: past.header,
+        in_undo,
+        files,
+    })
+}
+
+/// True if the last line says that there is nothing to look for. That spares reading long journals of runs
+/// that went well, which are nearly all.
+fn is_over(file: &mut File) -> Option<bool> {
+    /// More than any of these lines takes.
+    const TAIL: u64 = 256;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+        .ok()?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail).ok()?;
+    let whole = tail.strip_suffix(b"\n");
+    let last = whole.and_then(|tail| tail.rsplit(|&b| b == b'\n').next());
+    Some(matches!(
+        last.and_then(record::parse),
+        Some(Record::Ended | Record::UndoEnded | Record::AllUndone | Record::Swept)
+    ))
+}
+
+/// What lies about of a step, if anything does.
+pub(super) fn half_done(step: &PastStep, in_undo: bool) -> Option<HalfDone> {
+    let is_open = step.fate == Fate::Unsaid || in_undo;
+    if step.undone || !is_open {
+        return None;
+    }
+    let temporary = CString::new(step.intent.temporary.as_str()).ok()?;
+    let here = Some(&step.intent.victim);
+    let there = step.intent.destination.as_ref();
+    let names = [
+        (here, temporary.clone()),
+        (here, swap::sibling(&temporary, "undo")),
+        (there, relocate::part(&temporary)),
+    ];
+    let mut folders = Vec::new();
+    for (path, name) in names {
+        let Some(path) = path else { continue };
+        let lies = Place::of(&path.0).is_ok_and(|place| stat::entry(&place.folder, &name).is_ok());
+        let folder = Path::new(OsStr::from_bytes(&path.0)).parent();
+        folders.extend(folder.filter(|_| lies).map(Path::to_owned));
+    }
+    folders.extend(idle_note(step));
+    let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
+    (!folders.is_empty()).then_some(HalfDone { path, folders })
+}
+
+/// The folder of a note in the trash whose file did not come there.
+fn idle_note(step: &PastStep) -> Option<PathBuf> {
+    let info = &step.intent.trash_info.as_ref()?.0;
+    let is_there = |path: &[u8]| Place::of(path).is_ok_and(|place| place.stat().is_ok());
+    let is_idle = is_there(info) && !is_there(&step.intent.destination.as_ref()?.0);
+    let folder = Path::new(OsStr::from_bytes(info)).parent();
+    folder.filter(|_| is_idle).map(Path::to_owned)
+}

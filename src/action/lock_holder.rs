@@ -1,0 +1,97 @@
+//! Who has locked a folder, as `/proc` tells.
+
+use std::fs;
+
+use super::folder_entry::Identity;
+
+/// A process that has a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its number.
+    pub process: u32,
+    /// Its command line.
+    pub command: String,
+}
+
+/// Who has a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Another run of this program.
+    ByRun(Holder),
+    /// Other programs, whose locks mean something else.
+    ByOthers,
+    /// A process that cannot be seen: of another container, or hidden.
+    Unknown,
+}
+
+/// Finds out who has locked a file.
+pub fn of(file: Identity) -> Held {
+    let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let own = std::process::id();
+    let processes = holders(&locks, file).into_iter();
+    let mut held = Held::Unknown;
+    for process in processes.filter(|&process| process != own) {
+        let Ok(name) = fs::read_to_string(format!("/proc/{process}/comm")) else {
+            return Held::Unknown;
+        };
+        if name.trim_end() == env!("CARGO_PKG_NAME") {
+            return Held::ByRun(Holder {
+                process,
+                command: command(process),
+            });
+        }
+        held = Held::ByOthers;
+    }
+    held
+}
+
+/// The processes that have locked a file with `flock`.
+///
+/// The device is that of the file system itself, which files of btrfs do not tell: then the inode number
+/// must do.
+fn holders(locks: &str, (dev, ino): Identity) -> Vec<u32> {
+    let lock = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, place, ..] = words[..] else {
+            return None;
+        };
+        let mut place = place.split(':');
+        let mut hex = || u32::from_str_radix(place.next()?, 16).ok();
+        let device = rustix::fs::makedev(hex()?, hex()?);
+        let inode: u64 = place.next()?.parse().ok()?;
+        Some((process.parse().ok()?, device, inode)).filter(|&(_, _, inode)| inode == ino)
+    };
+    let all: Vec<(u32, u64, u64)> = locks.lines().filter_map(lock).collect();
+    let exact = |&&(_, device, _): &&(u32, u64, u64)| device == dev;
+    let has_exact = all.iter().any(|lock| exact(&lock));
+    let fitting = all.iter().filter(|lock| !has_exact || exact(lock));
+    fitting.map(|&(process, ..)| process).collect()
+}
+
+fn command(process: u32) -> String {
+    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words = words.split(|&b| b == 0).filter(|word| !word.is_empty());
+    let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_list_is_understood() {
+        let locks = "\
+            1: FLOCK  ADVISORY  WRITE 4242 08:01:1234 0 EOF\n\
+            1: -> FLOCK  ADVISORY  WRITE 4300 08:01:1234 0 EOF\n\
+            2: POSIX  ADVISORY  WRITE 4243 08:01:1234 0 EOF\n\
+            3: FLOCK  ADVISORY  READ 4244 fe:10:1234 0 EOF\n\
+            4: FLOCK  ADVISORY  READ 4245 08:01:99 0 EOF\n";
+        let dev = rustix::fs::makedev;
+        assert_eq!(holders(locks, (dev(8, 1), 1234)), [4242]);
+        assert_eq!(holders(locks, (dev(0xfe, 0x10), 1234)), [4244]);
+        // A subvolume's own number.
+        assert_eq!(holders(locks, (dev(0, 77), 99)), [4245]);
+        assert_eq!(holders(locks, (dev(8, 1), 5)), [0; 0]);
+    }
+}

@@ -1,0 +1,142 @@
+//! The runs that have a journal, and which of them is the last.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::journal::JournalError;
+use super::past::{Flaw, Past};
+use super::record::RunHeader;
+use super::run_name;
+use crate::sys::sync;
+
+/// One run that has a journal.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// What it was.
+    pub header: RunHeader,
+    /// How many steps were about to be done.
+    pub steps: usize,
+    /// How many of them are not known to have ended: more than none after a crash only.
+    pub unfinished: usize,
+    /// True if all of it was undone.
+    pub undone: bool,
+    /// True if the run, or an undo of it, did not come to its end.
+    pub cut_short: bool,
+    /// True if the run, or an undo of it, goes on in another process.
+    pub busy: bool,
+    /// How many lines of the journal are damaged.
+    pub damaged: usize,
+}
+
+/// A file that has a run's name.
+#[derive(Debug)]
+pub struct Found {
+    /// The run's name.
+    pub name: String,
+    /// The run, or why nobody can tell what it was.
+    pub run: Result<Run, Flaw>,
+}
+
+/// All runs with a journal in this folder that can be read, the oldest first.
+///
+/// # Errors
+/// If the folder cannot be listed.
+pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
+    let found = journals(folder)?.into_iter();
+    Ok(found.filter_map(|found| found.run.ok()).collect())
+}
+
+/// All files of this folder that have a run's name, the oldest first.
+///
+/// # Errors
+/// If the folder cannot be listed.
+pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
+    let names = names(folder)?.into_iter();
+    let look = |name: String| Found {
+        run: look(folder, &name),
+        name,
+    };
+    Ok(names.map(look).collect())
+}
+
+/// The runs' names, the oldest first. What has no run's name is nobody's journal.
+pub(super) fn names(folder: &Path) -> Result<Vec<String>, JournalError> {
+    let failed = |error| JournalError::List(folder.to_owned(), error);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(failed)?.file_name().into_string();
+        names.extend(name.ok().filter(|name| run_name::is_one(name)));
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+fn look(folder: &Path, name: &str) -> Result<Run, Flaw> {
+    let path = folder.join(name);
+    let bytes = fs::read(&path).map_err(Flaw::Unreadable)?;
+    let past = Past::read(&bytes)?;
+    let is_locked = || fs::File::open(&path).is_ok_and(sync::is_locked);
+    Ok(Run {
+        name: name.to_owned(),
+        steps: past.steps.len(),
+        unfinished: past.unfinished(),
+        undone: past.all_undone,
+        busy: past.cut_short && is_locked(),
+        cut_short: past.cut_short,
+        damaged: past.damaged.len(),
+        header: past.header,
+    })
+}
+
+/// The last run that did anything: the one that is meant if none is named.
+///
+/// # Errors
+/// If there is none, if nobody can tell whether a later file was one, or if the run before it was cut
+/// short, so that both may be meant.
+pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
+    let mut runs = acting(folder)?;
+    let last = match runs.next().ok_or(JournalError::Nothing)? {
+        Found { run: Ok(run), .. } => run,
+        Found {
+            name,
+            run: Err(flaw),
+        } => {
+            let before = runs.find_map(|found| found.run.ok());
+            let before = before.map(Box::new);
+            return Err(JournalError::InTheWay { name, flaw, before });
+        }
+    };
+    if !last.undone
+        && !last.cut_short
+        && let Some(Found {
+            run: Ok(before), ..
+        }) = runs.next()
+        && before.cut_short
+        && !before.busy
+    {
+        let (last, before) = (Box::new(last), Box::new(before));
+        return Err(JournalError::Either { last, before });
+    }
+    Ok(last.name)
+}
+
+/// Runs that may have done something, the last one first.
+fn acting(folder: &Path) -> Result<impl Iterator<Item = Found>, JournalError> {
+    let names = names(folder)?.into_iter().rev();
+    let found = names.map(move |name| Found {
+        run: look(folder, &name),
+        name,
+    });
+    let did_nothing = |found: &Found| {
+        let run = found.run.as_ref();
+        run.is_ok_and(|run| run.steps == 0 && run.damaged == 0)
+    };
+    Ok(found.filter(move |found| !did_nothing(found)))
+}

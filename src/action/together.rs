@@ -1,0 +1,121 @@
+//! Files that belong together: all of them go, or none.
+
+use super::act::{self, Act};
+use super::past::{Fate, PastStep};
+use super::record::State;
+use super::step::{ActionKind, Done, Skip};
+use super::swap;
+use super::trouble::{Trouble, failure};
+use super::undo::Undone;
+use super::undo_step;
+
+/// What came of each file of a group.
+pub type Fates = Vec<Result<Done, Trouble>>;
+
+/// Acts on all files of a group, each of which was checked. What was done is taken back if one fails.
+///
+/// `now` looks at what was moved.
+pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
+    match acts {
+        [act] => vec![(act.intent.action.row().perform)(act)],
+        [first, ..] if first.intent.action == ActionKind::Remove => remove(acts),
+        _ => one_after_the_other(acts, now),
+    }
+}
+
+/// Removing cannot be taken back, so all names are set aside before the first file goes.
+fn remove(acts: &[Act<'_>]) -> Fates {
+    let freed: Vec<u64> = acts
+        .iter()
+        .map(|act| act::freed(&act.pair.victim))
+        .collect();
+    for (place, act) in acts.iter().enumerate() {
+        if let Err(trouble) = swap::set_aside(act) {
+            return left(acts, place, trouble, |other, why| match other < place {
+                true => swap::put_back(&acts[other], why),
+                false => why,
+            });
+        }
+    }
+    let looked = acts.iter().map(|act| act.pair.last_look());
+    if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
+        let trouble = swap::put_back(&acts[place], skip.into());
+        return left(acts, place, trouble, |other, why| {
+            swap::put_back(&acts[other], why)
+        });
+    }
+    for (place, act) in acts.iter().enumerate() {
+        if let Err(trouble) = swap::remove_aside(act) {
+            return left(acts, place, trouble, |other, why| match other < place {
+                true => swap::write_again(&acts[other], why),
+                false => swap::put_back(&acts[other], why),
+            });
+        }
+    }
+    let done = |freed| Done {
+        freed,
+        ..Done::default()
+    };
+    freed.into_iter().map(|freed| Ok(done(freed))).collect()
+}
+
+fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
+    let mut fates = Fates::new();
+    for (place, act) in acts.iter().enumerate() {
+        match (act.intent.action.row().perform)(act) {
+            Ok(done) => fates.push(Ok(done)),
+            Err(trouble) => {
+                return left(acts, place, trouble, |other, why| match &fates.get(other) {
+                    Some(Ok(done)) => take_back(&acts[other], now(&acts[other], done), why),
+                    _ => why,
+                });
+            }
+        }
+    }
+    fates
+}
+
+fn take_back(act: &Act<'_>, now: Option<State>, why: Trouble) -> Trouble {
+    let step = PastStep {
+        digest: None,
+        intent: act.intent.clone(),
+        fate: Fate::Done(now),
+        undone: false,
+    };
+    match undo_step::undo(&step, None, undo_step::Manner::Act).0 {
+        Undone::Refused(refusal) => {
+            let doing = format!("take it back, since what belongs to it stays ({refusal})");
+            Trouble::Stuck(failure(doing, rustix::io::Errno::IO))
+        }
+        _ => why,
+    }
+}
+
+/// One file of a group stays, and so do the others; `back` makes sure of it.
+fn left(
+    acts: &[Act<'_>],
+    place: usize,
+    trouble: Trouble,
+    back: impl Fn(usize, Trouble) -> Trouble,
+) -> Fates {
+    let why = trouble.to_string();
+    let with = acts[place].intent.victim.0.clone();
+    // The last one first, as with undo.
+    let mut fates: Fates = (0..acts.len())
+        .rev()
+        .filter(|&other| other != place)
+        .map(|other| Err(back(other, together(&with, &why))))
+        .collect();
+    fates.reverse();
+    fates.insert(place, Err(trouble));
+    fates
+}
+
+/// Why a file stays that could go, but for another one.
+pub fn together(with: &[u8], why: &str) -> Trouble {
+    let why = why.strip_suffix("; left alone").unwrap_or(why);
+    Trouble::Skip(Skip::Together {
+        with: with.to_vec(),
+        why: why.to_owned(),
+    })
+}

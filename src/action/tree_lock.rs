@@ -1,0 +1,231 @@
+//! Two runs that change files never work in one tree at a time.
+//!
+//! Each step is proven by itself, but not against the plan of another process: one may make a link to what the
+//! other moves away a moment later. So a run locks its trees (`flock`): the folders at their tops exclusively,
+//! and the folders above them shared, by every way that leads there. A run in a folder above or below then
+//! meets a lock on the folder that both have in common. The kernel drops the locks with the process, however
+//! it ends; on every file system folders are locked by this machine's kernel, for all its users.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::folder_entry::Identity;
+use super::lock_holder::{self, Holder};
+use crate::device::Mounts;
+use crate::sys::{open, rlimit, stat, sync};
+
+/// Trees that are locked together; of more, folders above them are.
+const TREES: usize = 16;
+
+/// Mounts in these trees that are looked behind.
+const MOUNTS: usize = 64;
+
+/// Trees that no other run changes while this lives.
+#[derive(Debug)]
+pub struct TreeLock {
+    _locks: Vec<OwnedFd>,
+}
+
+/// Another process has one of the trees.
+#[derive(Debug)]
+pub struct Occupied {
+    /// The folder that both need.
+    pub path: PathBuf,
+    /// Who has it, if the system tells.
+    pub holder: Option<Holder>,
+}
+
+impl fmt::Display for Occupied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.holder {
+            Some(holder) => write!(
+                f,
+                "another seekless run (process {}: {}) acts on files in {path}: wait for its end, or end it \
+                 first; nothing was done",
+                holder.process, holder.command
+            ),
+            None => write!(
+                f,
+                "another process has locked {path} (flock), as a run of seekless does: wait for its end, or \
+                 end it first; nothing was done"
+            ),
+        }
+    }
+}
+
+/// A folder to be locked.
+struct Wanted {
+    path: PathBuf,
+    folder: OwnedFd,
+    exclusive: bool,
+    /// How many folders lie between it and the tree; what is farther away matters less.
+    distance: usize,
+}
+
+impl TreeLock {
+    /// Locks these folders and files with everything below them; their paths are absolute and real.
+    ///
+    /// What cannot be opened is passed over: a lock is a courtesy, and files are looked at again before
+    /// anything is done to them.
+    ///
+    /// # Errors
+    /// If another run has one of them, or a part of one.
+    pub fn take(paths: &[PathBuf]) -> Result<Self, Occupied> {
+        let mut locks = Vec::new();
+        // All processes in one order: of two that want the same, one gets it.
+        for (identity, wanted) in wanted(paths) {
+            match sync::hold(&wanted.folder, wanted.exclusive) {
+                Ok(true) => locks.push(wanted.folder),
+                // No locks there at all.
+                Err(_) => {}
+                Ok(false) => match lock_holder::of(identity) {
+                    lock_holder::Held::ByOthers => {}
+                    lock_holder::Held::ByRun(holder) => {
+                        let (path, holder) = (wanted.path, Some(holder));
+                        return Err(Occupied { path, holder });
+                    }
+                    lock_holder::Held::Unknown => {
+                        let (path, holder) = (wanted.path, None);
+                        return Err(Occupied { path, holder });
+                    }
+                },
+            }
+        }
+        Ok(Self { _locks: locks })
+    }
+}
+
+fn wanted(paths: &[PathBuf]) -> BTreeMap<Identity, Wanted> {
+    let mounts = Mounts::read();
+    let mut wanted: BTreeMap<Identity, Wanted> = BTreeMap::new();
+    let tops = tops(paths);
+    let behind = tops.iter().flat_map(|top| mounts.shared_below(top));
+    let behind: Vec<PathBuf> = behind.take(MOUNTS).collect();
+    for tree in tops.into_iter().chain(behind) {
+        let mut ways = mounts.ways(tree.as_os_str().as_bytes());
+        ways.insert(0, tree);
+        for way in ways {
+            for (distance, path) in way.ancestors().enumerate() {
+                add(&mut wanted, path, distance);
+            }
+        }
+    }
+    // The rest of the run needs descriptors, too.
+    let most = usize::try_from(rlimit::open_files() / 8).unwrap_or(usize::MAX);
+    while wanted.len() > most.max(1) {
+        let farthest = wanted.iter().max_by_key(|(_, wanted)| wanted.distance);
+        let Some((&farthest, _)) = farthest else {
+            break;
+        };
+        wanted.remove(&farthest);
+    }
+    wanted
+}
+
+fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
+    let exclusive = distance == 0;
+    let name = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+    let Ok(folder) = open::folder(open::CWD, &name) else {
+        return;
+    };
+    let Ok(stat) = stat::descriptor(&folder) else {
+        return;
+    };
+    let known = wanted.entry((stat.dev, stat.ino)).or_insert(Wanted {
+        path: path.to_owned(),
+        folder,
+        exclusive,
+        distance,
+    });
+    known.exclusive |= exclusive;
+    known.distance = known.distance.min(distance);
+}
+
+/// The folders at the tops of these paths, a file's own folder for a file: none below another one, and not
+/// too many.
+fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let folder = |path: &PathBuf| match path.is_dir() {
+        true => Some(path.clone()),
+        // What is gone with its folder is nothing to act on.
+        false => path.parent().filter(|p| p.is_dir()).map(Path::to_owned),
+    };
+    few_folders(paths.iter().filter_map(folder).collect())
+}
+
+/// The highest of these folders, or folders above them where there are too many.
+pub fn few_folders(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let deepest = folders.iter().map(|path| path.components().count()).max();
+    for depth in (1..=deepest.unwrap_or(0)).rev() {
+        let mut tops: Vec<PathBuf> = Vec::new();
+        // A folder comes before what is in it: parts are compared one by one.
+        let cut = folders.iter().map(|path| path.components().take(depth));
+        let cut: BTreeSet<PathBuf> = cut.map(|parts| parts.collect()).collect();
+        for path in cut {
+            if !tops.last().is_some_and(|top| path.starts_with(top)) {
+                tops.push(path);
+            }
+        }
+        if tops.len() <= TREES {
+            return tops;
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covered<const N: usize>(paths: [&str; N]) -> Vec<String> {
+        let tops = few_folders(paths.into_iter().map(PathBuf::from).collect());
+        tops.iter().map(|top| top.display().to_string()).collect()
+    }
+
+    #[test]
+    fn few_folders_stand_for_many() {
+        assert_eq!(covered([]), [""; 0]);
+        assert_eq!(covered(["/"]), ["/"]);
+        assert_eq!(
+            covered(["/a/b/c", "/a/b", "/a/b-2", "/a/b c", "/d"]),
+            ["/a/b", "/a/b c", "/a/b-2", "/d"]
+        );
+        let many = (0..1000).map(|n| PathBuf::from(format!("/a/{}/{n}", n % 10)));
+        let tops = few_folders(many.collect());
+        assert_eq!(tops.len(), 10);
+        assert_eq!(tops[3], Path::new("/a/3"));
+    }
+
+    #[test]
+    fn a_lock_is_met_from_above_from_below_and_by_another_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let top = folder.path().canonicalize().expect("real");
+        let path = |name: &str| top.join(name);
+        for name in ["a/b/c", "d"] {
+            std::fs::create_dir_all(path(name)).expect("a folder");
+        }
+        std::fs::write(path("a/b/file"), "x").expect("written");
+        let take = |name: &str| TreeLock::take(&[path(name)]);
+        let held = take("a/b").expect("free");
+        for (name, is_free) in [
+            ("a/b", false),
+            ("a", false),
+            ("a/b/c", false),
+            ("a/b/file", false),
+            ("d", true),
+            ("", false),
+        ] {
+            // This process is no run of seekless, as its name tells, but it may not be seen, either.
+            let taken = wanted(&[path(name)])
+                .values()
+                .all(|wanted| sync::hold(&wanted.folder, wanted.exclusive) == Ok(true));
+            assert_eq!(taken, is_free, "{name}");
+        }
+        drop(held);
+        assert!(take("a").is_ok());
+    }
+}

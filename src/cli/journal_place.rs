@@ -1,0 +1,111 @@
+//! Where the journals are, and how a run in them is named in a command.
+
+use std::path::{Path, PathBuf};
+
+use seekless::action::{JournalError, Run};
+use seekless::report::escape::escape;
+
+use super::config_folder;
+use super::script;
+
+/// The folder that journals are in.
+#[derive(Clone, Debug)]
+pub struct JournalPlace {
+    /// The folder.
+    pub folder: PathBuf,
+    /// As the user named it; `None` if it is the usual one.
+    given: Option<PathBuf>,
+}
+
+impl JournalPlace {
+    /// The folder that was named, else the usual one.
+    pub fn of(given: Option<&Path>) -> Result<Self, &'static str> {
+        let folder = match given {
+            Some(given) => std::path::absolute(given).ok(),
+            None => config_folder::journals(),
+        };
+        let folder = folder.ok_or(
+            "there is no place for journals: set HOME or XDG_STATE_HOME to an absolute path, or name one with --journal DIR",
+        )?;
+        Ok(Self {
+            given: given.map(|_| folder.clone()),
+            folder,
+        })
+    }
+
+    /// The command that undoes this run.
+    pub fn undo(&self, run: &str) -> String {
+        format!("seekless undo{} {run}", self.option())
+    }
+
+    /// The command that only clears up after it.
+    pub fn sweep(&self, run: &str) -> String {
+        format!("seekless undo{} --sweep {run}", self.option())
+    }
+
+    /// The command that lists the runs.
+    pub fn list(&self) -> String {
+        format!("seekless undo{} --list", self.option())
+    }
+
+    fn option(&self) -> String {
+        use std::os::unix::ffi::OsStrExt;
+        self.given
+            .as_ref()
+            .map(|folder| {
+                let quoted = script::quoted(folder.as_os_str().as_bytes());
+                format!(" --journal {}", String::from_utf8_lossy(&quoted))
+            })
+            .unwrap_or_default()
+    }
+
+    /// What went wrong, and what to do about it.
+    pub fn with_way_out(&self, error: &JournalError) -> String {
+        match error {
+            JournalError::Missing(_) => format!("{error}: see {}", self.list()),
+            JournalError::Busy(_) => format!("{error}: wait for its end, or end it first"),
+            JournalError::Shared(folder, _) => format!(
+                "{error}: chmod 700 {0}, or name a folder for journals alone with --journal DIR",
+                folder.display()
+            ),
+            JournalError::Folder(..) | JournalError::File(..) => {
+                format!("{error}; name another folder with --journal DIR")
+            }
+            JournalError::InTheWay { name, before, .. } => {
+                let before = before.as_ref();
+                let before = before.map(|run| {
+                    format!(
+                        " To take back the run before it ({}): {}.",
+                        words(run),
+                        self.undo(&run.name)
+                    )
+                });
+                format!(
+                    "{error}, and nobody can tell whether that was the last run; nothing was undone.{} If that \
+                     run needs no undo, move the file away: {}",
+                    before.unwrap_or_default(),
+                    self.folder.join(name).display()
+                )
+            }
+            JournalError::Either { last, before } => format!(
+                "{error}: say which to undo. The last run ({}): {}. The one that was cut short ({}): {}",
+                words(last),
+                self.undo(&last.name),
+                words(before),
+                self.undo(&before.name)
+            ),
+            error => error.to_string(),
+        }
+    }
+}
+
+/// A run's command line.
+pub fn words(run: &Run) -> String {
+    command(&run.header)
+}
+
+/// The same of what a journal's first line says.
+pub fn command(header: &seekless::action::RunHeader) -> String {
+    let words = header.command.iter().map(|word| escape(&word.0));
+    words.collect::<Vec<_>>().join(" ")
+}

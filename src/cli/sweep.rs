@@ -1,0 +1,155 @@
+//! Runs that were cut short and left something: said wherever their folders are looked at again, and cleared
+//! up before anything else is done there.
+
+use std::path::{Path, PathBuf};
+
+use seekless::action::{self, CutShort, JournalError, Reversion, TreeLock, UndoTally};
+
+use super::exit::Exit;
+use super::journal_place::{JournalPlace, command as words};
+use super::progress_text::count;
+use super::question::{self, Answer};
+use super::resolve_act::Use;
+use super::sanitize::complain;
+use super::summary::plural;
+use super::undo::say;
+use super::undo_text;
+use super::voice::Voice;
+
+/// Names what lies in these trees, and how to clear it up.
+pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, voice: &Voice) {
+    for run in left_in(place, trees) {
+        voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+    }
+}
+
+/// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
+pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: &Voice) -> Exit {
+    let mut exit = Exit::Done;
+    for run in left_in(place, || trees.to_vec()) {
+        let agreed = match use_of_plan {
+            _ if run.in_undo => false,
+            Use::Show | Use::Script => false,
+            Use::Act => {
+                voice.complain(&format!(
+                    "{}; it is put back as it was before that, first",
+                    what(&run)
+                ));
+                true
+            }
+            Use::Confirm => {
+                voice.complain(&what(&run));
+                let question = "Put it back as it was before that, first? [y/N]";
+                matches!(question::ask(voice, question), Answer::Said(said) if question::is_yes(&said))
+            }
+        };
+        if !agreed {
+            voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+            continue;
+        }
+        let swept = Reversion::open(&place.folder, Some(&run.name));
+        let left = match swept {
+            Ok(reversion) => {
+                let tally = swept_up(reversion, place, &mut |line| voice.complain(line));
+                voice.line(&undo_text::lines(&tally)[0]);
+                tally.refused > 0
+            }
+            Err(error) => {
+                voice.complain(&place.with_way_out(&error));
+                true
+            }
+        };
+        if left {
+            exit = Exit::SomeLeft;
+        }
+    }
+    exit
+}
+
+/// `seekless undo --sweep`: clears up after one run, or after all that need it.
+pub fn command(place: &JournalPlace, run: Option<&str>, quiet: bool) -> Result<Exit, JournalError> {
+    let runs = match run {
+        Some(run) => vec![run.to_owned()],
+        None => {
+            let runs = action::cut_short(&place.folder)?.into_iter();
+            runs.filter(|run| !run.in_undo)
+                .map(|run| run.name)
+                .collect()
+        }
+    };
+    if runs.is_empty() && !quiet {
+        say("No run was cut short that left anything lying about.");
+    }
+    let mut exit = Exit::Done;
+    for run in runs {
+        let reversion = Reversion::open(&place.folder, Some(&run))?;
+        let _lock = match TreeLock::take(&reversion.places()) {
+            Ok(lock) => lock,
+            Err(occupied) => {
+                complain(&occupied.to_string());
+                return Ok(Exit::Nothing);
+            }
+        };
+        let tally = swept_up(reversion, place, &mut complain);
+        if !quiet {
+            undo_text::lines(&tally).iter().for_each(|line| say(line));
+        }
+        if tally.refused > 0 || tally.unwritten.is_some() || !tally.damaged.is_empty() {
+            exit = Exit::SomeLeft;
+        }
+    }
+    Ok(exit)
+}
+
+fn swept_up(
+    reversion: Reversion,
+    place: &JournalPlace,
+    complain: &mut dyn FnMut(&str),
+) -> UndoTally {
+    let tally = reversion.sweep(&mut |step| {
+        if let Some(problem) = undo_text::problem(step) {
+            complain(&problem);
+        }
+    });
+    for line in undo_text::of_the_journal(&tally, place) {
+        complain(&line);
+    }
+    tally
+}
+
+fn left_in(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) -> Vec<CutShort> {
+    let runs = action::cut_short(&place.folder).unwrap_or_default();
+    if runs.is_empty() {
+        return runs;
+    }
+    let folder = |tree: PathBuf| match tree.is_dir() {
+        true => Some(tree),
+        false => tree.parent().map(Path::to_owned),
+    };
+    let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();
+    let runs = runs.into_iter();
+    runs.filter_map(|run| run.within(&trees)).collect()
+}
+
+fn what(run: &CutShort) -> String {
+    let number = run.files.len() as u64;
+    let undo = if run.in_undo { "an undo of " } else { "" };
+    format!(
+        "{undo}run {} ({}) was cut short while it was busy with {} {} here",
+        run.name,
+        words(&run.header),
+        count(number),
+        plural(number, "file", "files"),
+    )
+}
+
+fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
+    match run.in_undo {
+        true => format!("{} goes on where it was", place.undo(&run.name)),
+        false => format!(
+            "{} puts back what was half done, {} takes back all of it",
+            place.sweep(&run.name),
+            place.undo(&run.name)
+        ),
+    }
+}

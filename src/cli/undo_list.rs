@@ -1,0 +1,62 @@
+//! `seekless undo --list`: the runs that have a journal.
+
+use std::io::{self, ErrorKind, Write};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use seekless::action::{self, JournalError, Run};
+
+use super::exit::Exit;
+use super::journal_place::{JournalPlace, words};
+use super::progress_text::count;
+use super::sanitize::complain;
+
+/// The newest last, where a terminal shows it. What cannot be told is named.
+pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
+    let mut exit = Exit::Done;
+    for found in action::journals(&place.folder)? {
+        let line = match &found.run {
+            Ok(run) => line(run),
+            Err(_) => format!("{}  cannot be told", found.name),
+        };
+        match writeln!(io::stdout(), "{line}") {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
+            Err(error) => {
+                complain(&format!("cannot write to standard output: {error}"));
+                return Ok(Exit::Nothing);
+            }
+            Ok(()) => {}
+        }
+        let flaw = match found.run {
+            Err(flaw) => flaw.to_string(),
+            Ok(run) if run.damaged > 0 => format!("{} lines are damaged", run.damaged),
+            Ok(_) => continue,
+        };
+        complain(&format!(
+            "journal {}: {flaw}",
+            place.folder.join(&found.name).display()
+        ));
+        exit = Exit::SomeLeft;
+    }
+    Ok(exit)
+}
+
+fn line(run: &Run) -> String {
+    let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
+    let time = time.to_zoned(TimeZone::system());
+    let state = match run {
+        Run { undone: true, .. } => "undone",
+        Run { busy: true, .. } => "going on",
+        Run {
+            cut_short: true, ..
+        } => "interrupted",
+        _ => "done",
+    };
+    format!(
+        "{}  {}  {state:11}  {:>9} steps  {}",
+        run.name,
+        time.strftime("%Y-%m-%d %H:%M:%S"),
+        count(run.steps as u64),
+        words(run),
+    )
+}
