@@ -80,6 +80,7 @@ pub fn find(
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
         past_cache: past_cache.then(|| LargePages::new(memory.past_cache())),
+        passes_holes: config.uses(Idea::Holes),
         order: config.order,
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),

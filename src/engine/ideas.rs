@@ -23,6 +23,8 @@ pub enum Idea {
     ReadAhead,
     /// What is hardly wanted a second time read past the page cache.
     PastCache,
+    /// Holes hashed without being read.
+    Holes,
     /// Files read while folders are still being listed.
     Overlap,
 }
@@ -76,6 +78,11 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
         "reading stretches and huge files past the page cache",
     ),
     (
+        Idea::Holes,
+        "holes",
+        "passing over holes: they are read like data",
+    ),
+    (
         Idea::Overlap,
         "overlap",
         "overlap: nothing is read before the walk is over",
@@ -84,7 +91,7 @@ const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
 
 impl Idea {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Ring,
         Self::OpenFolders,
         Self::Tails,
@@ -95,6 +102,7 @@ impl Idea {
         Self::Parts,
         Self::ReadAhead,
         Self::PastCache,
+        Self::Holes,
         Self::Overlap,
     ];
 

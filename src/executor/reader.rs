@@ -1,7 +1,7 @@
 //! Opens one file, reads it and makes sure that it was the right one.
 
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,6 +20,7 @@ use super::budget::Budgets;
 use super::buffer::{Buffer, LargePages};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
+use super::holes;
 use super::scheduler::read_stamp;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
@@ -50,6 +51,8 @@ pub struct Settings {
     pub part: Option<u64>,
     /// What is read past the page cache is read into these; none if nothing is.
     pub past_cache: Option<LargePages>,
+    /// What a file system calls a hole is taken for zeros, where it can be believed.
+    pub passes_holes: bool,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
     /// How much may be read from each device.
@@ -119,6 +122,11 @@ impl<F: Fold> Reader<F> {
             Errno::LOOP | Errno::NXIO | Errno::NODEV => Failure::Changed,
             error => Failure::Refused(error),
         })
+    }
+
+    /// True if a file of which this was seen has holes that need not be read.
+    pub fn is_thin(&self, fd: impl AsFd, seen: &Stat) -> bool {
+        self.settings.passes_holes && holes::is_thin(fd, seen)
     }
 
     /// Takes bytes out of the device's budget, waiting until they may be read.

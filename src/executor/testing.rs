@@ -140,6 +140,7 @@ pub fn settings(folder: &Path) -> Settings {
         read_ahead: true,
         part: None,
         past_cache: None,
+        passes_holes: true,
         order: SweepOrder::Physical,
         budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),

@@ -19,7 +19,7 @@ use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
 use crate::executor::fold::Fold;
-use crate::executor::holes::{self, Holes};
+use crate::executor::holes::Holes;
 use crate::executor::reader::{Reader, expected, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
 
@@ -102,7 +102,7 @@ fn open_all<'a, F: Fold>(
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push(File {
                 task,
-                holes: Holes::of(holes::is_thin(&fd, &now)),
+                holes: Holes::of(reader.is_thin(&fd, &now)),
                 fd,
                 kin: Vec::new(),
             }),

@@ -18,7 +18,6 @@ use rustix::io::Errno;
 use crate::sys::fadvise::{self, Advice};
 
 use super::fold::Fold;
-use super::holes;
 use super::parts::{Parts, Team};
 use super::reader::{PIECE, Reader, expected, refused};
 use super::source::Source;
@@ -155,7 +154,7 @@ impl<F: Fold> Stream<F> {
 
     fn begin(&mut self, reader: &mut Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
         let now = expected(&task, fd.as_fd())?;
-        let is_thin = holes::is_thin(&fd, &now);
+        let is_thin = reader.is_thin(&fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
         let fd = Arc::new(fd);
