@@ -17,7 +17,10 @@ fn much_to_read() -> Tree {
 fn ctrl_c_reports_what_is_known_as_incomplete() {
     let tree = much_to_read();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let child = seekless(tree.root(), "find -f json .").spawn();
+        let child = seekless(tree.root(), "find -f json .")
+            // Whoever runs the tests may have it ignored.
+            .before(|| hangups(libc::SIG_DFL))
+            .spawn();
         wait_until_busy(&child);
         kill_process(pid(&child), signal).expect("it runs");
         let run = finish(child).exits(130);
@@ -39,15 +42,8 @@ fn an_interrupted_search_for_unique_files_calls_nothing_unique_that_was_not_comp
 #[test]
 fn a_hangup_that_was_ignored_from_the_beginning_is_ignored() {
     let tree = much_to_read();
-    let ignore = || {
-        // SAFETY: one system call with two numbers.
-        match unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) } {
-            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
-            _ => Ok(()),
-        }
-    };
     let child = seekless(tree.root(), "find -f json .")
-        .before(ignore)
+        .before(|| hangups(libc::SIG_IGN))
         .spawn();
     wait_until_busy(&child);
     kill_process(pid(&child), Signal::HUP).expect("it runs");
@@ -55,4 +51,12 @@ fn a_hangup_that_was_ignored_from_the_beginning_is_ignored() {
     kill_process(pid(&child), Signal::INT).expect("it runs");
     let run = finish(child).exits(130);
     assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
+}
+
+fn hangups(what: libc::sighandler_t) -> std::io::Result<()> {
+    // SAFETY: one system call with two numbers.
+    match unsafe { libc::signal(libc::SIGHUP, what) } {
+        libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
+    }
 }
