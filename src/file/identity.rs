@@ -49,6 +49,9 @@ const UNIQUE: &[u64] = &[
     0x2405_1905, // ubifs
     0x7371_7368, // squashfs
     0xe0f5_e1e2, // erofs
+    // overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file is
+    // copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file.
+    0x794c_7630,
     // NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the
     // client refuses a file whose fileid has changed.
     0x6969,
@@ -266,7 +269,7 @@ mod tests {
         for (name, magic) in [
             ("fuse", 0x6573_5546),
             ("vfat", 0x4d44),
-            ("overlay", 0x794c_7630),
+            ("cifs", 0xff53_4d42),
             ("9p", 0x0102_1997),
             ("new", 1),
         ] {
