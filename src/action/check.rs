@@ -185,6 +185,17 @@ impl Pair {
         self.keeper.identity() == self.victim.identity()
     }
 
+    /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now, or
+    /// to something else, both names led to one file: through two mounts of one folder, for instance.
+    pub fn look_without_victim(&self) -> Result<(), Skip> {
+        self.last_look().map_err(|skip| match skip {
+            Skip::Keeper(
+                unfit @ (Unfit::Gone | Unfit::NotRegular | Unfit::Changed(Change::Identity)),
+            ) => Skip::SeemOne(unfit),
+            skip => skip,
+        })
+    }
+
     /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.
     pub fn last_look(&self) -> Result<(), Skip> {
         self.keeper.still_there().map_err(Skip::Keeper)?;

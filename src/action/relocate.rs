@@ -35,7 +35,9 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
     if !leads_to(folder, name, victim.identity()) {
         return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
     }
-    act.pair.last_look().map_err(|skip| back(skip.into()))?;
+    act.pair
+        .look_without_victim()
+        .map_err(|skip| back(skip.into()))?;
     sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
     Ok(Some(()))
 }

@@ -181,6 +181,11 @@ pub enum Skip {
         "is the kept file itself under another name; left alone, removing it would free nothing"
     )]
     SameFile,
+    /// The keeper's name led elsewhere once the victim's was set aside, which was put back.
+    #[error(
+        "and the kept name seem to lead to one file: while this name was set aside, the other {0}; left alone"
+    )]
+    SeemOne(Unfit),
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,

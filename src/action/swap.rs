@@ -46,7 +46,7 @@ pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
 pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
     let folder = &act.pair.victim.place.folder;
     act.pair
-        .last_look()
+        .look_without_victim()
         .map_err(|skip| put_back(act, skip.into()))?;
     unlink::file(folder, act.temporary)
         .map_err(|error| put_back(act, failed("remove it")(error)))?;
@@ -119,7 +119,9 @@ pub fn replace(
     if !leads_to(folder, aside, victim.identity()) {
         return Err(back(REPLACED.into()));
     }
-    act.pair.last_look().map_err(|skip| back(skip.into()))?;
+    act.pair
+        .look_without_victim()
+        .map_err(|skip| back(skip.into()))?;
     unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
@@ -155,7 +157,7 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
         false => rename::no_replace(folder, aside, folder, name),
     });
     match restored {
-        Ok(()) => Err(Skip::Keeper(Unfit::Changed(Change::Identity)).into()),
+        Ok(()) => Err(Skip::SeemOne(Unfit::Gone).into()),
         Err(error) => Err(stuck(act, error)),
     }
 }
