@@ -144,10 +144,14 @@ impl Actor {
         self.finish(&mut tell);
     }
 
-    /// How many steps one portion should have: each holds up to two files open until the portion's end.
+    /// How many steps one portion should have.
+    ///
+    /// Until its end each step holds its kept file and its folder open, and both are opened once more, or are at
+    /// hand in another thread, while they are synced. Two dozen descriptors are for the journal, the locks and
+    /// the step at hand.
     pub fn portion(&self) -> usize {
         let descriptors = usize::try_from(crate::sys::rlimit::open_files()).unwrap_or(usize::MAX);
-        (descriptors / 4).clamp(1, BATCH)
+        (descriptors.saturating_sub(24) / 6).clamp(1, BATCH)
     }
 
     /// Carries out a portion of steps. Those of one group belong together: all of them are done, or none.

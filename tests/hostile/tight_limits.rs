@@ -30,6 +30,29 @@ fn twenty_descriptors_are_enough_for_a_search() {
 }
 
 #[test]
+fn forty_descriptors_are_enough_for_an_action() {
+    for action in [
+        "remove",
+        "remove --trash",
+        "hardlink",
+        "symlink",
+        "move --to to",
+    ] {
+        let (mut tree, state) = (Tree::new(), tempfile::tempdir().expect("a folder"));
+        for number in 0..150 {
+            // Each file has a folder of its own, which is held open until it has been synced.
+            let names = ["a", "b"].map(|side| format!("x/{number}/{side}/file"));
+            tree = tree.copies(names.each_ref().map(String::as_str), noise(number, 3_000));
+        }
+        let run = seekless(tree.root(), &format!("{action} --yes x"));
+        let run = run
+            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
+            .env("XDG_DATA_HOME", state.path().to_str().expect("plain"));
+        run.descriptors(40).run().exits(0).says("150 files");
+    }
+}
+
+#[test]
 fn too_few_descriptors_are_said_at_once() {
     let tree = tree();
     for (most, inherited) in [(8, 0), (64, 55)] {
