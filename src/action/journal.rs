@@ -26,7 +26,7 @@ pub enum JournalError {
     #[error("cannot list the journals in {0}: {1}")]
     List(PathBuf, io::Error),
     /// The folder is not its user's alone.
-    #[error("cannot write a journal in {0}: others may look into that folder (mode {1:o})")]
+    #[error("cannot write a journal in {0}: other users can access that folder (mode {1:o})")]
     Shared(PathBuf, u32),
     /// A journal cannot be read or written.
     #[error("journal {0}: {1}")]

@@ -49,7 +49,7 @@ pub enum Flaw {
     Everything,
     /// A later seekless wrote it.
     #[error(
-        "it is of version {0}, and this seekless reads versions 1 to {max}: a newer one can undo it",
+        "it has version {0}, and this seekless reads versions 1 to {max}: undo it with a newer seekless",
         max = record::VERSION
     )]
     Version(u32),

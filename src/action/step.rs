@@ -194,7 +194,7 @@ pub enum Skip {
     },
     /// `hardlink`: the kept file can have no further name.
     #[error(
-        "the kept file has as many names as its file system allows; stays, and what follows in its set is linked to this file"
+        "the kept file has as many names as its file system allows; this file stays, and the remaining files of its set become links to it"
     )]
     Full,
     /// They hold different bytes.
@@ -236,9 +236,7 @@ pub enum Unfit {
     #[error("is in an immutable folder (chattr -i on the folder makes it changeable)")]
     ImmutableFolder,
     /// Names in its folder may only be added (`chattr +a` on the folder).
-    #[error(
-        "is in a folder that can only be added to (chattr -a on the folder makes it changeable)"
-    )]
+    #[error("is in an append-only folder (chattr -a on the folder makes it changeable)")]
     AppendOnlyFolder,
     /// It cannot be opened or read.
     #[error("cannot be read: {0}")]

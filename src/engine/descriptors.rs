@@ -18,7 +18,7 @@ const LEAST: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "only {free} more files can be open at a time, and a search needs {LEAST}: \
-     raise the limit (ulimit -n 64), or close what this program inherits"
+     raise the limit (ulimit -n 64), or close descriptors that this program inherits"
 )]
 pub struct TooFew {
     free: usize,
