@@ -120,8 +120,8 @@ pub struct Step {
     /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
     /// path without its leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,
-    /// Digest of the content as reported. Nothing is done because of it; with [`Settings::trust_hash`] it is what
-    /// the journal keeps, for undo to prove.
+    /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it
+    /// for undo.
     pub digest: Option<ContentDigest>,
 }
 
@@ -184,7 +184,7 @@ pub enum Skip {
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,
-    /// It must not be parted from a file that stays; this is why that one does.
+    /// It belongs together with a file that stays, for this reason.
     #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]
     Together {
         /// Absolute path of the other file.

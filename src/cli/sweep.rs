@@ -1,5 +1,5 @@
-//! Runs that were cut short and left something: said wherever their folders are looked at again, and cleared
-//! up before anything else is done there.
+//! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
+//! again, and swept before another action in these folders.
 
 use std::path::{Path, PathBuf};
 

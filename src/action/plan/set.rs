@@ -133,7 +133,7 @@ pub enum Left {
     NoReference,
     /// The set's file below a reference is on another file system.
     ReferenceElsewhere,
-    /// It is a name that is listed already, reached by another path.
+    /// It is the same directory entry as another listed name, reached by another path.
     SameName,
 }
 
