@@ -87,7 +87,9 @@ impl ProblemKind {
             Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
             Self::BrokenLink => "symbolic link leads nowhere",
             Self::BadProfile => "this saved profile is not used",
-            Self::Unsettled => "changed each time it was listed; the answer may not be complete",
+            Self::Unsettled => {
+                "changed each time it was listed; the answer may not be complete (search again once nothing changes it)"
+            }
             Self::NotVerified => "differs byte for byte; left out",
         }
     }

@@ -1,4 +1,4 @@
-//! Symbolic links that lead nowhere once their file is gone are named, before and after.
+//! Symbolic links that an action breaks are named, before and after.
 
 mod common;
 
@@ -51,10 +51,10 @@ fn links_that_will_lead_nowhere_are_named_in_the_plan_and_after_the_run() {
         for name in ["to-a", "to-other", "broken", "way"] {
             assert!(!part.contains(&format!("/{name}\n")), "{name}\n{run}");
         }
-        let run = run.says("6 symbolic links will lead nowhere");
+        let run = run.says("6 symbolic links will be broken");
         assert!(run.stderr_text().contains("links/around"), "{run}");
         let run = stage.run(&format!("{line} --yes --protect a .")).exits(0);
-        let run = run.says("6 symbolic links lead nowhere now");
+        let run = run.says("6 symbolic links are broken now");
         assert!(
             run.stderr_text().matches("links/to-b").count() >= 2,
             "{run}"
@@ -72,13 +72,14 @@ fn links_to_what_has_a_name_still_are_not_named() {
     stage
         .run("remove -n --protect a --protect z .")
         .exits(0)
-        .never_says("lead nowhere");
+        .never_says("be broken");
     // What is left alone in the end has its links still.
     let stage = Stage::new(Tree::new().copies(["a", "b"], "x").symlink("to-b", "b"));
     stage
         .run("remove --yes --protect b --protect a .")
         .exits(0)
-        .never_says("lead nowhere");
+        .never_says("be broken")
+        .never_says("broken now");
 }
 
 #[test]
@@ -91,10 +92,10 @@ fn links_outside_the_searched_paths_are_not_known() {
             .symlink("out/to-b", "../in/b"),
     );
     let run = stage.run("remove -n -E left-out in").exits(0);
-    let run = run.says("1 symbolic link will lead nowhere");
+    let run = run.says("1 symbolic link will be broken");
     assert!(run.stdout_text().contains("in/sub/to-b"), "{run}");
     let run = stage.run("remove -n -d 1 in").exits(0);
-    run.never_says("lead nowhere");
+    run.never_says("be broken");
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn with_a_report_folders_that_lose_a_file_are_looked_through() {
         let run = stage
             .on_report("remove -n --protect a --from -", report)
             .exits(0);
-        let run = run.says("1 symbolic link will lead nowhere");
+        let run = run.says("1 symbolic link will be broken");
         assert!(run.stdout_text().contains("z/beside"), "{run}");
     }
 }

@@ -365,7 +365,7 @@ fn journals_can_be_kept_elsewhere() {
     fs::set_permissions(&tree, fs::Permissions::from_mode(0o755)).expect("mode");
     run(&scene, "hardlink --yes tree --journal tree")
         .exits(2)
-        .says("others may look into that folder")
+        .says("other users can access that folder")
         .says("--journal DIR");
     assert_eq!(mode(&tree), 0o755);
     assert_eq!(picture(&scene.tree()), before);

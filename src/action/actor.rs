@@ -1,4 +1,4 @@
-//! Carries steps out, in portions: looks, writes down what will be done, looks again, does it.
+//! Carries out steps in portions: checks the files, records the steps, checks again, and acts.
 
 mod carry;
 mod draft;
@@ -19,10 +19,10 @@ use super::trouble::{Trouble, failure};
 use crate::sys::fault;
 use crate::sys::sync::Wait;
 
-/// Steps that are written down together, and share one wait for the disk.
+/// Steps that are recorded together, and share one wait for the disk.
 ///
-/// Such a wait takes milliseconds, and up to a second beside a program that writes a lot: the disk takes what
-/// that has written as well. 10,000 steps make five waits.
+/// Such a wait takes milliseconds. It takes up to a second beside a program that writes a lot, since the disk
+/// also takes the data of that program. 10,000 steps need five waits.
 pub const BATCH: usize = 2048;
 
 /// Carries out the steps of one run.
@@ -156,8 +156,8 @@ impl Actor {
 
     /// Carries out a portion of steps. Those of one group belong together: all of them are done, or none.
     ///
-    /// Outcomes are told when they are known to be on the disk: those of one portion with the next one, those of
-    /// the last by [`Actor::finish`].
+    /// An outcome is reported when the step is known to be on the disk: with the next portion, and for the last
+    /// portion by [`Actor::finish`].
     pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
         let mut numbered = Vec::with_capacity(groups.len());
         for group in groups {
@@ -174,7 +174,7 @@ impl Actor {
         }
     }
 
-    /// Waits until all that was done is on the disk, and tells what was not told yet.
+    /// Waits until all steps are on the disk, and reports the outcomes that were not reported yet.
     pub fn finish(&mut self, tell: Tell<'_>) {
         if let Err(error) = self.settle(&[], Vec::new(), tell) {
             // Nothing was to be written down: nothing depends on it.
@@ -182,15 +182,15 @@ impl Actor {
         }
     }
 
-    /// Writes down that the run came to its end: what is said of it then is all that there is to say.
+    /// Records the end of the run: its journal is complete.
     ///
     /// # Errors
-    /// If that cannot be written. The run counts as one that was cut short then.
+    /// If the record cannot be written. The run then counts as cut short.
     pub fn end_of_run(mut self) -> Result<(), JournalError> {
         self.journal.end()
     }
 
-    /// True if a step could not be written down: no other one can be, either.
+    /// True if a step could not be recorded: no further step can be recorded either.
     pub fn is_over(&self) -> bool {
         self.unwritten
     }

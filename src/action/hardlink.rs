@@ -31,8 +31,8 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     let keeper = sketch.keeper.attributes;
     if keeper.immutable || keeper.append_only {
         let hint = match keeper.immutable {
-            true => "it is immutable: chattr -i makes it changeable",
-            false => "it can only be appended to: chattr -a makes it changeable",
+            true => "the kept file is immutable: chattr -i makes it changeable",
+            false => "the kept file is append-only: chattr -a makes it changeable",
         };
         return Err(failure_with(DOING, Errno::PERM, hint));
     }

@@ -22,11 +22,11 @@ pub enum JournalError {
     /// The folder for journals cannot be used.
     #[error("cannot write a journal in {0}: {1}")]
     Folder(PathBuf, io::Error),
-    /// The folder cannot be looked into.
+    /// The folder cannot be listed.
     #[error("cannot list the journals in {0}: {1}")]
     List(PathBuf, io::Error),
-    /// The folder is not its user's alone.
-    #[error("cannot write a journal in {0}: others may look into that folder (mode {1:o})")]
+    /// Other users can access the folder.
+    #[error("cannot write a journal in {0}: other users can access that folder (mode {1:o})")]
     Shared(PathBuf, u32),
     /// A journal cannot be read or written.
     #[error("journal {0}: {1}")]
@@ -43,7 +43,7 @@ pub enum JournalError {
     /// The journal cannot be relied on.
     #[error("journal {0}: {1}")]
     Flawed(String, Flaw),
-    /// Nobody can tell whether this was the last run.
+    /// A journal that cannot be read may be that of the last run.
     #[error("journal {name}: {flaw}")]
     InTheWay {
         /// The journal's name.
@@ -223,7 +223,7 @@ impl Journal {
         self.append(records).map_err(|e| self.failed(e))
     }
 
-    /// Writes down that the run came to its end.
+    /// Records the end of the run.
     pub(super) fn end(&mut self) -> Result<(), JournalError> {
         self.write(&[Record::Ended])
     }
@@ -244,8 +244,8 @@ impl Journal {
         written
     }
 
-    /// Takes the space for these steps' ends, and for undoing all steps so far: both are written down on a
-    /// disk that may be full by then.
+    /// Reserves space for the ends of these steps, and for undoing all steps so far: the disk may be full when
+    /// they are recorded.
     fn reserve(&mut self, records: &[Record]) -> rustix::io::Result<()> {
         let intents = |record: &&Record| matches!(record, Record::Intent(_));
         let begun = records.iter().filter(intents).count() as u64;

@@ -1,4 +1,4 @@
-//! What runs that were cut short left lying about: found by their journals, never by the look of a name.
+//! Leftovers of runs that were cut short: found by their journals, never by the form of a name.
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;
@@ -13,39 +13,39 @@ use super::record::{self, Record, RunHeader};
 use super::{relocate, runs, swap};
 use crate::sys::{stat, sync};
 
-/// A run that was cut short, or whose undo was, and that left something.
+/// A run that was cut short, or whose undo was cut short, and that left unfinished files.
 #[derive(Clone, Debug)]
 pub struct CutShort {
     /// Its name.
     pub name: String,
     /// What it was.
     pub header: RunHeader,
-    /// True if it was an undo of it that was cut short.
+    /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// Files beside which something lies, or which lie there under another name.
+    /// Files with a leftover beside them, or that exist only under a temporary name.
     pub files: Vec<HalfDone>,
 }
 
-/// A file with which a run was busy when it was cut short.
+/// A file whose step was unfinished when the run was cut short.
 #[derive(Clone, Debug)]
 pub struct HalfDone {
     /// The file's own path.
     pub path: PathBuf,
-    /// The folders in which something of it lies.
+    /// The folders that hold a leftover of it.
     folders: Vec<PathBuf>,
 }
 
-/// All runs in this folder that were cut short and left something; the oldest first.
+/// All runs in this folder that were cut short and left unfinished files; the oldest first.
 ///
 /// # Errors
-/// If the folder cannot be listed. Journals that cannot be read are for `undo` to name.
+/// If the folder cannot be listed. `undo` names the journals that cannot be read.
 pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
     let names = runs::names(folder)?.into_iter();
     Ok(names.filter_map(|name| look(folder, name)).collect())
 }
 
 impl CutShort {
-    /// The same, but only what lies in one of these trees; `None` if nothing does.
+    /// The same, but only with files in one of these trees; `None` if there are none.
     pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
         let holds = |folder: &Path| trees.iter().any(|tree| folder.starts_with(tree));
         self.files

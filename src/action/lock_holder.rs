@@ -1,4 +1,4 @@
-//! Who has locked a folder, as `/proc` tells.
+//! The process that has locked a folder, as `/proc` shows it.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What a journal tells afterwards: how far each step of its run came.
+//! What a journal says about a past run: how far each of its steps came.
 
 use super::record::{self, Intent, Record, RunHeader, State};
 use crate::hash::ContentDigest;
@@ -41,19 +41,19 @@ pub(super) struct Past {
 /// Why a journal cannot be relied on as a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
-    /// What the run was cannot be told.
+    /// The line that describes the run is damaged.
     #[error("line 1 is damaged")]
     FirstLine,
-    /// Nothing in it can be told.
+    /// No line can be read.
     #[error("it is empty, or every line is damaged")]
     Everything,
     /// A later seekless wrote it.
     #[error(
-        "it is of version {0}, and this seekless reads versions 1 to {max}: a newer one can undo it",
+        "it has version {0}, and this seekless reads versions 1 to {max}: undo it with a newer seekless",
         max = record::VERSION
     )]
     Version(u32),
-    /// The system does not let us.
+    /// The file cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(std::io::Error),
 }

@@ -127,7 +127,7 @@ pub struct Intent {
     pub keeper_state: State,
     /// Name in the victim's folder that is used on the way and does not remain.
     pub temporary: String,
-    /// Files that belong together and go as a whole or not at all: the number of the first of these steps.
+    /// The number of the first step of a group of files that goes as a whole or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<u64>,
     /// `move`, `trash`: where it goes, an absolute path.
@@ -155,7 +155,7 @@ pub enum Record {
         step: u64,
         /// What has the name now, or what was moved: a copy has another inode than the original.
         now: Option<State>,
-        /// The content that was compared, or that the report told where nothing was compared.
+        /// Digest of the content that was compared, or the reported digest if nothing was compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Blake3>,
     },
@@ -175,11 +175,11 @@ pub enum Record {
     Ended,
     /// An undo begins.
     Undoing,
-    /// An undo came to its end, and something is left that it refused.
+    /// An undo came to its end, and refused some steps.
     UndoEnded,
     /// An undo came to its end with nothing left to undo.
     AllUndone,
-    /// What the run left lying about when it was cut short is cleared up.
+    /// A sweep restored the files that the run left unfinished.
     Swept,
 }
 
@@ -213,7 +213,7 @@ pub fn parse(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(sound(line)?).ok()
 }
 
-/// The version that a first line tells, whatever else a later version wrote there.
+/// The version in a first line, whatever else a later version wrote there.
 pub fn version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     struct First {

@@ -159,13 +159,15 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<O
 }
 
 fn changeable(folder: &OwnedFd) -> Result<(), Trouble> {
-    const DOING: &str = "put it into the folder it goes to";
+    const DOING: &str = "put it into its destination folder";
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {
-        (true, _) => refused("that folder is immutable: chattr -i on it makes it changeable"),
+        (true, _) => {
+            refused("the destination folder is immutable: chattr -i on it makes it changeable")
+        }
         (_, true) => {
-            refused("that folder can only be added to: chattr -a on it makes it changeable")
+            refused("the destination folder is append-only: chattr -a on it makes it changeable")
         }
         _ => Ok(()),
     }

@@ -19,7 +19,7 @@ pub struct Run {
     pub header: RunHeader,
     /// How many steps were about to be done.
     pub steps: usize,
-    /// How many of them are not known to have ended: more than none after a crash only.
+    /// How many of them are not known to have ended; nonzero only after a crash.
     pub unfinished: usize,
     /// True if all of it was undone.
     pub undone: bool,
@@ -36,7 +36,7 @@ pub struct Run {
 pub struct Found {
     /// The run's name.
     pub name: String,
-    /// The run, or why nobody can tell what it was.
+    /// The run, or why its journal cannot be read.
     pub run: Result<Run, Flaw>,
 }
 
@@ -98,8 +98,8 @@ fn look(folder: &Path, name: &str) -> Result<Run, Flaw> {
 /// The last run that did anything: the one that is meant if none is named.
 ///
 /// # Errors
-/// If there is none, if nobody can tell whether a later file was one, or if the run before it was cut
-/// short, so that both may be meant.
+/// If there is none, if a later journal cannot be read, or if the run before it was cut short, so that either
+/// of the two may be meant.
 pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
     let mut runs = acting(folder)?;
     let last = match runs.next().ok_or(JournalError::Nothing)? {

@@ -1,4 +1,4 @@
-//! Whether a kept file would survive a loss of power: its copy is about to go.
+//! Whether a kept file is on the disk, so that it survives a loss of power when its copy goes.
 
 use std::collections::HashMap;
 

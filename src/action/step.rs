@@ -120,8 +120,8 @@ pub struct Step {
     /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
     /// path without its leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,
-    /// Digest of the content as reported. Nothing is done because of it; with [`Settings::trust_hash`] it is what
-    /// the journal keeps, for undo to prove.
+    /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it
+    /// for undo.
     pub digest: Option<ContentDigest>,
 }
 
@@ -189,7 +189,7 @@ pub enum Skip {
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,
-    /// It must not be parted from a file that stays; this is why that one does.
+    /// It belongs together with a file that stays, for this reason.
     #[error("belongs together with {}, which stays ({why}); left alone", String::from_utf8_lossy(.with))]
     Together {
         /// Absolute path of the other file.
@@ -199,7 +199,7 @@ pub enum Skip {
     },
     /// `hardlink`: the kept file can have no further name.
     #[error(
-        "the kept file has as many names as its file system allows; stays, and what follows in its set is linked to this file"
+        "the kept file has as many names as its file system allows; this file stays, and the remaining files of its set become links to it"
     )]
     Full,
     /// They hold different bytes.
@@ -241,9 +241,7 @@ pub enum Unfit {
     #[error("is in an immutable folder (chattr -i on the folder makes it changeable)")]
     ImmutableFolder,
     /// Names in its folder may only be added (`chattr +a` on the folder).
-    #[error(
-        "is in a folder that can only be added to (chattr -a on the folder makes it changeable)"
-    )]
+    #[error("is in an append-only folder (chattr -a on the folder makes it changeable)")]
     AppendOnlyFolder,
     /// It cannot be opened or read.
     #[error("cannot be read: {0}")]

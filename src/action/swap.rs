@@ -58,9 +58,8 @@ pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
 pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     let before = act.pair.victim.stat.links;
     let now = stat::fresh_descriptor(&act.pair.keeper.file).ok()?.links;
-    (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
-        format!("had {before} names before and has {now} now: look at what else has changed it")
-    })
+    (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before))
+        .then(|| format!("had {before} names before and has {now} now: check what else changed it"))
 }
 
 /// Writes a victim that was removed again, from what is still open. Hands on why, or why that is not possible.

@@ -1,4 +1,4 @@
-//! Two runs that change files never work in one tree at a time.
+//! Two runs that change files never work in one tree at the same time.
 //!
 //! Each step is proven by itself, but not against the plan of another process: one may make a link to what the
 //! other moves away a moment later. So a run locks its trees (`flock`): the folders at their tops exclusively,
@@ -30,12 +30,12 @@ pub struct TreeLock {
     _locks: Vec<OwnedFd>,
 }
 
-/// Another process has one of the trees.
+/// Another process has locked one of the trees.
 #[derive(Debug)]
 pub struct Occupied {
     /// The folder that both need.
     pub path: PathBuf,
-    /// Who has it, if the system tells.
+    /// The process that holds the lock, if it can be seen.
     pub holder: Option<Holder>,
 }
 
@@ -70,8 +70,7 @@ struct Wanted {
 impl TreeLock {
     /// Locks these folders and files with everything below them; their paths are absolute and real.
     ///
-    /// What cannot be opened is passed over: a lock is a courtesy, and files are looked at again before
-    /// anything is done to them.
+    /// A folder that cannot be opened is not locked: each step checks its files again in any case.
     ///
     /// # Errors
     /// If another run has one of them, or a part of one.

@@ -79,7 +79,7 @@ pub struct UndoTally {
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
     pub damaged: Vec<usize>,
-    /// Why not all that was done could be written into the journal. Undo called again finds it done.
+    /// Why the journal could not record every undone step. A second undo finds these files restored.
     pub unwritten: Option<String>,
 }
 
@@ -89,8 +89,8 @@ pub struct UndoTally {
 /// as well: it goes on where it was.
 ///
 /// # Errors
-/// If there is no such run, it still goes on, its journal cannot be read, or nobody can tell which run is the
-/// last one.
+/// If there is no such run, it still goes on, its journal cannot be read, or the last run cannot be
+/// determined.
 pub fn undo(
     folder: &Path,
     run: Option<&str>,
@@ -149,7 +149,7 @@ impl Reversion {
 
     /// Says what would be done, and does nothing.
     ///
-    /// What would have to be read to be proven is read only where its times do not prove it already.
+    /// A file is read only if its times do not prove its content.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let torn = torn(&self.past);
@@ -204,7 +204,7 @@ impl Reversion {
         tally
     }
 
-    /// Puts back only what was half done when the run was cut short, and leaves what it did.
+    /// Restores only the files that the run left unfinished when it was cut short; finished steps stay done.
     pub fn sweep(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::default();

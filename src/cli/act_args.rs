@@ -61,7 +61,7 @@ pub struct StayArgs {
     ///
     /// DIR is searched as well. A set without a file in DIR is left alone, however many copies it has
     /// elsewhere. (To prefer DIR in all sets instead, use --keep 'under DIR' and give DIR as a PATH.) May be
-    /// repeated: one of the folders must hold a file of the set.
+    /// repeated: a file of the set in one of the folders is enough.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub reference: Vec<OsString>,
 
@@ -124,7 +124,7 @@ pub struct WayArgs {
 
     /// Keep the journal, which undo needs, in this folder
     ///
-    /// The folder is for journals alone; it is made if it is missing. undo is told the same folder.
+    /// The folder must hold nothing but journals; it is made if it is missing. Give undo the same --journal DIR.
     /// [default: $XDG_STATE_HOME/seekless/journals, below ~/.local/state if that is not set]
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,

@@ -1,6 +1,6 @@
-//! Problems that differ in nothing but their path, of which only so many are named.
+//! Problems that differ only in their path: a limited number of each kind is named.
 //!
-//! A search of `/sys` meets 14,000 files that cannot be read: named one by one they push everything else out of sight.
+//! A search of `/sys` meets 14,000 files that cannot be read. Named one by one, they would hide every other message.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -75,8 +75,8 @@ pub enum Command {
     ///
     /// Moved files and those in the trash return to their places, links become files of their own again,
     /// with the owner, mode and times that they had. What changed since is named and left alone. After a
-    /// crash it also clears up what was left lying about. It can be called again at any time. On a terminal
-    /// it says what it would do, and asks once.
+    /// crash undo also removes leftovers. It can be called again at any time. On a terminal undo says what it
+    /// would do, and asks once.
     #[command(after_long_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
 
@@ -119,21 +119,22 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
-    /// Only put back what was half done when a run was cut short: RUN, or all that need it
+    /// Only restore files that a run left unfinished when it was cut short: RUN, or all such runs
     ///
-    /// What the run did by then stays done. An action on the same folders does so by itself, first.
+    /// Steps that the run finished stay done. An action on the same folders does this first, after a question
+    /// or with --yes.
     #[arg(long, conflicts_with_all = ["list", "dry_run"])]
     pub sweep: bool,
 
-    /// Print what would become of each file, and do nothing
+    /// Print what undo would do to each file, and do nothing
     #[arg(short = 'n', long, conflicts_with = "list")]
     pub dry_run: bool,
 
-    /// Do it without asking; without a terminal nothing is asked in any case
+    /// Do it without asking; without a terminal undo never asks
     #[arg(short = 'y', long, conflicts_with = "list")]
     pub yes: bool,
 
-    /// The folder that journals are in, if --journal named it when the run was made
+    /// The folder of the journals, if the run was given --journal
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
@@ -182,13 +183,13 @@ Examples:
   seekless undo                                 the last run
   seekless undo --list                          what there is to undo
   seekless undo 20261121T045702Z                this run
-  seekless undo --dry-run                       what would become of each file
-  seekless undo --sweep                         only what was half done when a run was killed
+  seekless undo --dry-run                       what undo would do to each file
+  seekless undo --sweep                         only files that a killed run left unfinished
 
 Exit status:
   0    done
   1    done, but something had changed since and was left alone; stderr names it
-  2    wrong use, there is no such run, or it cannot be told which run was the last";
+  2    wrong use, there is no such run, a run is still at work, or the last run is unknown";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
@@ -212,16 +213,16 @@ Examples:
                                                 the copies into the trash
   seekless remove --reference ~/Pictures /mnt/phone
                                                 from the phone, what is in Pictures already
-  seekless remove -H --dry-run ~/src            further names (hard links) of what stays, too
+  seekless remove -H --dry-run ~/src            further names (hard links) of files that stay
   seekless find -o found.txt ~/Pictures         first a report, to look at and to edit,
   seekless hardlink --from found.txt            then act on what is left of it
   seekless move --to ~/Duplicates --ask ~/Pictures
                                                 one set after the other
   seekless symlink --script -o links.sh ~/src   a shell script to read and to run
 
-Before anything is done both files are looked at again and compared byte by byte; what has changed is
-left alone and named. Everything but a removal without --trash can be taken
-back: seekless undo. (After reflink each file is still its own: there is nothing to take back.)
+Before anything is done both files are looked at again and compared byte by byte. What has
+changed is left alone and named. Everything but a removal without --trash can be taken back:
+seekless undo. (After reflink each file is still its own: there is nothing to take back.)
 
 Exit status:
   0    done

@@ -1,4 +1,4 @@
-//! Symbolic links that lead nowhere because of a plan: before, in the plan, and after.
+//! Symbolic links that a plan breaks: named before, in the plan, and after.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,24 +14,24 @@ use super::summary::plural;
 /// Links that are named on the terminal; the plan names more.
 const SHOWN: usize = 20;
 
-/// Says which links will lead nowhere.
+/// Names the links that will be broken.
 pub fn before(plan: &Plan) -> Vec<String> {
     let links = plan.dangling();
     let will = plural(
         links.number,
-        "symbolic link will lead nowhere, since what it leads to goes:",
-        "symbolic links will lead nowhere, since what they lead to goes:",
+        "symbolic link will be broken, since its target goes:",
+        "symbolic links will be broken, since their targets go:",
     );
     lines(links.named.iter(), links.number, will)
 }
 
-/// Names all that are known, in a plan.
+/// Names all known links in a plan.
 pub fn in_plan(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     let links = plan.dangling();
     if links.number == 0 {
         return Ok(());
     }
-    writeln!(out, "\n# Symbolic links that will lead nowhere")?;
+    writeln!(out, "\n# Symbolic links that will be broken")?;
     for link in &links.named {
         writeln!(out, "  {}", escape(&link.link))?;
         writeln!(out, "    leads to {}", escape(&link.leads_to))?;
@@ -43,7 +43,7 @@ pub fn in_plan(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     }
 }
 
-/// Says which of the links lead nowhere now. What was left alone has its links still.
+/// Names the links that are broken now. A file that was left alone keeps its links.
 pub fn after(plan: &Plan) -> Vec<String> {
     let is_broken = |link: &&DanglingLink| {
         let path = OsStr::from_bytes(&link.link);
@@ -54,8 +54,8 @@ pub fn after(plan: &Plan) -> Vec<String> {
     let number = broken.len() as u64;
     let now = plural(
         number,
-        "symbolic link leads nowhere now:",
-        "symbolic links lead nowhere now:",
+        "symbolic link is broken now:",
+        "symbolic links are broken now:",
     );
     lines(broken.into_iter(), number, now)
 }

@@ -25,7 +25,7 @@ impl JournalPlace {
             None => config_folder::journals(),
         };
         let folder = folder.ok_or(
-            "there is no place for journals: set HOME or XDG_STATE_HOME to an absolute path, or name one with --journal DIR",
+            "there is no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or name one with --journal DIR",
         )?;
         Ok(Self {
             given: given.map(|_| folder.clone()),
@@ -81,14 +81,14 @@ impl JournalPlace {
                     )
                 });
                 format!(
-                    "{error}, and nobody can tell whether that was the last run; nothing was undone.{} If that \
-                     run needs no undo, move the file away: {}",
+                    "{error}. It may be the last run, so nothing was undone.{} If that run needs no undo, move \
+                     the file out of the folder: {}",
                     before.unwrap_or_default(),
                     self.folder.join(name).display()
                 )
             }
             JournalError::Either { last, before } => format!(
-                "{error}: say which to undo. The last run ({}): {}. The one that was cut short ({}): {}",
+                "{error}: name the run to undo. The last run ({}): {}. The run that was cut short ({}): {}",
                 words(last),
                 self.undo(&last.name),
                 words(before),

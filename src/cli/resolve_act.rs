@@ -148,7 +148,7 @@ fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Wro
     let by_name = match action {
         ActionKind::Hardlink => Err("names of one file are hard links already"),
         ActionKind::Reflink => Err("names of one file share all blocks already"),
-        _ if way.ask => Err("--ask asks for files"),
+        _ if way.ask => Err("--ask asks about files, not about names"),
         _ if way.script => Err("--script cannot tell further names from the file itself"),
         _ => Ok(()),
     };

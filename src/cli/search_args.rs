@@ -148,8 +148,8 @@ pub struct SearchArgs {
     /// Compare the members of each set byte by byte in the end
     ///
     /// 256 bits of BLAKE3 do not collide by accident or on purpose; this is for those who want to
-    /// see it, and reads every duplicate once more: one file after the other, whatever --threads, --order, --bwlimit and
-    /// --drop-cache say. Progress stands still meanwhile.
+    /// see it, and reads every duplicate once more. This comparison does not obey --threads, --order, --bwlimit
+    /// and --drop-cache, and progress does not advance while it runs.
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub verify: bool,
 
@@ -180,7 +180,7 @@ pub struct SearchArgs {
     /// In which order the files on a spinning disk are read
     ///
     /// For measuring what the order is worth: 'directory' is how most programs go about it,
-    /// 'inode' needs nothing but metadata. --verify and an action's last look keep to no order.
+    /// 'inode' needs nothing but metadata. --verify and the comparison before an action do not obey it.
     #[arg(
         long,
         value_name = "ORDER",
@@ -207,8 +207,8 @@ pub struct SearchArgs {
 
     /// Read at most so much from each device in a second: 50M
     ///
-    /// What is in the page cache and the listing of folders do not count. Nor does what --verify and an action's last
-    /// look compare byte by byte: that is read as fast as the disk gives it.
+    /// What is in the page cache and the listing of folders do not count. --verify and the comparison before an
+    /// action do not obey the limit.
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
@@ -242,7 +242,7 @@ pub struct SearchArgs {
 
     /// Let go of what was read at once, even while memory lies free
     ///
-    /// What --verify and an action's last look compare byte by byte stays: they read by themselves.
+    /// What --verify and the comparison before an action read stays in the page cache.
     #[arg(
         long,
         conflicts_with = "keep_cache",
@@ -257,8 +257,8 @@ pub struct NamesArgs {
     /// Count the names of one file (hard links) as duplicates of each other
     ///
     /// By default they are one file with several names, and are shown as such: removing one of
-    /// them frees nothing. With this option commands that act leave one name of each set (--keep-n: so many) and take
-    /// the others, also of a file that stays.
+    /// them frees nothing. With this option, actions keep one name of each set (--keep-n N: N names) and act on
+    /// the others, including further names of files that stay.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
 }

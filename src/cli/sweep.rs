@@ -1,5 +1,5 @@
-//! Runs that were cut short and left something: said wherever their folders are looked at again, and cleared
-//! up before anything else is done there.
+//! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
+//! again, and swept before another action in these folders.
 
 use std::path::{Path, PathBuf};
 
@@ -32,14 +32,14 @@ pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: 
             Use::Show | Use::Script => false,
             Use::Act => {
                 voice.complain(&format!(
-                    "{}; it is put back as it was before that, first",
+                    "{}; the unfinished files are restored first",
                     what(&run)
                 ));
                 true
             }
             Use::Confirm => {
                 voice.complain(&what(&run));
-                let question = "Put it back as it was before that, first? [y/N]";
+                let question = "Restore the unfinished files first? [y/N]";
                 matches!(question::ask(voice, question), Answer::Said(said) if question::is_yes(&said))
             }
         };
@@ -78,7 +78,7 @@ pub fn command(place: &JournalPlace, run: Option<&str>, quiet: bool) -> Result<E
         }
     };
     if runs.is_empty() && !quiet {
-        say("No run was cut short that left anything lying about.");
+        say("No run was cut short and left unfinished files.");
     }
     let mut exit = Exit::Done;
     for run in runs {
@@ -135,7 +135,7 @@ fn what(run: &CutShort) -> String {
     let number = run.files.len() as u64;
     let undo = if run.in_undo { "an undo of " } else { "" };
     format!(
-        "{undo}run {} ({}) was cut short while it was busy with {} {} here",
+        "{undo}run {} ({}) was cut short and left {} unfinished {} here",
         run.name,
         words(&run.header),
         count(number),
@@ -145,9 +145,9 @@ fn what(run: &CutShort) -> String {
 
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     match run.in_undo {
-        true => format!("{} goes on where it was", place.undo(&run.name)),
+        true => format!("{} continues it", place.undo(&run.name)),
         false => format!(
-            "{} puts back what was half done, {} takes back all of it",
+            "{} restores the unfinished files, {} takes back the whole run",
             place.sweep(&run.name),
             place.undo(&run.name)
         ),

@@ -24,7 +24,7 @@ pub struct TalkArgs {
     #[arg(short = 'q', long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Tell how things are decided, and name every problem; twice and thrice for more
+    /// Say how seekless decides, and name every problem; -vv and -vvv say more
     #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
 }

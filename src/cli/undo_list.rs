@@ -11,13 +11,13 @@ use super::journal_place::{JournalPlace, words};
 use super::progress_text::count;
 use super::sanitize::complain;
 
-/// The newest last, where a terminal shows it. What cannot be told is named.
+/// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
     let mut exit = Exit::Done;
     for found in action::journals(&place.folder)? {
         let line = match &found.run {
             Ok(run) => line(run),
-            Err(_) => format!("{}  cannot be told", found.name),
+            Err(_) => format!("{}  unreadable", found.name),
         };
         match writeln!(io::stdout(), "{line}") {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
@@ -49,7 +49,7 @@ fn line(run: &Run) -> String {
         Run { busy: true, .. } => "going on",
         Run {
             cut_short: true, ..
-        } => "interrupted",
+        } => "cut short",
         _ => "done",
     };
     format!(

@@ -35,7 +35,7 @@ pub fn wish(step: &Undo) -> String {
     let path = escape(&step.path);
     let what = match &step.undone {
         Undone::Restored | Undone::RestoredWithout(_) => "would be as before again".to_owned(),
-        Undone::Cleaned => "what was left beside it would go".to_owned(),
+        Undone::Cleaned => "the leftover beside it would be removed".to_owned(),
         Undone::AsBefore => "is as before already".to_owned(),
         Undone::Impossible => "was removed for good: that cannot be undone".to_owned(),
         Undone::Refused(why) => format!("{why}; would be left as it is"),
@@ -90,14 +90,14 @@ fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<St
 pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
     let damaged = tally.damaged.iter().map(|line| {
         format!(
-            "journal {}: line {line} is damaged; what it was about stays as it is",
+            "journal {}: line {line} is damaged; its step is not undone",
             tally.run
         )
     });
     let unwritten = tally.unwritten.as_ref().map(|error| {
         format!(
-            "not all that was undone could be written down ({error}): it is done all the same, and \
-             {} finds it so",
+            "the journal could not record every undone step ({error}): the files are restored all the same, \
+             and {} will find them restored",
             place.undo(&tally.run)
         )
     });

@@ -1,7 +1,7 @@
-//! Address space, where the process may have only so much of it (`ulimit -v`, `RLIMIT_AS`).
+//! Limits on the address space of the process (`ulimit -v`, `RLIMIT_AS`).
 //!
-//! What is only mapped counts there as well: a thread's stack, and the heap that the C library maps for each
-//! thread (64 MiB). Without care a run that needs 20 MB of memory ends for want of 500 MB of addresses.
+//! The limit also counts memory that is only mapped: the stack of each thread, and the heap that the C library
+//! maps for each thread (64 MiB). A run that needs 20 MB of memory would otherwise need 500 MB of addresses.
 
 use crate::sys::{mallopt, rlimit};
 use crate::units::Bytes;
@@ -15,7 +15,7 @@ const THREAD: u64 = 3 << 20;
 /// Threads that a run can do with: the engine's, a walker, and one of each pool, and as many again at its end.
 const FEWEST: usize = 4;
 
-/// Less address space than a run can do with.
+/// Less address space than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "only {left} of address space are left, and a search needs {least} before it has found anything: \

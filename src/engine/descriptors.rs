@@ -14,11 +14,11 @@ const USUAL: u64 = 4096;
 /// thing at a time; with six it waits for ever for what it holds itself.
 const LEAST: usize = 10;
 
-/// Fewer descriptors than a run can do with.
+/// Fewer descriptors than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "only {free} more files can be open at a time, and a search needs {LEAST}: \
-     raise the limit (ulimit -n 64), or close what this program inherits"
+     raise the limit (ulimit -n 64), or close descriptors that this program inherits"
 )]
 pub struct TooFew {
     free: usize,

@@ -1,6 +1,6 @@
-//! Which bytes of a file need not be read, because the file system says that they are zeros.
+//! Holes of files: bytes that need not be read, because the file system says that they are zeros.
 //!
-//! Only in search: what is compared before an act, or to verify, is read byte by byte.
+//! Only the search uses them. `--verify`, and the comparison before an action, read every byte.
 
 use std::os::fd::AsFd;
 

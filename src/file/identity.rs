@@ -1,4 +1,4 @@
-//! Which file is which: the only place that decides whether two looks met one file.
+//! File identity: the only place that decides whether two looks met one file.
 //!
 //! Two mistakes are possible, and each loses data. If two files are taken for one, different contents become
 //! one set, or a file is never read. If one file is taken for two, it is reported as its own duplicate.
@@ -8,7 +8,7 @@ use crate::sys::stat::Stat;
 
 use super::Fingerprint;
 
-/// What the inode numbers of a file system are worth.
+/// What the inode numbers of a file system prove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
     /// One number is one file at any moment, and a file keeps its number.
@@ -136,7 +136,7 @@ impl Sameness {
         self.0 == Answer::Same
     }
 
-    /// Nobody can tell whether they met one file or two.
+    /// The looks do not prove whether they met one file or two.
     pub fn is_unknown(self) -> bool {
         self.0 == Answer::Unknown
     }

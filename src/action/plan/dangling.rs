@@ -1,8 +1,7 @@
-//! Symbolic links that lead nowhere once a plan is carried out.
+//! Symbolic links that a plan breaks.
 //!
-//! A search counts links and keeps none of them, so that finding pays nothing. They are looked for when a
-//! plan is made that takes names away: 16 bytes for each of these names, and a walk through the folders
-//! that may hold links.
+//! A search only counts links, so that it costs `find` nothing. The links are looked for when a plan takes
+//! names away. That needs 16 bytes for each of these names, and a walk through the folders that may hold links.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -51,7 +50,7 @@ pub struct DanglingLink {
     pub leads_to: Vec<u8>,
 }
 
-/// Links that will lead nowhere.
+/// Links that will be broken.
 #[derive(Clone, Debug, Default)]
 pub struct Dangling {
     /// The first thousand.

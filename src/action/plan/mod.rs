@@ -334,7 +334,7 @@ impl Plan {
         )
     }
 
-    /// Looks for symbolic links that will lead nowhere, once it is decided what goes.
+    /// Looks for symbolic links that the plan will break. Call it when the plan is complete.
     pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
         if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
             return Ok(());
@@ -365,7 +365,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Links that will lead nowhere, as far as they were looked for.
+    /// Links that will be broken, as far as they were looked for.
     pub fn dangling(&self) -> &Dangling {
         &self.dangling
     }

@@ -69,7 +69,7 @@ impl Ranking {
         }
     }
 
-    /// Files, or names if these count. What a killed run left behind stays for nobody, as in a plan.
+    /// Files, or names if names count. As in a plan, no leftover of a killed run is preferred.
     fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
         let files: Vec<usize> = (0..set.files.len()).collect();
         let units = match by_name {

@@ -133,7 +133,7 @@ pub enum Left {
     NoReference,
     /// The set's file below a reference is on another file system.
     ReferenceElsewhere,
-    /// It is a name that is listed already, reached by another path.
+    /// It is the same directory entry as another listed name, reached by another path.
     SameName,
 }
 
@@ -170,9 +170,9 @@ impl Left {
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",
             Self::NoReference => "has no copy below a --reference",
-            Self::SameName => "is a listed name already, seen through another mount",
+            Self::SameName => "is the same name as another listed one, seen through another mount",
             Self::ReferenceElsewhere => {
-                "has its copy below a --reference on another file system, where hard links cannot lead"
+                "has its copy below a --reference on another file system; hard links cannot leave a file system"
             }
         };
         words.to_owned()
