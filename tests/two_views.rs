@@ -308,3 +308,52 @@ fn a_file_seen_twice_in_two_views_survives_reflink() {
 fn a_file_seen_twice_in_one_view_survives_reflink() {
     survives("reflink", &WITHIN_ONE);
 }
+
+/// An overlay answers from its memory that a name is still there after it was taken away in a layer below.
+#[test]
+#[ignore = "mounts overlays: root only"]
+fn a_file_seen_in_a_layer_and_through_its_overlay_survives_every_action() {
+    for action in ["remove", "remove --trash", "symlink", "move --to to"] {
+        for (layer, keep) in [
+            ("low", "merged"),
+            ("up", "merged"),
+            ("low", "low"),
+            ("up", "up"),
+        ] {
+            let volume = common::volume::Volume::tmpfs("");
+            let tree = Tree::inside(&volume.path()).folder("work").folder("merged");
+            let tree = tree.folder("low").folder("up").folder("to").folder("state");
+            let content = noise(7, 9_000);
+            fs::write(tree.path(layer).join("x"), &content).expect("written");
+            let path = |name: &str| tree.path(name).display().to_string();
+            let layers = format!(
+                "lowerdir={},upperdir={},workdir={}",
+                path("low"),
+                path("up"),
+                path("work")
+            );
+            let options = format!("-t overlay overlay -o {layers}");
+            let before = fs::metadata(tree.path(layer).join("x")).expect("metadata");
+            let merged = common::volume::Mounted::new(&options, tree.path("merged"));
+            let run = seekless(
+                tree.root(),
+                &format!("{action} --yes merged {layer} --keep"),
+            )
+            .arg(format!("under {keep}"))
+            .env("XDG_STATE_HOME", &path("state"))
+            .env("XDG_DATA_HOME", &path("state"))
+            .run();
+            let context = format!("{action}, {layer}, keep {keep}\n{run}");
+            drop(merged);
+            let left = fs::symlink_metadata(tree.path(layer).join("x"));
+            // The file itself, not a copy that was written once it was gone.
+            let is_left = left.is_ok_and(|left| left.is_file() && left.ino() == before.ino());
+            assert!(is_left, "{context}");
+            let read = fs::read(tree.path(layer).join("x")).expect("its content");
+            assert!(read == content, "{context}");
+            // What the overlay removes it only hides of the layer below.
+            let is_hidden = (layer, keep) == ("low", "low");
+            assert_eq!(run.code(), i32::from(!is_hidden), "{context}");
+        }
+    }
+}

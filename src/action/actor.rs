@@ -16,8 +16,8 @@ use super::record::{Intent, Record};
 use super::settled::Settled;
 use super::step::{Failure, Outcome, Settings, Step, Target};
 use super::trouble::{Trouble, failure};
-use crate::sys::fault;
 use crate::sys::sync::Wait;
+use crate::sys::{fault, rlimit};
 
 /// Steps that are recorded together, and share one wait for the disk.
 ///
@@ -42,6 +42,8 @@ pub struct Actor {
     ended: VecDeque<Ended>,
     /// Steps taken so far.
     taken: usize,
+    /// Steps of one portion, as far as there are descriptors.
+    portion: usize,
     progress: Box<dyn Fn(u64)>,
     on_end: Box<dyn Fn(&Step)>,
     /// A step could not be written down.
@@ -96,6 +98,7 @@ impl Actor {
             folders: HashMap::new(),
             ended: VecDeque::new(),
             taken: 0,
+            portion: portion(),
             progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
             unwritten: false,
@@ -145,13 +148,8 @@ impl Actor {
     }
 
     /// How many steps one portion should have.
-    ///
-    /// Until its end each step holds its kept file and its folder open, and both are opened once more, or are at
-    /// hand in another thread, while they are synced. Two dozen descriptors are for the journal, the locks and
-    /// the step at hand.
     pub fn portion(&self) -> usize {
-        let descriptors = usize::try_from(crate::sys::rlimit::open_files()).unwrap_or(usize::MAX);
-        (descriptors.saturating_sub(24) / 6).clamp(1, BATCH)
+        self.portion
     }
 
     /// Carries out a portion of steps. Those of one group belong together: all of them are done, or none.
@@ -275,6 +273,14 @@ impl Actor {
             folder,
         });
     }
+}
+
+/// How many steps one portion may have.
+///
+/// Until its end each step holds its kept file and its folder open, and both are opened once more, or are at
+/// hand in another thread, while they are synced. A dozen descriptors are for the step at hand.
+fn portion() -> usize {
+    (rlimit::unused_descriptors().saturating_sub(12) / 6).clamp(1, BATCH)
 }
 
 fn unwritten(error: &JournalError) -> Outcome {

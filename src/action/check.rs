@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::compare;
 use super::folder_entry::{Identity, Place};
-use super::step::{Change, Expected, Skip, Target, Unfit};
+use super::step::{ActionKind, Change, Expected, Skip, Target, Unfit};
 use crate::hash::ContentDigest;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
@@ -187,13 +187,25 @@ impl Pair {
 
     /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now, or
     /// to something else, both names led to one file: through two mounts of one folder, for instance.
-    pub fn look_without_victim(&self) -> Result<(), Skip> {
+    ///
+    /// A mount may answer from its memory that the keeper is still there, as an overlay does after a change in one of its
+    /// layers. But a rename changes the change time of what is renamed: if the keeper's moved, it is the victim.
+    pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Skip> {
         self.last_look().map_err(|skip| match skip {
             Skip::Keeper(
                 unfit @ (Unfit::Gone | Unfit::NotRegular | Unfit::Changed(Change::Identity)),
             ) => Skip::SeemOne(unfit),
             skip => skip,
-        })
+        })?;
+        // A new link changes the change time of the file that it leads to.
+        if action == ActionKind::Hardlink || self.is_one_file() {
+            return Ok(());
+        }
+        let now = stat::fresh_descriptor(&self.keeper.file).map_err(unreadable);
+        match now.map_err(Skip::Keeper)?.ctime_ns == self.keeper.stat.ctime_ns {
+            true => Ok(()),
+            false => Err(Skip::SeemOne(Unfit::Changed(Change::ChangeTime))),
+        }
     }
 
     /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.

@@ -36,7 +36,7 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
         return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
     }
     act.pair
-        .look_without_victim()
+        .look_without_victim(act.intent.action)
         .map_err(|skip| back(skip.into()))?;
     sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
     Ok(Some(()))

@@ -46,7 +46,7 @@ pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
 pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
     let folder = &act.pair.victim.place.folder;
     act.pair
-        .look_without_victim()
+        .look_without_victim(act.intent.action)
         .map_err(|skip| put_back(act, skip.into()))?;
     unlink::file(folder, act.temporary)
         .map_err(|error| put_back(act, failed("remove it")(error)))?;
@@ -119,7 +119,7 @@ pub fn replace(
         return Err(back(REPLACED.into()));
     }
     act.pair
-        .look_without_victim()
+        .look_without_victim(act.intent.action)
         .map_err(|skip| back(skip.into()))?;
     unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
 }

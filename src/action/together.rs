@@ -37,7 +37,9 @@ fn remove(acts: &[Act<'_>]) -> Fates {
             });
         }
     }
-    let looked = acts.iter().map(|act| act.pair.look_without_victim());
+    let looked = acts
+        .iter()
+        .map(|act| act.pair.look_without_victim(act.intent.action));
     if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
         let trouble = swap::put_back(&acts[place], skip.into());
         return left(acts, place, trouble, |other, why| {

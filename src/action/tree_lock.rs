@@ -115,7 +115,7 @@ fn wanted(paths: &[PathBuf]) -> BTreeMap<Identity, Wanted> {
         }
     }
     // The rest of the run needs descriptors, too.
-    let most = usize::try_from(rlimit::open_files() / 8).unwrap_or(usize::MAX);
+    let most = rlimit::unused_descriptors() / 8;
     while wanted.len() > most.max(1) {
         let farthest = wanted.iter().max_by_key(|(_, wanted)| wanted.distance);
         let Some((&farthest, _)) = farthest else {

@@ -275,13 +275,17 @@ fn written_out(
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
         let best = order::best_name(catalog, dirs, file);
-        let further = catalog.names(file).filter(|&name| name != best);
-        for (dir, name) in std::iter::once(best).chain(further) {
+        let mut write_out = |(dir, name): order::Name<'_>| {
             let mut path = Vec::new();
             dirs.path_of(dir, name, &mut path);
             names.push(path);
+        };
+        write_out(best);
+        if catalog.has_further_names(file) {
+            let further = catalog.names(file).filter(|&name| name != best);
+            further.for_each(write_out);
+            names[1..].sort_unstable();
         }
-        names[1..].sort_unstable();
         let fingerprint = catalog.fingerprint(file);
         Member {
             names,
@@ -306,10 +310,13 @@ fn written_out(
 
 /// The files of which nobody can tell whether they are one with another file of their set.
 fn ambiguous(files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> HashSet<FileIndex> {
+    if catalog.trusts_all_numbers() {
+        return HashSet::new();
+    }
     let numbering = |file| catalog.numbering(catalog.volume(file));
     let mut by_number: HashMap<(u16, u64), Vec<FileIndex>> = HashMap::new();
     for &file in files {
-        if numbering(file) == Numbering::Arbitrary {
+        if !numbering(file).tells_files() {
             let number = (catalog.volume(file), catalog.ino(file));
             by_number.entry(number).or_default().push(file);
         }

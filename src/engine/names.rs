@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, Numbering};
+use crate::file::{DirId, FileIndex, Fingerprint, FoundFile};
 use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
@@ -50,7 +50,7 @@ impl Run<'_> {
         dir: DirId,
         volume: u16,
     ) -> bool {
-        if self.machine.catalog().numbering(volume) == Numbering::Unique {
+        if self.machine.catalog().numbering(volume).tells_folders() {
             return false;
         }
         if self.config.needs_every_file() && !self.met_entries.insert((dir, name.into())) {
@@ -136,7 +136,7 @@ impl Run<'_> {
         let catalog = self.machine.catalog();
         let (volume, ino, size) = (catalog.volume(file), catalog.ino(file), catalog.size(file));
         let mut records = vec![file];
-        if catalog.numbering(volume) == Numbering::Unique {
+        if catalog.numbering(volume).tells_files() {
             records.extend(catalog.records(volume, ino, size));
             records.sort_unstable();
             records.dedup();

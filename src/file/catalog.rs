@@ -129,6 +129,11 @@ impl Catalog {
         self.numberings[usize::from(volume)] = numbering;
     }
 
+    /// True if inode numbers prove something on all volumes.
+    pub fn trusts_all_numbers(&self) -> bool {
+        self.numberings.iter().all(|n| n.tells_files())
+    }
+
     /// What inode numbers of a volume are worth.
     pub fn numbering(&self, volume: u16) -> Numbering {
         let known = self.numberings.get(usize::from(volume));
@@ -202,7 +207,7 @@ impl Catalog {
     fn has_entry(&self, file: FileIndex, name: &[u8], dir: DirId, dirs: &DirTable) -> bool {
         let is_this = |at: DirId, known: &[u8]| {
             let same_folder = at == dir
-                || self.numbering(self.volume(file)) == Numbering::Unique
+                || self.numbering(self.volume(file)).tells_folders()
                     && dirs.identity(at) == dirs.identity(dir);
             known == name && same_folder
         };
@@ -234,16 +239,18 @@ impl Catalog {
         }
     }
 
-    /// Makes the file findable by [`Catalog::find`].
-    pub fn identify(&mut self, file: FileIndex) {
+    /// True if there are [records](Catalog::records) with this device, inode and size.
+    pub fn has_records(&self, volume: u16, ino: u64, size: u64) -> bool {
+        self.records(volume, ino, size).next().is_some()
+    }
+
+    /// Makes the file findable by [`Catalog::find`]; `is_met` says that others have its device, inode and size.
+    pub fn identify(&mut self, file: FileIndex, is_met: bool) {
         let (volume, ino) = (self.volume(file), self.ino(file));
-        if self.numbering(volume) == Numbering::Unique {
-            let others = self.records(volume, ino, self.size(file));
-            let others: Vec<FileIndex> = others.collect();
-            if !others.is_empty() {
-                self.doubled.extend(others);
-                self.doubled.insert(file);
-            }
+        if is_met && self.numbering(volume).tells_files() {
+            let others: Vec<FileIndex> = self.records(volume, ino, self.size(file)).collect();
+            self.doubled.extend(others);
+            self.doubled.insert(file);
         }
         let (inos, places) = (&self.inos, &self.places);
         let hash = |&i: &u32| {
@@ -354,6 +361,7 @@ impl Catalog {
     }
 
     /// The names that were looked up a last time, if any was lost.
+    #[inline]
     fn settled(&self, file: FileIndex) -> Option<&Vec<(DirId, Vec<u8>)>> {
         match self.settled.is_empty() {
             true => None,
@@ -362,12 +370,14 @@ impl Catalog {
     }
 
     /// The name found first of those that are left.
+    #[inline]
     pub fn first_name(&self, file: FileIndex) -> &[u8] {
         let settled = self.settled(file).and_then(|names| names.first());
         settled.map_or_else(|| self.names.get(file.0 as usize), |(_, name)| name)
     }
 
     /// The folder of that name.
+    #[inline]
     pub fn dir(&self, file: FileIndex) -> DirId {
         let settled = self.settled(file).and_then(|names| names.first());
         settled.map_or_else(|| self.places.get(file.0 as usize).0, |(dir, _)| *dir)
@@ -462,7 +472,7 @@ mod tests {
         for i in 0..files {
             let file = catalog.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
             assert_eq!(file, FileIndex(i));
-            catalog.identify(file);
+            catalog.identify(file, false);
         }
         assert_eq!(catalog.len(), files as usize);
         for i in 0..files {

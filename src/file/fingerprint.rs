@@ -25,9 +25,9 @@ impl Fingerprint {
     /// True if a file that was just opened by name is the one that was expected, in the same state. Where inode
     /// numbers may change while nothing else does, the name has led to it, and the rest decides.
     pub fn is_met_by(&self, now: &Self, numbering: Numbering) -> bool {
-        match numbering {
-            Numbering::Unique => self == now,
-            Numbering::Arbitrary => {
+        match numbering.tells_files() {
+            true => self == now,
+            false => {
                 let ino = self.ino;
                 *self == Self { ino, ..*now }
             }

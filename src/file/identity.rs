@@ -13,6 +13,9 @@ use super::Fingerprint;
 pub enum Numbering {
     /// One number is one file at any moment, and a file keeps its number.
     Unique,
+    /// The same holds for files. A folder may get another number while nothing changes, and one number may
+    /// be that of two folders.
+    UniqueFiles,
     /// Numbers are made up or passed through from several file systems: two files may have one number, and a
     /// file may get another number while nothing changes.
     #[default]
@@ -22,10 +25,21 @@ pub enum Numbering {
 impl Numbering {
     /// The numbering of the file systems whose `statfs` magic number is this one.
     pub fn of_magic(magic: u64) -> Self {
-        match UNIQUE.contains(&magic) {
-            true => Self::Unique,
-            false => Self::Arbitrary,
+        match magic {
+            OVERLAY => Self::UniqueFiles,
+            magic if UNIQUE.contains(&magic) => Self::Unique,
+            _ => Self::Arbitrary,
         }
+    }
+
+    /// True if one number is one file.
+    pub fn tells_files(self) -> bool {
+        self != Self::Arbitrary
+    }
+
+    /// True if one number is one folder.
+    pub fn tells_folders(self) -> bool {
+        self == Self::Unique
     }
 }
 
@@ -49,13 +63,15 @@ const UNIQUE: &[u64] = &[
     0x2405_1905, // ubifs
     0x7371_7368, // squashfs
     0xe0f5_e1e2, // erofs
-    // overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file is
-    // copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file.
-    0x794c_7630,
     // NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the
     // client refuses a file whose fileid has changed.
     0x6969,
 ];
+
+/// overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file is
+/// copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are merged from
+/// layers on several file systems get a new number each time they come into memory.
+const OVERLAY: u64 = 0x794c_7630;
 
 /// A folder as it was met: what tells it from all others at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,7 +142,7 @@ impl Sameness {
             return Self(Answer::Other);
         }
         match numbering {
-            Numbering::Unique => Self(Answer::Same),
+            Numbering::Unique | Numbering::UniqueFiles => Self(Answer::Same),
             Numbering::Arbitrary => Self(Answer::Unknown),
         }
     }
@@ -266,6 +282,7 @@ mod tests {
     #[test]
     fn only_listed_types_have_numbers_that_are_trusted() {
         assert_eq!(Numbering::of_magic(0xef53), Numbering::Unique);
+        assert_eq!(Numbering::of_magic(OVERLAY), Numbering::UniqueFiles);
         for (name, magic) in [
             ("fuse", 0x6573_5546),
             ("vfat", 0x4d44),

@@ -58,7 +58,7 @@ fn enter_as(
         let before = known.iter().find(|&&dir| {
             let dirs = dirs.read();
             is_now(&dirs, dir, here, fd, numbering)
-                || numbering == Numbering::Arbitrary
+                || !numbering.tells_folders()
                     && above.is_some_and(|above| leads_back(&dirs, dir, above, here, fd))
         });
         if let Some(&before) = before {
@@ -71,6 +71,22 @@ fn enter_as(
             Err(MetBefore { folders }) => known = folders,
         }
     }
+}
+
+/// True if a folder that was listed is still what its path leads to, as far as can be told: where numbers do not tell
+/// folders, one with another number may be the same.
+pub fn is_same_place(listed: FolderId, now: &Stat, fd: impl AsFd) -> bool {
+    let now = FolderId::from(now);
+    listed == now
+        || (listed.dev, listed.mount) == (now.dev, now.mount) && !numbering_of(fd).tells_folders()
+}
+
+/// True for the empty folder that a btrfs snapshot shows in the place of a subvolume: always inode 2
+/// (`BTRFS_EMPTY_SUBVOL_DIR_OBJECTID`), with the time of the latest look for its own.
+pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
+    const EMPTY_SUBVOLUME: u64 = 2;
+    const BTRFS: u64 = 0x9123_683e;
+    here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(BTRFS)
 }
 
 /// The folder that is this one among those that were met before.
@@ -106,7 +122,7 @@ fn is_now(
     if !stat::descriptor(&met).is_ok_and(|now| FolderId::from(&now) == FolderId::from(here)) {
         return false;
     }
-    numbering == Numbering::Unique
+    numbering.tells_folders()
         || open::path_of(&met).is_some_and(|path| open::path_of(fd) == Some(path))
 }
 

@@ -19,7 +19,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FoundFile};
 use crate::sys::{open, stat, statfs};
 
-use super::enter::{Entered, enter, enter_again, numbering_of_name};
+use super::enter::{Entered, enter, enter_again, is_placeholder, is_same_place, numbering_of_name};
 use super::filter::Verdict;
 use super::found::{Outbox, Place, ScanMessage};
 use super::ignore_file::IgnoreRules;
@@ -132,7 +132,7 @@ impl<'a> Following<'a> {
         }
         let fd = dirs.read().open(folder.dir).ok()?;
         let stat = stat::descriptor(&fd).ok()?;
-        let is_this = FolderId::from(&stat) == dirs.read().id(folder.dir);
+        let is_this = is_same_place(dirs.read().id(folder.dir), &stat, &fd);
         let still = matches!(folder.left, Left::Listed(stamp) if stamp.still_holds(&stat));
         if is_this && still {
             return None;
@@ -256,6 +256,9 @@ impl<'a> Following<'a> {
                 self.walked.left_out.pseudo_file_system += 1;
                 return None;
             }
+        }
+        if is_placeholder(&here, &fd) {
+            return None;
         }
         let name = entry.file_name().as_bytes();
         let depth = root.depth as usize + entry.depth();

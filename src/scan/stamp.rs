@@ -4,7 +4,6 @@ use std::os::fd::AsFd;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::file::Numbering;
 use crate::sys::stat::Stat;
 
 use super::enter::numbering_of;
@@ -34,7 +33,7 @@ impl Stamp {
         let within =
             |tick: i64| latest > now.saturating_sub(tick) && latest < now.saturating_add(tick);
         let tick = match within(COARSE_TICK_NS) {
-            true if numbering_of(fd) == Numbering::Arbitrary => Some(COARSE_TICK_NS),
+            true if !numbering_of(fd).tells_folders() => Some(COARSE_TICK_NS),
             true if within(TICK_NS) => Some(TICK_NS),
             _ => None,
         };

@@ -34,9 +34,13 @@ pub fn free_address_space() -> Option<u64> {
     Some(limit.saturating_sub(taken))
 }
 
-/// How many descriptors may be open now.
-pub fn open_files() -> u64 {
-    getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
+/// How many descriptors may still be opened, without trying: what is open already is listed in `/proc`.
+pub fn unused_descriptors() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20);
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    usize::try_from(limit)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(open)
 }
 
 /// Has the kernel make room for so many descriptors at once.

@@ -181,7 +181,8 @@ impl Machine {
         volume: u16,
     ) -> Naming {
         let class = self.class_of_size(found.size);
-        if let Some(class) = class
+        let is_met = class.is_some() && self.catalog.has_records(volume, found.ino, found.size);
+        if let (Some(class), true) = (class, is_met)
             && let Some(file) = self.known(found, name, dir, volume)
         {
             // A link to a file is not one more name of it: removing one would not leave the other.
@@ -196,7 +197,7 @@ impl Machine {
             self.by_size.insert(file, &self.catalog);
             return Naming::First;
         };
-        self.catalog.identify(file);
+        self.catalog.identify(file, is_met);
         self.by_size.add(class, file, &mut self.chain);
         self.by_size.class_mut(class).count_name(root);
         match self.by_size.class(class).open {
@@ -231,7 +232,7 @@ impl Machine {
             SameSize::Class(class) => Some(class),
             SameSize::Alone(file) => {
                 // Nobody had to look for it so far.
-                self.catalog.identify(file);
+                self.catalog.identify(file, false);
                 let root = self.dirs.read().root(self.catalog.dir(file));
                 let by_size = &mut self.by_size;
                 Some(by_size.promote(file, root, &self.catalog, &mut self.chain))

@@ -13,7 +13,9 @@ use rustix::io::Errno;
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FolderId};
-use crate::scan::enter::{Entered, enter, enter_again, numbering_of_name};
+use crate::scan::enter::{
+    Entered, enter, enter_again, is_placeholder, is_same_place, numbering_of_name,
+};
 use crate::scan::filter::Verdict;
 use crate::scan::found::{Outbox, Place, ScanMessage};
 use crate::scan::ignore_file::{self, IgnoreRules};
@@ -122,7 +124,7 @@ impl<'a> Walker<'a> {
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
         // One that is gone was moved or removed, by which the folder above changed.
         let Ok((stat, fd)) = now else { return };
-        let is_this = FolderId::from(&stat) == self.walk.dirs.read().id(dir);
+        let is_this = is_same_place(self.walk.dirs.read().id(dir), &stat, &fd);
         if is_this && stamp.still_holds(&stat) {
             return self.walked.listed.push(folder);
         }
@@ -203,6 +205,9 @@ impl<'a> Walker<'a> {
                 self.walked.left_out.pseudo_file_system += 1;
                 return Ok(None);
             }
+        }
+        if is_placeholder(&here, &fd) {
+            return Ok(None);
         }
         match enter(dirs, folder.dir, name.to_bytes(), &here, fd.as_fd()) {
             Entered::New(dir) => Ok(Some((dir, fd, here))),
