@@ -527,6 +527,40 @@ fn what_was_cut_short_can_be_swept_by_itself() {
     }
 }
 
+/// The folder may be on a disk that is not plugged in.
+#[test]
+#[cfg(debug_assertions)]
+fn what_is_out_of_reach_is_not_taken_for_swept() {
+    let (scene, _) = killed("remove", 0).expect("something is left");
+    let name = names(&scene)[0].clone();
+    let folder = scene.victim().parent().expect("a folder").to_owned();
+    let away = folder.with_extension("away");
+    fs::rename(&folder, &away).expect("unplugged");
+    run(&scene, &format!("undo --sweep {name}"))
+        .exits(1)
+        .says("its folder is gone");
+    fs::rename(&away, &folder).expect("plugged in");
+    run(&scene, &format!("undo --sweep {name}"))
+        .exits(0)
+        .says("1 file as before again");
+    assert!(scene.victim().exists());
+}
+
+/// Whoever may write to the folder could put one there, and it would be waited for.
+#[test]
+fn a_pipe_with_the_name_of_a_run_is_not_waited_for() {
+    let scene = Scene::new();
+    run(&scene, "hardlink --yes tree").exits(0);
+    let pipe = journals(&scene).join("20991231T000000Z");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).expect("made");
+    let list = prepared(&scene, "undo --list").patience(std::time::Duration::from_secs(60));
+    list.run().exits(1).says("20991231T000000Z");
+    let dry = prepared(&scene, "remove --dry-run tree");
+    dry.patience(std::time::Duration::from_secs(60))
+        .run()
+        .exits(0);
+}
+
 #[test]
 #[cfg(debug_assertions)]
 fn what_cannot_be_put_back_is_named() {

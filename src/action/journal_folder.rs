@@ -1,7 +1,7 @@
 //! The folder that journals are in: its owner's alone.
 
 use std::ffi::CString;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::journal::JournalError;
 use super::run_name;
+use crate::sys::open::Manner;
 use crate::sys::{attributes, open, sync, unlink};
 
 /// What others may not do.
@@ -34,6 +35,20 @@ pub fn make(folder: &Path) -> Result<OwnedFd, JournalError> {
     close_to_others(folder, &at)?;
     clear_drafts(folder, &at);
     Ok(at)
+}
+
+/// Opens a journal for reading: never a link's target, and never something that would have to be waited for.
+pub fn open(path: &Path) -> io::Result<File> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    let manner = Manner {
+        keep_access_time: false,
+        follow: false,
+    };
+    let file = File::from(open::file(open::CWD, &name, manner)?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("not a regular file")),
+    }
 }
 
 /// Opens the folder itself: the user's choice, links on the way and all.

@@ -10,7 +10,7 @@ use super::folder_entry::Place;
 use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
-use super::{relocate, runs, swap};
+use super::{journal_folder, relocate, runs, swap};
 use crate::sys::{stat, sync};
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.
@@ -55,7 +55,7 @@ impl CutShort {
 }
 
 fn look(folder: &Path, name: String) -> Option<CutShort> {
-    let mut file = File::open(folder.join(&name)).ok()?;
+    let mut file = journal_folder::open(&folder.join(&name)).ok()?;
     if is_over(&mut file)? {
         return None;
     }
@@ -96,6 +96,11 @@ fn is_over(file: &mut File) -> Option<bool> {
         last.and_then(record::parse),
         Some(Record::Ended | Record::UndoEnded | Record::AllUndone | Record::Swept)
     ))
+}
+
+/// True if nobody can tell whether something lies about of a step: the file's folder cannot be opened.
+pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
+    step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
 }
 
 /// What lies about of a step, if anything does.

@@ -1,10 +1,11 @@
 //! The runs that have a journal, and which of them is the last.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::journal::JournalError;
+use super::journal_folder;
 use super::past::{Flaw, Past};
 use super::record::RunHeader;
 use super::run_name;
@@ -80,9 +81,11 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, JournalError> {
 
 fn look(folder: &Path, name: &str) -> Result<Run, Flaw> {
     let path = folder.join(name);
-    let bytes = fs::read(&path).map_err(Flaw::Unreadable)?;
+    let mut file = journal_folder::open(&path).map_err(Flaw::Unreadable)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(Flaw::Unreadable)?;
     let past = Past::read(&bytes)?;
-    let is_locked = || fs::File::open(&path).is_ok_and(sync::is_locked);
+    let is_locked = || sync::is_locked(&file);
     Ok(Run {
         name: name.to_owned(),
         steps: past.steps.len(),

@@ -209,7 +209,7 @@ impl Reversion {
         let mut tally = self.tally();
         let mut pending = Pending::default();
         for step in self.past.steps.iter().rev() {
-            if leftovers::half_done(step, false).is_none() {
+            if leftovers::half_done(step, false).is_none() && !leftovers::is_out_of_reach(step) {
                 continue;
             }
             let (undone, folder) = undo_step::undo(step, None, Manner::Act);
