@@ -125,8 +125,23 @@ pub(super) fn half_done(step: &PastStep, in_undo: bool) -> Option<HalfDone> {
         folders.extend(folder.filter(|_| lies).map(Path::to_owned));
     }
     folders.extend(idle_note(step));
+    folders.extend(whole_copy(step));
     let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
     (!folders.is_empty()).then_some(HalfDone { path, folders })
+}
+
+/// The folder of a copy that has its name on another file system, while what it was made of is still in its place.
+fn whole_copy(step: &PastStep) -> Option<PathBuf> {
+    let (was, destination) = (
+        &step.intent.victim_state,
+        &step.intent.destination.as_ref()?.0,
+    );
+    let of = |path: &[u8]| Place::of(path).ok()?.stat().ok();
+    let (here, there) = (of(&step.intent.victim.0)?, of(destination)?);
+    let is_copy = (here.ino, here.size) == (was.ino, was.size)
+        && (there.dev != here.dev && there.size == was.size);
+    let folder = Path::new(OsStr::from_bytes(destination)).parent();
+    folder.filter(|_| is_copy).map(Path::to_owned)
 }
 
 /// The folder of a note in the trash whose file did not come there.
