@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use common::run::Seekless;
 use common::scene::{SIZE, Scene, picture};
@@ -29,7 +29,11 @@ struct Stopped(Child);
 impl Stopped {
     fn start(run: Seekless, at: u64) -> Self {
         let run = run.env("SEEKLESS_FAULT", &format!("stop@{at}"));
-        let stopped = Self(run.stdout(Stdio::null()).spawn());
+        Self::stands(run.stdout(Stdio::null()).spawn())
+    }
+
+    fn stands(child: Child) -> Self {
+        let stopped = Self(child);
         let seen = waitpid(Some(stopped.pid()), WaitOptions::UNTRACED).expect("a child");
         let (_, status) = seen.expect("it was waited for");
         assert!(status.stopped(), "it does not come so far: {status:?}");
@@ -49,7 +53,7 @@ impl Stopped {
 
 /// A call in the middle of the first step, and one before anything is changed.
 const MIDDLE: u64 = 40;
-const EARLY: u64 = 20;
+const EARLY: u64 = 8;
 
 #[test]
 fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
@@ -97,6 +101,26 @@ fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
             .iter()
             .all(|(path, seen)| { before.get(&Path::new("tree").join(path)) == Some(seen) })
     );
+}
+
+#[test]
+fn a_run_is_known_whatever_its_program_is_called() {
+    let scene = Scene::new();
+    let program = scene.top.join("sk-2.0-x86_64");
+    fs::copy(env!("CARGO_BIN_EXE_seekless"), &program).expect("copied");
+    let first = Command::new(&program)
+        .args("symlink --yes --keep oldest tree".split(' '))
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("state"))
+        .env("SEEKLESS_FAULT", format!("stop@{MIDDLE}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let first = Stopped::stands(first.expect("it starts"));
+    let second = prepared(&scene, "symlink --yes --keep newest tree").run();
+    second.exits(2).says("sk-2.0-x86_64");
+    assert_eq!(first.goes_on(), Some(0));
 }
 
 #[test]
