@@ -15,7 +15,7 @@ use super::runs;
 use super::step::ActionKind;
 use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
-use crate::sys::{fault, stat, sync};
+use crate::sys::{fault, rlimit, stat, sync};
 
 /// What became of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +169,7 @@ impl Reversion {
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
-        let mut pending = Pending::default();
+        let mut pending = Pending::new();
         let mut linked = Linked::of(&self.past);
         let torn = torn(&self.past);
         for step in self.past.steps.iter().rev() {
@@ -207,7 +207,7 @@ impl Reversion {
     /// Restores only the files that the run left unfinished when it was cut short; finished steps stay done.
     pub fn sweep(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
-        let mut pending = Pending::default();
+        let mut pending = Pending::new();
         for step in self.past.steps.iter().rev() {
             if leftovers::half_done(step, false).is_none() && !leftovers::is_out_of_reach(step) {
                 continue;
@@ -350,13 +350,25 @@ impl<'a> Linked<'a> {
 const BATCH: usize = 64;
 
 /// Steps that are undone, but not written down as such: first their folders must be on the disk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pending {
     steps: Vec<u64>,
     folders: HashMap<Identity, OwnedFd>,
+    /// Steps that may wait: each holds its folder open.
+    most: usize,
 }
 
 impl Pending {
+    /// None yet. A dozen descriptors are for the step at hand, and of the others half.
+    fn new() -> Self {
+        let spare = rlimit::unused_descriptors().saturating_sub(12) / 2;
+        Self {
+            steps: Vec::new(),
+            folders: HashMap::new(),
+            most: spare.clamp(1, BATCH),
+        }
+    }
+
     fn push(
         &mut self,
         journal: &mut Journal,
@@ -369,7 +381,7 @@ impl Pending {
         {
             self.folders.insert((stat.dev, stat.ino), folder);
         }
-        match self.steps.len() < BATCH {
+        match self.steps.len() < self.most {
             true => Ok(()),
             false => self.flush(journal),
         }

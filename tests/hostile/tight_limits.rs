@@ -2,6 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+use super::common::run::Seekless;
 use super::*;
 
 /// Many folders, small files and large ones, in pairs.
@@ -45,10 +46,16 @@ fn forty_descriptors_are_enough_for_an_action() {
             tree = tree.copies(names.each_ref().map(String::as_str), noise(number, 3_000));
         }
         let run = seekless(tree.root(), &format!("{action} --yes x"));
-        let run = run
-            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
-            .env("XDG_DATA_HOME", state.path().to_str().expect("plain"));
-        run.descriptors(40).run().exits(0).says("150 files");
+        let with_few = |run: Seekless| {
+            let state = state.path().to_str().expect("plain");
+            let run = run.env("XDG_STATE_HOME", state).env("XDG_DATA_HOME", state);
+            run.descriptors(40).run().exits(0)
+        };
+        with_few(run).says("150 files");
+        if action != "remove" {
+            let undo = with_few(seekless(tree.root(), "undo"));
+            undo.says("150 files as before again");
+        }
     }
 }
 
