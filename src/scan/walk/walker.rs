@@ -122,8 +122,12 @@ impl<'a> Walker<'a> {
         }
         let now = self.open_again(dir);
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
-        // One that is gone was moved or removed, by which the folder above changed.
-        let Ok((stat, fd)) = now else { return };
+        let (stat, fd) = match now {
+            Ok(both) => both,
+            // One that is gone was moved or removed, by which the folder above changed.
+            Err(Errno::NOENT | Errno::NOTDIR) => return,
+            Err(error) => return self.unreadable_dir(dir, error),
+        };
         let is_this = is_same_place(self.walk.dirs.read().id(dir), &stat, &fd);
         if is_this && stamp.still_holds(&stat) {
             return self.walked.listed.push(folder);
