@@ -1,5 +1,6 @@
 //! Carries out steps in portions: checks the files, records the steps, checks again, and acts.
 
+mod ahead;
 mod carry;
 mod draft;
 
@@ -71,6 +72,7 @@ struct Sketched {
     keeper: Target,
     keeper_is: Identity,
     victim: Target,
+    victim_is: Identity,
 }
 
 /// A step that came to its end.
@@ -213,20 +215,19 @@ impl Actor {
             .collect();
         let written = self.settle(&intents, unsettled, tell);
         self.unwritten |= written.is_err();
-        let mut again = Vec::new();
-        for group in sketched {
-            match &written {
-                Ok(()) => again.extend(self.carry_out(group)),
-                Err(error) => group.into_iter().for_each(|(of, sketched)| {
+        match written {
+            Ok(()) => self.carry_out(sketched),
+            Err(error) => {
+                for (of, sketched) in sketched.into_iter().flatten() {
                     let outcome = match sketched {
-                        Ok(_) => unwritten(error),
+                        Ok(_) => unwritten(&error),
                         Err(trouble) => trouble.into(),
                     };
                     self.end(of, outcome, None);
-                }),
+                }
+                Vec::new()
             }
         }
-        again
     }
 
     /// Waits, all at once, for what will be done to be written down, for kept files, and for what was done before;
@@ -278,9 +279,11 @@ impl Actor {
 /// How many steps one portion may have.
 ///
 /// Until its end each step holds its kept file and its folder open, and both are opened once more, or are at
-/// hand in another thread, while they are synced. A dozen descriptors are for the step at hand.
+/// hand in another thread, while they are synced. A dozen descriptors are for the step at hand, and more for those
+/// that are checked ahead.
 fn portion() -> usize {
-    (rlimit::unused_descriptors().saturating_sub(12) / 6).clamp(1, BATCH)
+    let free = rlimit::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
+    (free / 6).clamp(1, BATCH)
 }
 
 fn unwritten(error: &JournalError) -> Outcome {

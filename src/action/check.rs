@@ -169,15 +169,19 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Compares the two byte by byte, and makes sure that nothing happened to them meanwhile.
+    /// Compares the two byte by byte. Returns the digest of what was compared, if it is `wanted`.
     ///
-    /// Returns the digest of what was compared, if it is `wanted`.
+    /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
         let mut hasher = wanted.then(blake3::Hasher::new);
         compare::files(self, hasher.as_mut())?;
-        self.victim.untouched().map_err(Skip::Victim)?;
-        self.keeper.still_there().map_err(Skip::Keeper)?;
         Ok(hasher.map(|hasher| hasher.finalize().into()))
+    }
+
+    /// Makes sure that nothing has happened to the two since they were opened to be compared.
+    pub fn as_compared(&self) -> Result<(), Skip> {
+        self.victim.untouched().map_err(Skip::Victim)?;
+        self.keeper.still_there().map_err(Skip::Keeper)
     }
 
     /// True if both are one file, under two names.

@@ -1,8 +1,9 @@
 //! Looks again, acts, and writes down what came of it.
 
-use super::{Actor, Group, Numbered, Sketched};
+use super::ahead::{self, Check, Checked, Proof};
+use super::{Actor, BATCH, Group, Numbered, Sketched};
 use crate::action::act::Act;
-use crate::action::check::{Bound, Opened, Pair};
+use crate::action::check::Pair;
 use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
@@ -13,8 +14,62 @@ use crate::hash::ContentDigest;
 use crate::sys::stat;
 
 impl Actor {
-    /// Carries out the steps of a group; returns those that are to be looked at again.
-    pub(super) fn carry_out(&mut self, group: Group) -> Option<Vec<Numbered>> {
+    /// Carries out steps; returns those that are to be looked at again.
+    pub(super) fn carry_out(&mut self, groups: Vec<Group>) -> Vec<Vec<Numbered>> {
+        let mut again = Vec::new();
+        for part in ahead::apart(groups) {
+            let checks: Vec<_> = part.iter().map(|group| self.checks(group)).collect();
+            let mut part = part.into_iter();
+            ahead::in_order(&checks, self.portion == BATCH, |checked| {
+                again.extend(
+                    part.next()
+                        .and_then(|group| self.carry_out_group(group, checked)),
+                );
+            });
+        }
+        again
+    }
+
+    fn checks(&self, group: &Group) -> Vec<Check> {
+        let steps = group
+            .iter()
+            .filter_map(|(of, sketched)| Some((&of.step, sketched.as_ref().ok()?)));
+        steps
+            .map(|(step, sketched)| self.check(step, sketched))
+            .collect()
+    }
+
+    fn check(&self, step: &Step, sketched: &Sketched) -> Check {
+        let files = [sketched.keeper_is, sketched.victim_is];
+        let ours = files
+            .iter()
+            .filter_map(|file| Some((*file, *self.ours.get(file)?)));
+        let wanted =
+            step.action.row().undo == Reversal::GivesBack || sketched.intent.together.is_some();
+        let proof = match (step.action, self.settings.trust_hash) {
+            (ActionKind::Reflink, _) => Proof::ByKernel,
+            (_, true) => Proof::Reported {
+                digest: step.digest,
+                wanted,
+            },
+            (_, false) => Proof::Compared { wanted },
+        };
+        Check {
+            keeper: sketched.keeper.clone(),
+            victim: sketched.victim.clone(),
+            ours: ours.collect(),
+            proof,
+        }
+    }
+
+    /// Carries out the steps of a group, or returns them if they are to be looked at again.
+    ///
+    /// `checked` has what came of the check of each step that was found fit.
+    fn carry_out_group(
+        &mut self,
+        group: Group,
+        checked: Vec<Result<Checked, Trouble>>,
+    ) -> Option<Vec<Numbered>> {
         let mut ready = Vec::with_capacity(group.len());
         for (of, sketched) in group {
             match sketched {
@@ -38,7 +93,8 @@ impl Actor {
         }
         let pairs: Vec<_> = ready
             .iter()
-            .map(|(of, sketched)| self.check(&of.step, sketched))
+            .zip(checked)
+            .map(|((of, _), checked)| self.admit(of.step.action, checked?))
             .collect();
         let unfit = pairs.iter().position(Result::is_err);
         match unfit {
@@ -60,40 +116,28 @@ impl Actor {
         None
     }
 
-    /// Makes sure that keeper and victim are what they must be, and will be for as long as the pair is held.
-    ///
-    /// Also tells what undo will have to prove.
-    fn check(
+    /// Makes sure that a pair is as it was checked, a moment ago or some steps ago, and will survive a loss of power.
+    fn admit(
         &mut self,
-        step: &Step,
-        sketched: &Sketched,
+        action: ActionKind,
+        checked: Checked,
     ) -> Result<(Pair, Option<ContentDigest>), Trouble> {
-        let mut pair = self.open_pair(sketched)?;
+        let Checked {
+            pair,
+            digest,
+            compared,
+        } = checked;
         // A step before this one in the portion may have come to rely on it.
         if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
         }
-        let mut digest = None;
-        if step.action != ActionKind::Reflink {
-            pair.keeper.guard().map_err(Skip::Keeper)?;
-            pair.victim.guard().map_err(Skip::Victim)?;
-            let gives_back =
-                step.action.row().undo == Reversal::GivesBack || sketched.intent.together.is_some();
-            // One number for two names is what some file systems give to two files.
-            digest = match self.settings.trust_hash && !pair.is_one_file() {
-                true => step.digest,
-                false => pair.compare(gives_back)?,
-            };
+        if compared {
+            pair.as_compared()?;
+        }
+        if action != ActionKind::Reflink {
             self.settled.keeper(&pair.keeper, &self.ours)?;
         }
         Ok((pair, digest))
-    }
-
-    fn open_pair(&self, sketched: &Sketched) -> Result<Pair, Trouble> {
-        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
-        let victim = open(&sketched.victim).map_err(Skip::Victim)?;
-        let keeper = open(&sketched.keeper).map_err(Skip::Keeper)?;
-        Ok(Pair { keeper, victim })
     }
 
     fn act(

@@ -95,6 +95,7 @@ impl Actor {
             keeper: aim(&target, &keeper),
             keeper_is: keeper.identity(),
             victim: aim(&step.victim, &victim),
+            victim_is: victim.identity(),
             intent: self.intent(number, step.action, &keeper, &victim, prepared, metadata, {
                 (target.path.clone(), step.victim.path.clone())
             }),

@@ -1,0 +1,156 @@
+//! Checks the files of the next steps in a second thread, while the actor acts on those before.
+//!
+//! Opening and comparing two small files takes longer than the act itself. Steps that share a file are never
+//! checked ahead of each other: the first one changes what the second one has to find.
+
+use std::collections::HashSet;
+use std::thread;
+
+use crossbeam_channel::bounded;
+
+use super::Group;
+use crate::action::check::{Bound, Opened, Ours, Pair};
+use crate::action::folder_entry::Identity;
+use crate::action::step::{Skip, Target};
+use crate::action::trouble::Trouble;
+use crate::hash::ContentDigest;
+
+/// Groups that may be checked and wait for their turn. Each step holds four descriptors, and keeps writers of
+/// its two files waiting.
+const DEPTH: usize = 16;
+
+/// Descriptors of checked steps that wait, where no step belongs together with another.
+pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + 1);
+
+/// Files above this size are checked when it is their turn, so that nobody waits for them longer than that.
+const LARGEST: u64 = 1 << 20;
+
+/// Fewer groups than this are not worth a thread.
+const FEWEST: usize = 8;
+
+/// How the bytes of a pair are proven equal.
+pub(super) enum Proof {
+    /// The kernel compares them while it acts.
+    ByKernel,
+    /// They are compared. Undo wants the digest of what was compared, or not.
+    Compared { wanted: bool },
+    /// The report is trusted, except for two names of one file, which are compared.
+    Reported {
+        digest: Option<ContentDigest>,
+        wanted: bool,
+    },
+}
+
+/// What there is to know for checking one step's files.
+pub(super) struct Check {
+    pub keeper: Target,
+    pub victim: Target,
+    /// Change times of these two files that are of this run's making.
+    pub ours: Ours,
+    pub proof: Proof,
+}
+
+/// Two files that are what they must be.
+pub(super) struct Checked {
+    pub pair: Pair,
+    /// What undo will have to prove.
+    pub digest: Option<ContentDigest>,
+    /// Their bytes were compared.
+    pub compared: bool,
+}
+
+impl Check {
+    /// Makes sure that keeper and victim are what they must be. They are guarded for as long as the pair is held.
+    pub fn files(&self) -> Result<Checked, Trouble> {
+        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
+        let victim = open(&self.victim).map_err(Skip::Victim)?;
+        let keeper = open(&self.keeper).map_err(Skip::Keeper)?;
+        let mut pair = Pair { keeper, victim };
+        let (wanted, reported) = match self.proof {
+            Proof::ByKernel => (None, None),
+            Proof::Compared { wanted } => (Some(wanted), None),
+            // One number for two names is what some file systems give to two files.
+            Proof::Reported { wanted, .. } if pair.is_one_file() => (Some(wanted), None),
+            Proof::Reported { digest, .. } => (None, digest),
+        };
+        if !matches!(self.proof, Proof::ByKernel) {
+            pair.keeper.guard().map_err(Skip::Keeper)?;
+            pair.victim.guard().map_err(Skip::Victim)?;
+        }
+        let digest = match wanted {
+            Some(wanted) => pair.compare(wanted)?,
+            None => reported,
+        };
+        let compared = wanted.is_some();
+        Ok(Checked {
+            pair,
+            digest,
+            compared,
+        })
+    }
+
+    fn may_be_ahead(&self) -> bool {
+        self.victim.expected.size <= LARGEST && matches!(self.proof, Proof::Compared { .. })
+    }
+}
+
+/// Splits groups, without a change of their order, so that no two groups of a part have a file in common.
+pub(super) fn apart(groups: Vec<Group>) -> Vec<Vec<Group>> {
+    let mut parts: Vec<Vec<Group>> = Vec::new();
+    let mut met = HashSet::new();
+    for group in groups {
+        let files = files_of(&group);
+        let is_apart = files.iter().all(|file| !met.contains(file));
+        if !is_apart {
+            met.clear();
+        }
+        met.extend(files);
+        match parts.last_mut() {
+            Some(part) if is_apart => part.push(group),
+            _ => parts.push(vec![group]),
+        }
+    }
+    parts
+}
+
+fn files_of(group: &Group) -> Vec<Identity> {
+    let steps = group
+        .iter()
+        .filter_map(|(_, sketched)| sketched.as_ref().ok());
+    steps
+        .flat_map(|sketched| [sketched.keeper_is, sketched.victim_is])
+        .collect()
+}
+
+/// Checks groups of which no two have a file in common, and hands them over one by one, in order.
+///
+/// The checks run ahead in a thread of their own if that is worth it and `may_run_ahead` allows it.
+pub(super) fn in_order(
+    groups: &[Vec<Check>],
+    may_run_ahead: bool,
+    mut hand_over: impl FnMut(Vec<Result<Checked, Trouble>>),
+) {
+    let files = |group: &Vec<Check>| group.iter().map(Check::files).collect::<Vec<_>>();
+    let here = |hand_over: &mut dyn FnMut(_)| groups.iter().map(files).for_each(hand_over);
+    let is_worth_it = groups.len() >= FEWEST && groups.iter().flatten().all(Check::may_be_ahead);
+    if !may_run_ahead || !is_worth_it {
+        return here(&mut hand_over);
+    }
+    thread::scope(|scope| {
+        let (to_actor, from_thread) = bounded(DEPTH);
+        let ahead = move || {
+            for group in groups {
+                if to_actor.send(files(group)).is_err() {
+                    break;
+                }
+            }
+        };
+        match thread::Builder::new()
+            .name("check".to_owned())
+            .spawn_scoped(scope, ahead)
+        {
+            Ok(_) => from_thread.iter().for_each(&mut hand_over),
+            Err(_) => here(&mut hand_over),
+        }
+    });
+}
