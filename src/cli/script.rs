@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{self, Plan, SetPlan};
-use seekless::report::escape::is_printable;
+use seekless::report::printable::is_printable;
 use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;

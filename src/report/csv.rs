@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::printable::is_printable;
 use super::{Header, Report, escape, time};
 use crate::pipeline::{DuplicateSet, Member, Summary};
 
@@ -68,7 +69,7 @@ fn push_facts(to: &mut String, member: &Member) {
 /// whole table; such names are escaped, and only such names.
 fn push_path(to: &mut String, name: &[u8]) {
     match str::from_utf8(name) {
-        Ok(text) if escape::is_printable(text) => {
+        Ok(text) if is_printable(text) => {
             push_quoted(to, text);
             to.push_str(",text");
         }
