@@ -1,9 +1,9 @@
-//! Names that look like others: in no text for people do they look so.
+//! Names that look like others, or like a formula: in no text for people do they look so.
 
 use std::ffi::OsStr;
 
 use super::common::stage::Stage;
-use super::common::{Run, Tree};
+use super::common::{Run, Tree, plain};
 
 /// Cannot be seen, or look like a space.
 const UNSEEN: [&str; 14] = [
@@ -117,4 +117,66 @@ fn messages_and_logs_show_what_cannot_be_seen() {
     shows_nothing_unseen(&stage.run("undo --list").exits(0));
     shows_nothing_unseen(&stage.run("undo --dry-run").exits(0));
     shows_nothing_unseen(&stage.run("undo --yes").exits(0));
+}
+
+/// The cells of the column `path`.
+fn csv_paths(run: &Run) -> Vec<String> {
+    let text = run.stdout_text();
+    let rows = text.split("\r\n").skip(1).filter(|row| !row.is_empty());
+    rows.map(|row| {
+        let cell = row.split_once(",\"").expect("a quoted cell").1;
+        cell.split_once("\",").expect("its end").0.to_owned()
+    })
+    .collect()
+}
+
+#[test]
+fn no_cell_of_a_table_is_a_formula() {
+    let names = [
+        "=cmd|'/c calc'!A0",
+        "-x",
+        "@y",
+        "+z",
+        "＝f",
+        "＋f",
+        "－f",
+        "＠f",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "plain",
+    ];
+    let mut tree = Tree::new();
+    for name in names {
+        tree = tree
+            .file(name, "the same")
+            .file(format!("{name}.d/in"), "the same");
+    }
+    let stage = Stage::new(tree);
+    // Names below `.` and bare relative ones, as files and as folders.
+    let below = stage.run("find . -f csv").exits(0);
+    let mut bare = stage.seekless("find -f csv --");
+    for name in names {
+        bare = bare.arg(name).arg(format!("{name}.d"));
+    }
+    let bare = bare.run().exits(0);
+    for run in [below, bare] {
+        let cells = csv_paths(&run);
+        assert_eq!(cells.len(), 2 * names.len(), "{run}");
+        for cell in &cells {
+            let first = cell.chars().next().expect("a name");
+            assert!(
+                first.is_ascii_alphanumeric() || "./\\".contains(first),
+                "{cell}"
+            );
+        }
+        // What is not escaped is the name of the file as it stands.
+        let there = cells.iter().filter(|cell| !cell.contains('\\'));
+        let there: Vec<_> = there.map(|cell| plain(cell.as_bytes()).to_vec()).collect();
+        assert!(there.contains(&b"=cmd|'/c calc'!A0".to_vec()) && there.contains(&b"-x".to_vec()));
+        assert!(
+            there.iter().all(|name| stage.tree.path(name).is_file()),
+            "{run}"
+        );
+    }
 }
