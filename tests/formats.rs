@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use seekless::hash::ContentDigest;
 use seekless::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::report::read::{BadLine, Ending, Facts, ReadError, ReadMember, ReadReport, ReadSet};
-use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format};
+use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format, printable};
 
 type Tested = Result<(), Box<dyn Error>>;
 
@@ -254,8 +254,9 @@ fn json_is_json_whatever_the_names() -> Tested {
 fn what_is_shown_on_terminals_is_printable() -> Tested {
     for name in ["text", "json", "ndjson", "csv"] {
         let out = String::from_utf8(written(name, &hostile_sets())?)?;
-        let bad = |c: &char| !"\r\n".contains(*c) && escape::is_unprintable(*c);
-        assert_eq!(out.chars().find(bad), None, "{name}");
+        for line in out.lines() {
+            assert!(printable::is_printable(line), "{name}: {line}");
+        }
     }
     Ok(())
 }
@@ -476,12 +477,19 @@ fn any_name() -> impl Strategy<Value = Vec<u8>> {
         0x80..=0xf4u8
     ];
     let text = "\\PC{1,20}".prop_map(String::into_bytes);
-    let unprintable = "[\u{80}-\u{a0}\u{2000}-\u{206f}\u{e0000}-\u{e007f}]{1,5}";
+    let unprintable = "[\u{80}-\u{a0}\u{2000}-\u{206f}\u{e0000}-\u{e01ff}\\p{Di}]{1,5}";
+    let shaped = "([\u{200c}\u{200d}\u{fe0f}\u{20e3}\u{301}\u{94d} 1#a]|[कبد❤👩🚀]){1,12}";
     prop_oneof![
         prop::collection::vec(byte, 1..40),
         text,
-        unprintable.prop_map(String::into_bytes)
+        unprintable.prop_map(String::into_bytes),
+        shaped.prop_map(String::into_bytes)
     ]
+}
+
+/// True if a character may be shown only where it changes how others look.
+fn is_shaper(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0f}')
 }
 
 prop_compose! {
@@ -519,6 +527,26 @@ proptest! {
             let expected: Vec<_> = sets.iter().map(|set| as_read(set, format)).collect();
             prop_assert_eq!(&report.sets, &expected, "{}", format.name);
         }
+    }
+
+    #[test]
+    fn escaped_names_hold_nothing_that_deceives(name in any_name()) {
+        let escaped = escape::escape(&name);
+        prop_assert_eq!(escape::unescape(escaped.as_bytes()), Ok(name.clone()));
+        prop_assert!(printable::is_printable(&escaped));
+        prop_assert!(!escaped.starts_with(' ') && !escaped.ends_with(' '));
+        let invisible = regex::Regex::new(
+            r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u{2800}]--[\x20\p{Prepended_Concatenation_Mark}]]",
+        );
+        let invisible = invisible.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let plain: String = escaped.chars().filter(|&c| !is_shaper(c)).collect();
+        prop_assert!(!invisible.is_match(&plain), "{}", escaped.escape_unicode());
+        // Nor any two of them in a row, nor one at either end.
+        let shapers: Vec<bool> = escaped.chars().map(is_shaper).collect();
+        let joined = |two: &[char]| two[0] == '\u{fe0f}' && two[1] == '\u{200d}';
+        let chars: Vec<char> = escaped.chars().collect();
+        prop_assert!(chars.windows(2).all(|two| joined(two) || !(is_shaper(two[0]) && is_shaper(two[1]))));
+        prop_assert!(shapers.first() != Some(&true));
     }
 
     #[test]

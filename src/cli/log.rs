@@ -1,7 +1,9 @@
 //! What `-v` shows: the library's notices and traces, on stderr.
 
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::format;
 
+use super::sanitize;
 use super::voice::Voice;
 
 /// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
@@ -17,6 +19,14 @@ pub fn start(verbose: u8, color: bool, voice: &Voice) {
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(color)
+        .fmt_fields(format::debug_fn(|line, field, value| {
+            let value = format!("{value:?}");
+            let value = sanitize::message(&value);
+            match field.name() {
+                "message" => write!(line, "{value}"),
+                name => write!(line, " {name}={value}"),
+            }
+        }))
         .with_writer(move || voice.clone());
     let started = match verbose {
         1 => log

@@ -52,7 +52,8 @@ mod voice;
 mod wrong_use;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
+use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -61,6 +62,7 @@ use clap::error::ErrorKind;
 
 use args::{Cli, Command};
 use exit::Exit;
+use seekless::report::printable::is_printable;
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
@@ -98,10 +100,27 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
         ));
         return Exit::Nothing;
     }
-    match error.print() {
+    match print(error, words) {
         Ok(()) if error.use_stderr() => Exit::Nothing,
         // Who asked for help and closed the pipe has read enough.
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => Exit::Nothing,
         _ => Exit::Done,
     }
+}
+
+/// Prints it as clap does; words that are not printable as what they are.
+fn print(error: &clap::Error, words: &[OsString]) -> io::Result<()> {
+    let mut text = error.render().to_string();
+    let words = words.iter().filter_map(|word| word.to_str());
+    let parts = words.flat_map(|word| iter::once(word).chain(word.split('=').skip(1)));
+    let odd: Vec<&str> = parts.filter(|word| !is_printable(word)).collect();
+    if odd.is_empty() {
+        return error.print();
+    }
+    for word in odd {
+        text = text.replace(word, &sanitize::message(word));
+    }
+    let mut stderr = io::stderr().lock();
+    let mut lines = text.lines();
+    lines.try_for_each(|line| writeln!(stderr, "{}", sanitize::message(line)))
 }

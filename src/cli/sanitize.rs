@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use seekless::report::escape::{escape, is_unprintable};
+use seekless::report::escape::escape;
+use seekless::report::printable::{characters, is_printable};
 
 /// Shows a path on one line; names in no encoding stay recognizable.
 pub fn path(path: &Path) -> Cow<'_, str> {
@@ -15,14 +16,14 @@ pub fn path(path: &Path) -> Cow<'_, str> {
 ///
 /// Unlike a path it is not meant to be read back, so backslashes stay as they are.
 pub fn message(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unprintable) {
+    if is_printable(text) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match is_unprintable(c) {
-            true => shown.extend(c.escape_default()),
-            false => shown.push(c),
+    for (_, c, stays) in characters(text) {
+        match stays {
+            true => shown.push(c),
+            false => shown.extend(c.escape_default()),
         }
     }
     Cow::Owned(shown)
@@ -46,6 +47,8 @@ mod tests {
             ("\u{1b}]0;title\u{7}", "\\u{1b}]0;title\\u{7}"),
             ("two\nlines", "two\\nlines"),
             ("a\u{202e}b", "a\\u{202e}b"),
+            ("cannot open a\u{2800}", "cannot open a\\u{2800}"),
+            ("cannot open ❤\u{fe0f}", "cannot open ❤\u{fe0f}"),
         ] {
             assert_eq!(message(text), shown);
         }

@@ -4,14 +4,15 @@ use std::io::{self, Write};
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{self, Plan, SetPlan};
-use seekless::report::escape::is_printable;
+use seekless::report::printable::is_printable;
 use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;
-use super::script_functions::{COMMON, END, HARDLINK, MOVE, REFLINK, REMOVE, SYMLINK};
+use super::script_functions::{
+    CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, SYMLINK, TRAITS,
+};
 
-/// Writes a plan as a script for any POSIX shell (`-ef` is in POSIX since 2024, and in dash, bash,
-/// busybox, ksh and zsh for long).
+/// Writes a plan as a script for the shells that Linux has as `sh`: dash, bash, busybox.
 pub struct Script {
     action: ActionKind,
     destination: Vec<u8>,
@@ -43,24 +44,28 @@ impl Script {
              # Each line below the functions is one step. Take out those that you do not want, then run\n\
              # sh with this file. What is not printable in a name is written as octal numbers.\n\
              #\n\
-             # Before each step both files are compared byte by byte. A change in the moment between that\n\
-             # and the step is not noticed here; seekless itself notices it, and keeps a journal for undo.",
+             # Before each step both files are compared byte by byte, and looked at again. Folders that a link\n\
+             # leads to are not entered. But it goes by names and bytes: whoever may write to these folders can\n\
+             # still put another file with the same bytes in a file's place, or keep the script waiting. Nothing\n\
+             # is written down for undo, nor brought to the disk first. seekless itself does all of that. If\n\
+             # other users may write to these folders, let seekless itself act, above all as root.",
             version = env!("CARGO_PKG_VERSION"),
             name = self.action.name(),
             steps = self.steps,
             frees = Bytes(self.frees),
         )?;
-        out.write_all(COMMON.as_bytes())?;
-        out.write_all(self.function().as_bytes())
+        self.functions()
+            .iter()
+            .try_for_each(|text| out.write_all(text.as_bytes()))
     }
 
-    fn function(&self) -> &'static str {
+    fn functions(&self) -> &'static [&'static str] {
         match self.action {
-            ActionKind::Remove | ActionKind::Trash => REMOVE,
-            ActionKind::Hardlink => HARDLINK,
-            ActionKind::Symlink => SYMLINK,
-            ActionKind::Reflink => REFLINK,
-            ActionKind::Move => MOVE,
+            ActionKind::Remove | ActionKind::Trash => &[COMMON, REMOVE, CHECK],
+            ActionKind::Hardlink => &[COMMON, PRIVATE, HARDLINK, CHECK],
+            ActionKind::Symlink => &[COMMON, PRIVATE, SYMLINK, CHECK],
+            ActionKind::Reflink => &[COMMON, PRIVATE, TRAITS, REFLINK, CHECK],
+            ActionKind::Move => &[COMMON, PRIVATE, TRAITS, MOVE, CHECK],
         }
     }
 

@@ -1,7 +1,12 @@
-//! The shell functions that a script consists of, for any POSIX shell.
+//! The shell functions that a script consists of: for dash, bash and busybox sh, on Linux.
+//!
+//! A path is a promise of nobody's: whoever may write to a folder on the way can put a link there at any moment. So
+//! each folder is entered, and only then asked for its path; from there on it is held open, and files are named below
+//! `/proc/self/fd`. What is new is made in a folder that nobody else can enter.
 
 pub const COMMON: &str = r#"
 set -u
+umask 077
 LC_ALL=C
 export LC_ALL
 acted=0 skipped=0 failed=0
@@ -23,66 +28,108 @@ fail() {
     failed=$((failed + 1))
 }
 
-# same VICTIM KEEPER: both are regular files, they are two, and they hold the same bytes.
-same() {
-    if [ -L "$2" ] || [ ! -f "$2" ]; then
+# enter FOLDER: makes it the working folder. It fails if any part of the path is a symbolic link. The
+# kernel is asked where this is, since a shell may answer from memory. The dot keeps final line feeds.
+enter() {
+    cd -P -- "${1:-/}" 2>/dev/null && [ "$(env pwd -P && echo .)" = "${1:-/}
+." ]
+}
+
+# open VICTIM KEEPER: opens the folders of both, as 4 and 3, and names both files below them. These names
+# lead to the same folders even if somebody replaces a folder by a link meanwhile.
+open() {
+    if ! { enter "${2%/*}" && command exec 3<.; }; then
+        skip 'the folder of the file to keep cannot be opened, or a link leads there' "$1"
+    elif ! { enter "${1%/*}" && command exec 4<.; }; then
+        skip 'its folder cannot be opened, or a link leads there' "$1"
+    else
+        victim=/proc/self/fd/4/${1##*/} keeper=/proc/self/fd/3/${2##*/}
+        are_files "$1"
+        return
+    fi
+    return 1
+}
+
+# are_files NAME: both are regular files, and they are two.
+are_files() {
+    if [ -L "$keeper" ] || [ ! -f "$keeper" ]; then
         skip 'the file to keep is not there' "$1"
-    elif [ -L "$1" ] || [ ! -f "$1" ]; then
+    elif [ -L "$victim" ] || [ ! -f "$victim" ]; then
         skip 'it is not there as a file' "$1"
-    elif [ "$1" -ef "$2" ]; then
+    elif [ "$victim" -ef "$keeper" ]; then
         skip 'it is the kept file itself' "$1"
-    elif ! cmp -s -- "$1" "$2"; then
-        skip 'it differs from the kept file' "$1"
     else
         return 0
     fi
     return 1
 }
 
-temporary() {
-    t=${1%/*}/.seekless-$$.tmp
-    if [ -e "$t" ] || [ -L "$t" ]; then
-        skip 'a temporary file is in the way' "$1"
-        return 1
-    fi
+# state: device, inode, kind and mode, length and times of both.
+state() {
+    stat -c '%d:%i %f %s %y %z' -- "$victim" "$keeper"
 }
 
-# replace VICTIM: puts the temporary file in its place, at once.
+# same NAME FILE FILE: both hold the same bytes.
+same() {
+    before=$(state)
+    are_files "$1" || return 1
+    cmp -s -- "$2" "$3" && return 0
+    skip 'it differs from the kept file' "$1"
+    return 1
+}
+
+# still NAME: both are as they were before they were compared.
+still() {
+    [ "$before" = "$(state)" ] && return 0
+    skip 'it or the kept file changed while they were compared' "$1"
+    return 1
+}
+"#;
+
+/// For what puts something new in a victim's place, or below another folder.
+pub const PRIVATE: &str = r#"
+user=$(id -u) made= entered=
+
+# shut_in NAME FOLDER: makes a folder for this user alone in FOLDER, the working folder, and enters it.
+# Somebody else may have replaced it before it was entered: it must be empty, and nobody else's to write to.
+shut_in() {
+    if made=$(mktemp -d ./.seekless-XXXXXXXXXX); then
+        made=${2%/}/${made#./}
+        if enter "$made" && [ -z "$(ls -A .)" ]; then
+            case "$(stat -c '%u %A' .)" in
+            "$user "d????-??-?) entered=1 && return ;;
+            esac
+        fi
+    fi
+    fail "$1"
+    leave
+    return 1
+}
+
+# leave: removes that folder, with what is left in it.
+leave() {
+    if [ -n "$entered" ]; then
+        for left in ./new ./old; do
+            if [ -e "$left" ] || [ -L "$left" ]; then rm -f -- "$left"; fi
+        done
+    fi
+    [ -z "$made" ] || rmdir -- "$made"
+    made= entered=
+}
+trap leave EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# replace NAME: puts ./new in the victim's place, in one step.
 replace() {
-    if mv -f -- "$t" "$1"; then
-        acted=$((acted + 1))
-    else
-        rm -f -- "$t"
-        fail "$1"
-    fi
+    still "$1" || return 0
+    if mv -f -T -- ./new "$victim"; then acted=$((acted + 1)); else fail "$1"; fi
 }
 "#;
 
-pub const REMOVE: &str = r#"
-# remove VICTIM keeping KEEPER
-remove() {
-    same "$1" "$3" || return 0
-    if rm -f -- "$1"; then acted=$((acted + 1)); else fail "$1"; fi
-}
-"#;
-
-pub const HARDLINK: &str = r#"
-# hardlink VICTIM keeping KEEPER
-hardlink() {
-    same "$1" "$3" && temporary "$1" || return 0
-    if ln -- "$3" "$t"; then replace "$1"; else fail "$1"; fi
-}
-"#;
-
-pub const SYMLINK: &str = r#"
-# symlink VICTIM keeping KEEPER as TEXT-OF-THE-LINK
-symlink() {
-    same "$1" "$3" && temporary "$1" || return 0
-    if ln -s -- "$5" "$t" && [ "$t" -ef "$3" ]; then replace "$1"; else rm -f -- "$t"; fail "$1"; fi
-}
-"#;
-
-pub const REFLINK: &str = r#"
+/// For what makes a new file of an old one.
+pub const TRAITS: &str = r#"
 # traits FILE: what a file has besides its bytes. Extended attributes are shown if getfattr (attr) is there.
 traits() {
     stat -c '%a %u %g %y' -- "$1"
@@ -90,45 +137,125 @@ traits() {
         getfattr -d -m - -e hex --absolute-names -- "$1" | sed 1d
     fi
 }
+"#;
 
+pub const REMOVE: &str = r#"
+# remove VICTIM keeping KEEPER
+remove() {
+    open "$1" "$3" && same "$1" "$victim" "$keeper" && still "$1" || return 0
+    if rm -f -- "$victim"; then acted=$((acted + 1)); else fail "$1"; fi
+}
+"#;
+
+pub const HARDLINK: &str = r#"
+# hardlink VICTIM keeping KEEPER: the link comes first, so that it leads to the file that is compared.
+hardlink() {
+    open "$1" "$3" && shut_in "$1" "${1%/*}" || return 0
+    if ! ln -- "$keeper" ./new; then
+        fail "$1"
+    else
+        keeper=./new
+        ! same "$1" "$victim" "$keeper" || replace "$1"
+    fi
+    leave
+}
+"#;
+
+pub const SYMLINK: &str = r#"
+# symlink VICTIM keeping KEEPER as TEXT-OF-THE-LINK
+symlink() {
+    open "$1" "$3" && shut_in "$1" "${1%/*}" || return 0
+    case $5 in
+    /*) target=$5 ;;
+    *) target=/proc/self/fd/4/$5 ;;
+    esac
+    if ! same "$1" "$victim" "$keeper"; then
+        :
+    elif ln -s -- "$5" ./new && [ "$target" -ef "$keeper" ]; then
+        replace "$1"
+    else
+        fail "$1"
+    fi
+    leave
+}
+"#;
+
+pub const REFLINK: &str = r#"
 # reflink VICTIM keeping KEEPER: needs cp and stat of GNU coreutils. The victim becomes a NEW FILE with its
 # old owner, mode, times and attributes, and so a file with further names (hard links) is left alone: the
 # new file would not have them. (seekless itself lets the kernel share the blocks in place: the file
 # remains the one it was, with all its names.)
 reflink() {
-    same "$1" "$3" || return 0
-    if [ "$(stat -c %h -- "$1")" != 1 ]; then
+    open "$1" "$3" || return 0
+    if [ "$(stat -c %h -- "$victim")" != 1 ]; then
         skip 'has further names' "$1"
         return 0
     fi
-    temporary "$1" || return 0
-    # Bytes come first: whenever a file gets some, the kernel takes its capabilities away.
-    if ! (umask 077 && cp --reflink=always --no-preserve=all -- "$3" "$t") ||
-        ! cmp -s -- "$1" "$t"; then
-        rm -f -- "$t"
+    shut_in "$1" "${1%/*}" || return 0
+    # Bytes come first: whenever a file gets some, the kernel takes its capabilities away. Attributes are
+    # those of ./old: a second name of the victim, which nobody can lead to another file.
+    if ! { cp --reflink=always --no-preserve=all -- "$keeper" ./new && ln -- "$victim" ./old; }; then
         fail "$1"
-    elif cp --attributes-only --preserve=all,xattr -- "$1" "$t" &&
-        touch -r "$1" -- "$t" && [ "$(traits "$1")" = "$(traits "$t")" ]; then
-        replace "$1"
-    else
-        rm -f -- "$t"
-        skip 'a new file cannot be given its owner, mode, times and attributes' "$1"
+    elif same "$1" ./old ./new; then
+        if [ -L ./old ] || ! [ ./old -ef "$victim" ] || [ "$(stat -c %h -- ./old)" != 2 ]; then
+            skip 'it was replaced meanwhile' "$1"
+        elif cp --attributes-only --preserve=all,xattr -- ./old ./new &&
+            touch -r ./old -- ./new && [ "$(traits ./old)" = "$(traits ./new)" ]; then
+            replace "$1"
+        else
+            skip 'a new file cannot be given its owner, mode, times and attributes' "$1"
+        fi
     fi
+    leave
 }
 "#;
 
 pub const MOVE: &str = r#"
-# move VICTIM to PLACE keeping KEEPER
-move() {
-    same "$1" "$5" || return 0
-    if [ -e "$3" ] || [ -L "$3" ]; then
-        skip 'its new place is taken' "$1"
-    elif mkdir -p -- "${3%/*}" && mv -- "$1" "$3"; then
-        acted=$((acted + 1))
-    else
-        fail "$1"
-    fi
+# make FOLDER: enters it. What is missing of it is made, for this user alone.
+make() {
+    enter "$1" && return
+    [ -n "$1" ] && make "${1%/*}" && mkdir -- "./${1##*/}" && enter "$1"
 }
+
+# move VICTIM to PLACE keeping KEEPER: to another file system it is copied, which needs cp of GNU coreutils.
+move() {
+    open "$1" "$5" || return 0
+    if ! make "${3%/*}"; then
+        fail "$1"
+        return 0
+    fi
+    place=../${3##*/}
+    shut_in "$1" "${3%/*}" || return 0
+    if [ -e "$place" ] || [ -L "$place" ]; then
+        skip 'its new place is taken' "$1"
+    elif ! { ln -- "$victim" ./new 2>/dev/null || cp -P --preserve=all,xattr -- "$victim" ./new; }; then
+        fail "$1"
+    elif same "$1" ./new "$keeper"; then
+        if [ -L ./new ] || ! { [ ./new -ef "$victim" ] || cmp -s -- ./new "$victim"; }; then
+            skip 'it was replaced meanwhile' "$1"
+        elif ! [ ./new -ef "$victim" ] && [ "$(traits ./new)" != "$(traits "$victim")" ]; then
+            skip 'its copy cannot be given its owner, mode, times and attributes' "$1"
+        elif ! still "$1"; then
+            :
+        elif ! mv -n -T -- ./new "$place" || [ -e ./new ] || [ -L ./new ]; then
+            skip 'its new place is taken' "$1"
+        elif ! rm -f -- "$victim"; then
+            rm -f -- "$place"
+            fail "$1"
+        else
+            acted=$((acted + 1))
+        fi
+    fi
+    leave
+}
+"#;
+
+/// Before the first step: what all of the above stands on.
+pub const CHECK: &str = r#"
+if ! { command exec 3</ && ls -d /proc/self/fd/3/. >/dev/null; }; then
+    echo 'This script needs /proc, and a shell whose commands can use its descriptors: dash, bash or busybox sh.' >&2
+    exit 2
+fi
 "#;
 
 pub const END: &str = r#"

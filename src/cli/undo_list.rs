@@ -9,7 +9,7 @@ use seekless::action::{self, JournalError, Run};
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::progress_text::count;
-use super::sanitize::complain;
+use super::sanitize::{complain, message};
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
@@ -19,7 +19,7 @@ pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
             Ok(run) => line(run),
             Err(_) => format!("{}  unreadable", found.name),
         };
-        match writeln!(io::stdout(), "{line}") {
+        match writeln!(io::stdout(), "{}", message(&line)) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             Err(error) => {
                 complain(&format!("cannot write to standard output: {error}"));

@@ -1,8 +1,10 @@
 //! A table as in RFC 4180: one row for each name, lines end in CR LF.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use super::printable::is_printable;
 use super::{Header, Report, escape, time};
 use crate::pipeline::{DuplicateSet, Member, Summary};
 
@@ -67,15 +69,30 @@ fn push_facts(to: &mut String, member: &Member) {
 /// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
 /// whole table; such names are escaped, and only such names.
 fn push_path(to: &mut String, name: &[u8]) {
-    match str::from_utf8(name) {
-        Ok(text) if escape::is_printable(text) => {
+    let name = no_formula(name);
+    match str::from_utf8(&name) {
+        Ok(text) if is_printable(text) => {
             push_quoted(to, text);
             to.push_str(",text");
         }
         _ => {
-            push_quoted(to, &escape::escape(name));
+            push_quoted(to, &escape::escape(&name));
             to.push_str(",escaped");
         }
+    }
+}
+
+/// Spreadsheets take a cell for a formula that begins like one, also in quotes, and some behind spaces. With `./` it
+/// is the name of the same file.
+fn no_formula(name: &[u8]) -> Cow<'_, [u8]> {
+    let text = name.trim_ascii_start();
+    let starts = ["=", "+", "-", "@", "＝", "＋", "－", "＠"];
+    match starts
+        .iter()
+        .any(|start| text.starts_with(start.as_bytes()))
+    {
+        true => Cow::Owned([b"./", name].concat()),
+        false => Cow::Borrowed(name),
     }
 }
 

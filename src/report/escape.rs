@@ -2,11 +2,13 @@
 //!
 //! A name is a string of bytes; a terminal and a line of text want printable characters. What is
 //! not printable is written with a backslash, so that it can neither end a line nor steer a
-//! terminal nor reorder the text around it, and can be read back exactly. The rules are in
-//! `docs/formats.md`.
+//! terminal nor reorder the text around it nor look like another name, and can be read back
+//! exactly. The rules are in `docs/formats.md`.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+
+use super::printable::{characters, is_printable};
 
 /// Says why an escaped name cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,56 +42,24 @@ pub fn escape(bytes: &[u8]) -> Cow<'_, str> {
 
 /// True if the text stands for itself: printable, on one line, no space at its ends.
 fn is_plain(text: &str) -> bool {
-    !text.starts_with(char::is_whitespace)
-        && !text.ends_with(char::is_whitespace)
-        && !text.contains('\\')
-        && is_printable(text)
-}
-
-/// True if no character of the text [is unprintable](is_unprintable).
-pub fn is_printable(text: &str) -> bool {
-    // Most names are plain ASCII, and this is an inner loop of every report.
-    text.bytes().all(|b| matches!(b, b' '..=b'~')) || !text.chars().any(is_unprintable)
-}
-
-/// True for a character that must not reach a terminal or a line of text as it is.
-///
-/// These are the control characters (a terminal obeys them), line and paragraph separators (an
-/// editor may break the line there), and the characters that change the direction of what follows
-/// or cannot be seen at all (two different names would look the same). Joiners stay: Persian,
-/// Indic scripts and emoji need them.
-pub fn is_unprintable(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}'                      // soft hyphen
-            | '\u{61c}'                   // Arabic letter mark
-            | '\u{180e}'                  // Mongolian vowel separator
-            | '\u{200b}'                  // zero-width space
-            | '\u{200e}' | '\u{200f}'     // direction marks
-            | '\u{2028}'..='\u{202e}'     // separators, embeddings and overrides
-            | '\u{2060}'..='\u{206f}'     // word joiner, isolates, deprecated format characters
-            | '\u{feff}'                  // byte order mark
-            | '\u{fff9}'..='\u{fffb}'     // interlinear annotation
-            | '\u{e0000}'..='\u{e007f}'   // tags
-        )
+    !text.starts_with(' ') && !text.ends_with(' ') && !text.contains('\\') && is_printable(text)
 }
 
 fn push_escaped(out: &mut String, bytes: &[u8]) -> fmt::Result {
     let mut at_start = true;
     let mut chunks = bytes.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
-        let mut rest = chunk.valid().chars();
-        while let Some(c) = rest.next() {
-            let at_end =
-                rest.as_str().is_empty() && chunk.invalid().is_empty() && chunks.peek().is_none();
+        let text = chunk.valid();
+        let is_last = chunk.invalid().is_empty() && chunks.peek().is_none();
+        for (at, c, stays) in characters(text) {
+            let at_end = is_last && at + c.len_utf8() == text.len();
             match c {
                 '\\' => out.push_str("\\\\"),
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
                 c if c.is_ascii_control() => write!(out, "\\x{:02X}", u32::from(c))?,
-                c if is_unprintable(c) => write!(out, "\\u{{{:x}}}", u32::from(c))?,
-                c if c.is_whitespace() && (at_start || at_end) => {
+                c if !stays || (c == ' ' && (at_start || at_end)) => {
                     write!(out, "\\u{{{:x}}}", u32::from(c))?;
                 }
                 c => out.push(c),
@@ -178,7 +148,12 @@ mod tests {
             (b"\x7f", "\\x7F"),
             ("\u{9b}31m".as_bytes(), "\\u{9b}31m"),
             ("a\u{202e}gpj.exe".as_bytes(), "a\\u{202e}gpj.exe"),
-            ("a\u{a0}b\u{a0}".as_bytes(), "a\u{a0}b\\u{a0}"),
+            ("a\u{a0}b\u{a0}".as_bytes(), "a\\u{a0}b\\u{a0}"),
+            ("\u{3164}.txt".as_bytes(), "\\u{3164}.txt"),
+            ("❤\u{fe0f}.jpg".as_bytes(), "❤\u{fe0f}.jpg"),
+            ("a\u{fe0f}.jpg".as_bytes(), "a\\u{fe0f}.jpg"),
+            ("\u{301}a".as_bytes(), "\\u{301}a"),
+            (b"\xff\xcc\x81", "\\xFF\\u{301}"),
             (b"", ""),
         ] {
             assert_eq!(escape(name), shown);

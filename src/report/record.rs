@@ -12,7 +12,8 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::Formatter;
 
-use super::{Header, Options, escape, time};
+use super::printable::{characters, is_printable};
+use super::{Header, Options, time};
 use crate::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
 
 /// A name: text where it is valid UTF-8, else its bytes in base64.
@@ -292,18 +293,16 @@ impl Formatter for Printable {
     where
         W: ?Sized + Write,
     {
-        if escape::is_printable(fragment) {
+        if is_printable(fragment) {
             return out.write_all(fragment.as_bytes());
         }
         let mut plain = 0;
-        for (at, c) in fragment.char_indices() {
-            if escape::is_unprintable(c) {
-                out.write_all(&fragment.as_bytes()[plain..at])?;
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    write!(out, "\\u{unit:04x}")?;
-                }
-                plain = at + c.len_utf8();
+        for (at, c, _) in characters(fragment).filter(|&(_, _, stays)| !stays) {
+            out.write_all(&fragment.as_bytes()[plain..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
             }
+            plain = at + c.len_utf8();
         }
         out.write_all(&fragment.as_bytes()[plain..])
     }

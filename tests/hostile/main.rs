@@ -8,6 +8,7 @@ mod changes_under_the_reader;
 #[path = "../common/mod.rs"]
 mod common;
 mod contents;
+mod deceptive_names;
 mod deep_and_long;
 mod defects_of_others;
 mod files_in_motion;
