@@ -93,6 +93,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Err(_) => None,
     };
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
+    if let Some(place) = &place
+        && !is_written
+        && let Err(error) = action::check_journals(&place.folder)
+    {
+        let error = place.with_way_out(&error);
+        return refuse(&voice, &format!("{error}; nothing was done"));
+    }
     // Before any work is done for it; what is interrupted leaves no temporary file.
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
         return refuse(&voice, &error);
