@@ -35,6 +35,7 @@ mod swap;
 mod symlink;
 mod together;
 mod trash;
+mod trash_folder;
 mod tree_lock;
 mod trouble;
 mod undo;

@@ -10,6 +10,7 @@ use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
+use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve::keep_rules;
@@ -103,6 +104,8 @@ pub fn resolve(
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
     let rules = keep_rules(&args.stay.keep)?;
     let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
+    // Root may have come here with another user's HOME.
+    let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
     let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
     Ok(ActRun {
         plan: Some(plan::Settings {
