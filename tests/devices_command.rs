@@ -163,6 +163,60 @@ fn find_follows_a_saved_profile_and_names_a_bad_one() {
     assert!(said.stdout_text().contains(spins), "{said}");
 }
 
+/// What a stranger, or a mistake, puts in a profile's place is neither followed, nor waited for, nor shown.
+#[test]
+#[ignore = "needs root: a mount namespace of its own, to show a disk that spins"]
+fn a_profile_that_is_not_the_users_own_is_not_read() {
+    let tree = Tree::new().file("a", "same").file("b", "same");
+    let picture = SpinningDisk::under(tree.root());
+    let config = folder();
+    let file = save(&picture, tree.root(), config.path());
+    let profile = fs::read(&file).expect("read");
+    let refused = |why: &str| {
+        let path = config.path().to_str().expect("a plain path");
+        let run = seekless(tree.root(), "find --format nul .").before(picture.show());
+        let run = run
+            .env("XDG_CONFIG_HOME", path)
+            .patience(std::time::Duration::from_secs(60));
+        run.run()
+            .exits(0)
+            .finds(["a b"])
+            .says("this saved profile is not used")
+            .says(why)
+            .never_says("secret");
+    };
+    let secret = config.path().join("shadow");
+    fs::write(&secret, "\"root:secret\"").expect("written");
+    fs::remove_file(&file).expect("removed");
+    std::os::unix::fs::symlink(&secret, &file).expect("a link");
+    refused("is a symbolic link");
+    fs::remove_file(&file).expect("removed");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, mode).expect("made");
+    refused("is not a regular file");
+    fs::remove_file(&file).expect("removed");
+    fs::write(&file, profile).expect("written");
+    common::users::give_away(&file);
+    refused("belongs to user 65534, and this runs as root");
+    common::users::give_all_away(config.path());
+    refused("sudo -H");
+    let own = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink(config.path(), own.path().join("config")).expect("a link");
+    let system = seekless::device::SystemRoot {
+        sysfs: picture.sysfs().to_owned(),
+        ..SystemRoot::default()
+    };
+    let mut atlas = Atlas::new(system, Overrides::default(), 2);
+    let dev = fs::metadata(tree.root()).expect("it is there").dev();
+    let id = atlas.volume(dev, tree.root());
+    let profiles = Profiles::at(own.path().join("config/seekless/profiles"));
+    let error = profiles.load_for(atlas.get(id)).expect_err("refused");
+    assert!(
+        error.to_string().contains("belongs to user 65534"),
+        "{error}"
+    );
+}
+
 #[test]
 #[ignore = "needs root, loop devices and mkfs.ext4"]
 fn a_loop_device_is_what_its_file_lies_on() {

@@ -386,7 +386,7 @@ fn nothing_is_done_without_a_word() {
         ),
         ("remove --ask --yes .", "--ask needs a terminal"),
         ("remove --yes", "say what to remove duplicates of"),
-        ("remove --yes --from r .", "cannot be used with"),
+        ("remove --yes --from r .", "cannot read the report r"),
         ("remove --yes --from r --min-size 1", "cannot be used with"),
         ("remove --yes -H --from r", "cannot read the report r"),
         ("move --yes .", "--to"),

@@ -258,7 +258,7 @@ fn a_tree_is_one_by_whichever_mount_it_is_reached() {
 #[ignore = "becomes another user: root only"]
 fn another_users_run_is_met() {
     let scene = Scene::new();
-    fs::set_permissions(&scene.top, fs::Permissions::from_mode(0o777)).expect("mode");
+    fs::set_permissions(&scene.top, fs::Permissions::from_mode(0o755)).expect("mode");
     let first = Stopped::start(prepared(&scene, "symlink --yes --keep oldest tree"), MIDDLE);
     let other = prepared(&scene, "remove --yes tree")
         .env("XDG_STATE_HOME", "/nonexistent")

@@ -1,7 +1,6 @@
 //! The journal of a run: what is about to be done, written down and on the disk before it is done.
 
 use std::ffi::CString;
-use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use super::past::{Flaw, Past};
 use super::record::{self, Record, RunHeader};
 use super::runs::Run;
 use super::{journal_folder, run_name};
+use crate::file::{RouteError, Untrusted};
 use crate::sys::{allocate, rename, stat, sync, unlink, write};
 
 /// What can go wrong with a journal as a whole.
@@ -25,7 +25,10 @@ pub enum JournalError {
     /// The folder cannot be listed.
     #[error("cannot list the journals in {0}: {1}")]
     List(PathBuf, io::Error),
-    /// Other users can access the folder.
+    /// Somebody else could have made or changed the journals.
+    #[error("cannot use the journals in {0}: {1}")]
+    Untrusted(PathBuf, Untrusted),
+    /// Other users can read in the folder, which holds other things.
     #[error("cannot write a journal in {0}: other users can access that folder (mode {1:o})")]
     Shared(PathBuf, u32),
     /// A journal cannot be read or written.
@@ -97,13 +100,14 @@ impl Journal {
     /// If the folder or the file cannot be made or written: then nothing must be done.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
         let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
-        let at = journal_folder::make(folder)?;
-        let newest = run_name::newest(folder);
-        let newest = newest.map_err(|error| JournalError::Folder(folder.to_owned(), error))?;
-        let time = run_name::time(header.started_ns, newest);
+        let own = journal_folder::make(folder)?;
+        let at = own.descriptor();
+        let names = own.names();
+        let names = names.map_err(|error| JournalError::Folder(folder.to_owned(), error))?;
+        let time = run_name::time(header.started_ns, run_name::newest(names));
         // What has a run's name is a whole journal, or damaged: it gets the name when its first line is safe.
         let draft = CString::new(journal_folder::draft()).unwrap_or_default();
-        let file = sync::journal(&at, &draft, true).map_err(failed)?;
+        let file = sync::journal(at, &draft, true).map_err(failed)?;
         let mut journal = Self {
             mark: String::new(),
             name: String::new(),
@@ -119,16 +123,16 @@ impl Journal {
         let named = sync::lock(&journal.file)
             .and_then(|_| journal.append(&[Record::Run(header)]))
             .and_then(|()| sync::file(&journal.file))
-            .and_then(|()| named(&at, &draft, time));
+            .and_then(|()| named(at, &draft, time));
         match named {
             Err(error) => {
-                let _ = unlink::file(&at, &draft);
+                let _ = unlink::file(at, &draft);
                 Err(failed(error))
             }
             Ok(name) => {
                 journal.mark = format!("{name}-{:08x}", run_name::random());
                 journal.name = name;
-                sync::folder(&at).map_err(failed)?;
+                sync::folder(at).map_err(failed)?;
                 Ok(journal)
             }
         }
@@ -138,31 +142,27 @@ impl Journal {
     pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), JournalError> {
         let failed = |error: io::Error| JournalError::File(name.to_owned(), error);
         let missing = || JournalError::Missing(name.to_owned());
-        let at = journal_folder::opened(folder).map_err(|_| missing())?;
+        let own = journal_folder::open(folder)?.ok_or_else(missing)?;
         // What others may see of it is no reason to leave things as they are.
-        let _ = journal_folder::close_to_others(folder, &at);
-        let c_name = CString::new(name).map_err(|_| missing())?;
-        if name.contains('/') {
-            return Err(missing());
-        }
-        let file = match sync::journal(&at, &c_name, false) {
-            Err(Errno::NOENT) => return Err(missing()),
-            opened => opened.map_err(|e| failed(e.into()))?,
-        };
+        let _ = journal_folder::close_to_others(&own);
+        let mut file = own.append(name).map_err(|error| match error {
+            RouteError::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(),
+            RouteError::Io(error) => failed(error),
+            RouteError::Untrusted(untrusted) => {
+                JournalError::Flawed(name.to_owned(), Flaw::Untrusted(untrusted.why))
+            }
+        })?;
         if !locked(&file).map_err(|e| failed(e.into()))? {
             return Err(JournalError::Busy(name.to_owned()));
         }
         let mut bytes = Vec::new();
-        let duplicate = file.try_clone().map_err(failed)?;
-        fs::File::from(duplicate)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
         let past = Past::read_steps(&bytes);
         let past = past.map_err(|flaw| JournalError::Flawed(name.to_owned(), flaw))?;
         let journal = Self {
             name: name.to_owned(),
             mark: name.to_owned(),
-            file,
+            file: file.into(),
             steps: 0,
             // The torn end becomes a line of its own, which nobody believes.
             torn: past.torn,
@@ -284,7 +284,7 @@ fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Re
 }
 
 /// Locks a journal; whoever only looks whether it is locked is waited for.
-fn locked(file: &OwnedFd) -> rustix::io::Result<bool> {
+fn locked(file: impl AsFd + Copy) -> rustix::io::Result<bool> {
     for _ in 0..LOOKS {
         if sync::lock(file)? {
             return Ok(true);
@@ -296,6 +296,8 @@ fn locked(file: &OwnedFd) -> rustix::io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

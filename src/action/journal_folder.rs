@@ -1,101 +1,89 @@
 //! The folder that journals are in: its owner's alone.
 
-use std::ffi::CString;
-use std::fs::{self, DirBuilder, File};
+use std::ffi::{CString, OsString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use super::journal::JournalError;
 use super::run_name;
-use crate::sys::open::Manner;
-use crate::sys::{attributes, open, sync, unlink};
+use crate::file::{OwnFolder, RouteError};
+use crate::sys::{attributes, sync, unlink};
 
 /// What others may not do.
 const OTHERS: u32 = 0o077;
 
-/// What others may not do in any case.
-const OTHERS_MAY_WRITE: u32 = 0o022;
-
 /// Opens the folder, and makes it if it is missing, with what is missing above it.
 ///
 /// # Errors
-/// If that cannot be, or if others may write to it.
-pub fn make(folder: &Path) -> Result<OwnedFd, JournalError> {
-    let failed = |error: io::Error| JournalError::Folder(folder.to_owned(), error);
-    let mut builder = DirBuilder::new();
-    // Whatever the umask leaves of it: journals name everything that was ever acted on.
-    let made = builder.recursive(true).mode(0o700).create(folder);
-    made.map_err(failed)?;
-    let at = opened(folder).map_err(failed)?;
-    close_to_others(folder, &at)?;
-    clear_drafts(folder, &at);
-    Ok(at)
+/// If that cannot be, or if others could have made it or may write to it.
+pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
+    let own = OwnFolder::make(folder);
+    let own = own.map_err(|error| refused(folder, error, JournalError::Folder))?;
+    close_to_others(&own)?;
+    clear_drafts(&own);
+    Ok(own)
 }
 
-/// Opens a journal for reading: never a link's target, and never something that would have to be waited for.
-pub fn open(path: &Path) -> io::Result<File> {
-    let name = CString::new(path.as_os_str().as_bytes())?;
-    let manner = Manner {
-        keep_access_time: false,
-        follow: false,
-    };
-    let file = File::from(open::file(open::CWD, &name, manner)?);
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("not a regular file")),
+/// Opens the folder; `None` if it is not there.
+///
+/// # Errors
+/// As for [`make`].
+pub fn open(folder: &Path) -> Result<Option<OwnFolder>, JournalError> {
+    OwnFolder::open(folder).map_err(|error| refused(folder, error, JournalError::List))
+}
+
+fn refused(
+    folder: &Path,
+    error: RouteError,
+    by_the_system: fn(PathBuf, io::Error) -> JournalError,
+) -> JournalError {
+    let folder = folder.to_owned();
+    match error {
+        RouteError::Untrusted(untrusted) => JournalError::Untrusted(folder, untrusted),
+        RouteError::Io(error) => by_the_system(folder, error),
     }
 }
 
-/// Opens the folder itself: the user's choice, links on the way and all.
-pub fn opened(folder: &Path) -> io::Result<OwnedFd> {
-    let path = CString::new(folder.as_os_str().as_bytes())?;
-    Ok(open::folder_following(open::CWD, &path)?)
+/// Looks whether journals can be kept in this folder, which need not be there.
+///
+/// # Errors
+/// If others could have made it or may write to it.
+pub fn check_journals(folder: &Path) -> Result<(), JournalError> {
+    match open(folder) {
+        Err(error @ JournalError::Untrusted(..)) => Err(error),
+        // Whatever else is wrong shows when the journal is made.
+        _ => Ok(()),
+    }
 }
 
-/// Takes from others what an older version, or the user's umask, gave them.
+/// Takes from others what an older version, or the user's umask, lets them read.
 ///
 /// A folder of other things is nobody's to close: it is refused.
-pub fn close_to_others(folder: &Path, at: impl AsFd) -> Result<(), JournalError> {
-    let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
-    let now = attributes::get(&at).map_err(failed)?;
-    let refused = || JournalError::Shared(folder.to_owned(), now.mode);
+pub fn close_to_others(own: &OwnFolder) -> Result<(), JournalError> {
+    let failed = |error: Errno| JournalError::Folder(own.path().to_owned(), error.into());
+    let now = attributes::get(own.descriptor()).map_err(failed)?;
     if now.mode & OTHERS == 0 {
         return Ok(());
     }
-    if now.uid != rustix::process::geteuid().as_raw() || !is_for_journals(folder) {
-        return match now.mode & OTHERS_MAY_WRITE {
-            0 if is_for_journals(folder) => Ok(()),
-            _ => Err(refused()),
-        };
+    if !is_for_journals(own) {
+        return Err(JournalError::Shared(own.path().to_owned(), now.mode));
     }
-    match attributes::set_mode(&at, 0o700) {
-        Ok(()) => Ok(()),
+    match attributes::set_mode(own.descriptor(), 0o700) {
         // A file system without modes (FAT): what it shows is up to how it is mounted.
-        Err(Errno::PERM | Errno::NOTSUP) if now.mode & OTHERS_MAY_WRITE == 0 => Ok(()),
-        Err(Errno::PERM | Errno::NOTSUP) => Err(refused()),
+        Ok(()) | Err(Errno::PERM | Errno::NOTSUP) => Ok(()),
         Err(error) => Err(failed(error)),
     }
 }
 
 /// True if there is nothing in it, or at least one journal.
-fn is_for_journals(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else {
+fn is_for_journals(own: &OwnFolder) -> bool {
+    let Ok(names) = own.names() else {
         return false;
     };
-    let mut is_empty = true;
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(run_name::is_one) {
-            return true;
-        }
-        is_empty &= name.to_str().is_some_and(is_draft);
-    }
-    is_empty
+    let is = |kind: fn(&str) -> bool| move |name: &OsString| name.to_str().is_some_and(kind);
+    names.iter().any(is(run_name::is_one)) || names.iter().all(is(is_draft))
 }
 
 /// The name of a journal until its first line is on the disk.
@@ -111,17 +99,14 @@ const DRAFT: &str = ".seekless-";
 const DRAFT_END: &str = ".new";
 
 /// Removes what was left by runs that were killed before they had begun.
-fn clear_drafts(folder: &Path, at: &OwnedFd) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+fn clear_drafts(own: &OwnFolder) {
+    let names = own.names().unwrap_or_default();
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
     for name in names.filter(|name| is_draft(name)) {
-        let Ok(name) = CString::new(name) else {
-            continue;
-        };
-        let is_dead = sync::journal(at, &name, false)
-            .is_ok_and(|file| sync::lock(&file).is_ok_and(|locked| locked));
-        if is_dead {
-            let _ = unlink::file(at, &name);
+        let file = own.append(&name);
+        let is_dead = file.is_ok_and(|file| sync::lock(&file).is_ok_and(|locked| locked));
+        if let (true, Ok(name)) = (is_dead, CString::new(name)) {
+            let _ = unlink::file(own.descriptor(), &name);
         }
     }
 }

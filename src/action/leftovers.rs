@@ -11,6 +11,7 @@ use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
 use super::{journal_folder, relocate, runs, swap};
+use crate::file::OwnFolder;
 use crate::sys::{stat, sync};
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.
@@ -40,8 +41,11 @@ pub struct HalfDone {
 /// # Errors
 /// If the folder cannot be listed. `undo` names the journals that cannot be read.
 pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
-    let names = runs::names(folder)?.into_iter();
-    Ok(names.filter_map(|name| look(folder, name)).collect())
+    let Some(own) = journal_folder::open(folder)? else {
+        return Ok(Vec::new());
+    };
+    let names = runs::names(&own)?.into_iter();
+    Ok(names.filter_map(|name| look(&own, name)).collect())
 }
 
 impl CutShort {
@@ -54,8 +58,8 @@ impl CutShort {
     }
 }
 
-fn look(folder: &Path, name: String) -> Option<CutShort> {
-    let mut file = journal_folder::open(&folder.join(&name)).ok()?;
+fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
+    let mut file = own.read(&name).ok()?;
     if is_over(&mut file)? {
         return None;
     }

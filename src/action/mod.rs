@@ -35,6 +35,7 @@ mod swap;
 mod symlink;
 mod together;
 mod trash;
+mod trash_folder;
 mod tree_lock;
 mod trouble;
 mod undo;
@@ -44,6 +45,7 @@ mod undo_step;
 
 pub use actor::{Actor, BATCH, Tell};
 pub use journal::{Journal, JournalError};
+pub use journal_folder::check_journals;
 pub use leftovers::{CutShort, HalfDone, cut_short};
 pub use lock_holder::Holder;
 pub use past::Flaw;

@@ -1,6 +1,8 @@
 //! What a journal says about a past run: how far each of its steps came.
 
 use super::record::{self, Intent, Record, RunHeader, State};
+use crate::file::RouteError;
+use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
 
 /// A step as its journal tells it.
@@ -53,9 +55,21 @@ pub enum Flaw {
         max = record::VERSION
     )]
     Version(u32),
+    /// Somebody else could have written it.
+    #[error("it {0}, so it is not relied on")]
+    Untrusted(Distrust),
     /// The file cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(std::io::Error),
+}
+
+impl From<RouteError> for Flaw {
+    fn from(error: RouteError) -> Self {
+        match error {
+            RouteError::Untrusted(untrusted) => Self::Untrusted(untrusted.why),
+            RouteError::Io(error) => Self::Unreadable(error),
+        }
+    }
 }
 
 impl Past {

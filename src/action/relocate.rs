@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, freed};
@@ -171,10 +170,4 @@ fn changeable(folder: &OwnedFd) -> Result<(), Trouble> {
         }
         _ => Ok(()),
     }
-}
-
-/// True if what has a name is a folder of this user that others cannot write to.
-pub fn is_own_folder(folder: &OwnedFd, uid: u32) -> bool {
-    attributes::both(folder)
-        .is_ok_and(|(s, a)| s.kind == FileType::Directory && a.uid == uid && a.mode & 0o022 == 0)
 }

@@ -1,7 +1,6 @@
 //! The runs that have a journal, and which of them is the last.
 
-use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 
 use super::journal::JournalError;
@@ -9,6 +8,7 @@ use super::journal_folder;
 use super::past::{Flaw, Past};
 use super::record::RunHeader;
 use super::run_name;
+use crate::file::OwnFolder;
 use crate::sys::sync;
 
 /// One run that has a journal.
@@ -55,33 +55,29 @@ pub fn runs(folder: &Path) -> Result<Vec<Run>, JournalError> {
 /// # Errors
 /// If the folder cannot be listed.
 pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
-    let names = names(folder)?.into_iter();
+    let Some(own) = journal_folder::open(folder)? else {
+        return Ok(Vec::new());
+    };
+    let names = names(&own)?.into_iter();
     let look = |name: String| Found {
-        run: look(folder, &name),
+        run: look(&own, &name),
         name,
     };
     Ok(names.map(look).collect())
 }
 
 /// The runs' names, the oldest first. What has no run's name is nobody's journal.
-pub(super) fn names(folder: &Path) -> Result<Vec<String>, JournalError> {
-    let failed = |error| JournalError::List(folder.to_owned(), error);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(failed)?.file_name().into_string();
-        names.extend(name.ok().filter(|name| run_name::is_one(name)));
-    }
+pub(super) fn names(own: &OwnFolder) -> Result<Vec<String>, JournalError> {
+    let names = own.names();
+    let names = names.map_err(|error| JournalError::List(own.path().to_owned(), error))?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| run_name::is_one(name)).collect();
     names.sort_unstable();
     Ok(names)
 }
 
-fn look(folder: &Path, name: &str) -> Result<Run, Flaw> {
-    let path = folder.join(name);
-    let mut file = journal_folder::open(&path).map_err(Flaw::Unreadable)?;
+fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
+    let mut file = own.read(name)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(Flaw::Unreadable)?;
     let past = Past::read(&bytes)?;
@@ -131,10 +127,11 @@ pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
 }
 
 /// Runs that may have done something, the last one first.
-fn acting(folder: &Path) -> Result<impl Iterator<Item = Found>, JournalError> {
-    let names = names(folder)?.into_iter().rev();
+fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, JournalError> {
+    let own = journal_folder::open(folder)?.ok_or(JournalError::Nothing)?;
+    let names = names(&own)?.into_iter().rev();
     let found = names.map(move |name| Found {
-        run: look(folder, &name),
+        run: look(&own, &name),
         name,
     });
     let did_nothing = |found: &Found| {

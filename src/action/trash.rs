@@ -5,15 +5,15 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use jiff::Zoned;
-use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, join};
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::trash_folder::{self, NO_TRASH, Opened};
 use super::trouble::{Trouble, failed, failure_with};
-use crate::sys::{attributes, parent, stat, sync, unlink, write};
+use crate::sys::{sync, unlink, write};
 
 pub const TRASH: Action = Action {
     kind: ActionKind::Trash,
@@ -24,10 +24,8 @@ pub const TRASH: Action = Action {
     perform,
 };
 
-const NO_TRASH: &str = "its file system has no trash that you may use: use move, or remove";
-
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
-    let trash = folder_for(sketch)?;
+    let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("put it into the trash")(Errno::INVAL))?;
     let name = unique_name(name.to_bytes(), sketch.unique);
@@ -52,75 +50,15 @@ fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
     [stem, b".", unique.as_bytes(), extension].concat()
 }
 
-/// The user's own trash if it is on the same file system, else the one at the file system's top.
-fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
-    let dev = sketch.victim.stat.dev;
-    if let Some(home) = &sketch.settings.home_trash
-        && nearest_device(home)? == Some(dev)
-    {
-        return Ok(home.clone());
-    }
-    let uid = rustix::process::geteuid().as_raw();
-    let top = top_folder(&sketch.step.victim.path, dev)?;
-    let shared = join(&top, b".Trash");
-    if is_shared_trash(&shared) {
-        return Ok(join(&shared, uid.to_string().as_bytes()));
-    }
-    Ok(join(&top, format!(".Trash-{uid}").as_bytes()))
-}
-
-/// The device of a folder, or of the one it would be made in; `None` if it is reached through a link.
-fn nearest_device(path: &[u8]) -> Result<Option<u64>, Trouble> {
-    let mut path = path;
-    loop {
-        match device(path) {
-            Err(Errno::NOENT) if !path.is_empty() => {
-                let slash = path.iter().rposition(|&b| b == b'/');
-                path = &path[..slash.unwrap_or(0)];
-            }
-            Err(Errno::LOOP) => return Ok(None),
-            dev => return dev.map(Some).map_err(failed("look for the trash")),
-        }
-    }
-}
-
-fn device(path: &[u8]) -> rustix::io::Result<u64> {
-    let folder = parent::open(path)?;
-    Ok(stat::descriptor(folder)?.dev)
-}
-
-/// The highest folder above a file that is on its device.
-fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, Trouble> {
-    let mut top = path;
-    let mut here = path;
-    while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
-        here = &here[..slash];
-        if device(here).map_err(failed("look for the trash"))? != dev {
-            break;
-        }
-        top = here;
-    }
-    Ok(top.to_vec())
-}
-
-/// An administrator's `.Trash` counts if it is a real folder with the sticky bit.
-fn is_shared_trash(path: &[u8]) -> bool {
-    parent::open(path).is_ok_and(|folder| {
-        stat::descriptor(&folder).is_ok_and(|s| s.kind == FileType::Directory)
-            && attributes::get(&folder).is_ok_and(|a| a.mode & 0o1000 != 0)
-    })
-}
-
 fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let invalid = || failed("put it into the trash")(Errno::INVAL);
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
     };
     let (files, name) = folder_entry::split(&destination.0).ok_or_else(invalid)?;
-    let (infos, info_name) = folder_entry::split(&info.0).ok_or_else(invalid)?;
+    let (_, info_name) = folder_entry::split(&info.0).ok_or_else(invalid)?;
     let trash = &files[..files.len() - b"/files".len()];
-    let files = trash_folder(files, act)?;
-    let infos = trash_folder(infos, act)?;
+    let Opened { files, infos } = trash_folder::open(trash, act)?;
     // The file that says where it came from is first: the specification wants it so.
     let text = info_text(&act.intent.victim.0, trash);
     write_info(&infos, &info_name, &text)?;
@@ -141,18 +79,6 @@ fn done(destination: Vec<u8>) -> Result<Done, Trouble> {
         destination: Some(destination),
         notes: Vec::new(),
     })
-}
-
-/// Opens a folder of the trash, making what is missing; it must be the user's own.
-fn trash_folder(path: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
-    let refused = |error| failure_with("open the trash", error, NO_TRASH);
-    let top = parent::open(b"").map_err(refused)?;
-    let folder = relocate::make_way(top, path, 0o700, act.made)?;
-    let uid = rustix::process::geteuid().as_raw();
-    match relocate::is_own_folder(&folder, uid) {
-        true => Ok(folder),
-        false => Err(refused(Errno::PERM)),
-    }
 }
 
 fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), Trouble> {

@@ -6,10 +6,11 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::folder_entry::{Place, leads_to};
+use super::folder_entry::{Place, leads_to, parent};
 use super::past::Fate;
 use super::relocate;
-use super::step::Unfit;
+use super::step::{ActionKind, Unfit};
+use super::trash_folder;
 use super::undo::Undone;
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
@@ -76,6 +77,9 @@ impl Scene<'_> {
             (None, Some(moved), Some(there)) => {
                 if !self.is_moved(&moved, there) {
                     return Err(format!("{shown} has changed since"));
+                }
+                if self.intent.action == ActionKind::Trash {
+                    trash_folder::still_own(&there.folder, parent(&destination.0))?;
                 }
                 let missing = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();

@@ -10,6 +10,7 @@ use super::ask;
 use super::begin::begin;
 use super::dangling_text;
 use super::exit::Exit;
+use super::from_report::FromReport;
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::outlet::{NotWritten, Place};
@@ -93,6 +94,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Err(_) => None,
     };
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
+    if let Some(place) = &place
+        && !is_written
+        && let Err(error) = action::check_journals(&place.folder)
+    {
+        let error = place.with_way_out(&error);
+        return refuse(&voice, &format!("{error}; nothing was done"));
+    }
     // Before any work is done for it; what is interrupted leaves no temporary file.
     if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
         return refuse(&voice, &error);
@@ -117,6 +125,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         mut plan,
         found,
         any_links,
+        about,
     } = match gather::plan(&mut run, &voice) {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
@@ -150,6 +159,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
         true => worse(found, Exit::SomeLeft),
         false => found,
     };
+    if let Some(about) = about.as_ref().filter(|about| about.is_strangers())
+        && run.use_of_plan != Use::Confirm
+        && run.talk.summary
+    {
+        voice.line(&about.sentence());
+    }
     if run.talk.summary {
         plan_summary::lines(&plan, &run.acting)
             .iter()
@@ -162,7 +177,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         };
     }
     let Some(place) = place else { return so_far };
-    if plan.totals().steps == 0 || !agreed(&run, &plan, &voice) {
+    if plan.totals().steps == 0 || !agreed(&run, &plan, about.as_ref(), &voice) {
         return so_far;
     }
     let done = perform::plan(&run, &place, &mut plan, &voice);
@@ -217,9 +232,12 @@ fn written(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Result<(), NotWritte
 }
 
 /// True if it may be done.
-fn agreed(run: &ActRun, plan: &Plan, voice: &Voice) -> bool {
+fn agreed(run: &ActRun, plan: &Plan, about: Option<&FromReport>, voice: &Voice) -> bool {
     if run.use_of_plan == Use::Act {
         return true;
+    }
+    if let Some(about) = about {
+        voice.line(&about.sentence());
     }
     let wanted = plan_summary::question(plan, &run.acting);
     match question::ask(voice, &wanted) {

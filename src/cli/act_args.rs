@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::search_args::{NamesArgs, SearchArgs};
+use super::search_args::{NamesArgs, PathArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -15,7 +15,8 @@ pub struct ActArgs {
     /// Act on a report of 'seekless find' (text, json or ndjson); - is standard input
     ///
     /// A report in text may be edited first: names whose lines were taken out are left alone, and * may
-    /// be moved to the name to keep. Every file is looked at again before anything is done to it.
+    /// be moved to the name to keep. Every file is looked at again before anything is done to it. With a PATH,
+    /// only files below it take part. A report that another user owns or may write to needs a PATH with --yes.
     #[arg(
         long,
         value_name = "REPORT",
@@ -23,6 +24,9 @@ pub struct ActArgs {
         help_heading = "Where to look"
     )]
     pub from: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub paths: PathArgs,
 
     #[command(flatten)]
     pub search: SearchArgs,

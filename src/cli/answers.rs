@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use seekless::action::plan::{Choice, SetPlan};
+use seekless::file::{OwnFolder, RouteError};
 use seekless::report::escape::escape;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,9 @@ use super::config_folder;
 /// What was answered before, and a place for more: `answers.ndjson` in the state folder, one
 /// object a line, later lines count.
 pub struct Answers {
-    path: Option<PathBuf>,
+    folder: Option<PathBuf>,
+    /// Why none are kept, although there is a folder for them.
+    refused: Option<RouteError>,
     known: HashMap<u64, Kept>,
 }
 
@@ -40,23 +42,32 @@ enum Kept {
 impl Answers {
     /// Reads what is there; what cannot be read is asked for again.
     pub fn open() -> Self {
-        Self::at(config_folder::state().map(|folder| folder.join("answers.ndjson")))
+        Self::at(config_folder::state())
     }
 
-    fn at(path: Option<PathBuf>) -> Self {
-        let lines = path.as_ref().and_then(|path| File::open(path).ok());
-        let lines = lines.map(BufReader::new).into_iter();
+    fn at(folder: Option<PathBuf>) -> Self {
+        let (file, refused) = match folder.as_deref().map(file).transpose() {
+            Ok(file) => (file.flatten(), None),
+            Err(error) => (None, Some(error)),
+        };
+        let lines = file.map(BufReader::new).into_iter();
         let lines = lines.flat_map(|file| file.lines().map_while(Result::ok));
         let known = lines.filter_map(|line| serde_json::from_str::<Line>(&line).ok());
         Self {
             known: known.map(|line| (line.set, line.keep)).collect(),
-            path,
+            folder: folder.filter(|_| refused.is_none()),
+            refused,
         }
     }
 
     /// Where they are kept; nowhere without a home.
-    pub fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+    pub fn path(&self) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(NAME))
+    }
+
+    /// Why earlier answers are not used, and none are kept.
+    pub fn refused(&self) -> Option<&RouteError> {
+        self.refused.as_ref()
     }
 
     /// What was answered for this very set.
@@ -72,7 +83,7 @@ impl Answers {
     }
 
     /// Writes an answer down before the next question is asked.
-    pub fn remember(&mut self, set: &SetPlan, choice: &Choice) -> io::Result<()> {
+    pub fn remember(&mut self, set: &SetPlan, choice: &Choice) -> Result<(), RouteError> {
         let keep = match choice {
             Choice::KeepAll => Kept::All,
             Choice::Keep(places) => {
@@ -82,20 +93,31 @@ impl Answers {
             }
             Choice::ByRule | Choice::Undecided => return Ok(()),
         };
-        let Some(path) = &self.path else {
+        let Some(folder) = &self.folder else {
             return Ok(());
         };
-        if let Some(folder) = path.parent() {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true).mode(0o700).create(folder)?;
-        }
         let mut line = serde_json::to_vec(&Line {
             set: key(set),
             keep,
-        })?;
+        })
+        .map_err(io::Error::from)?;
         line.push(b'\n');
-        let file = OpenOptions::new().create(true).append(true).open(path);
-        file?.write_all(&line)
+        let mut file = OwnFolder::make(folder)?.append_or_make(NAME)?;
+        Ok(file.write_all(&line)?)
+    }
+}
+
+/// The file in the state folder.
+const NAME: &str = "answers.ndjson";
+
+/// Opens what was answered before; `None` if there is nothing.
+fn file(folder: &Path) -> Result<Option<File>, RouteError> {
+    let Some(folder) = OwnFolder::open(folder)? else {
+        return Ok(None);
+    };
+    match folder.read(NAME) {
+        Err(RouteError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => file.map(Some),
     }
 }
 
@@ -150,9 +172,9 @@ mod tests {
     }
 
     #[test]
-    fn answers_outlive_a_run_and_belong_to_their_set() -> io::Result<()> {
+    fn answers_outlive_a_run_and_belong_to_their_set() -> Result<(), RouteError> {
         let folder = tempfile::tempdir()?;
-        let open = || Answers::at(Some(folder.path().join("deep/answers.ndjson")));
+        let open = || Answers::at(Some(folder.path().join("deep")));
         let keep = |places: &[usize]| Choice::Keep(places.to_vec());
         open().remember(&set(&["/a", "/b"]), &keep(&[1]))?;
         open().remember(&set(&["/c", "/d"]), &Choice::KeepAll)?;

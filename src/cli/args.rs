@@ -311,12 +311,12 @@ mod tests {
             &["seekless", "--", "a", "b"],
         ] {
             let args = parse(line).expect("a good line");
-            assert_eq!(args.search.roots, ["a", "b"], "{line:?}");
+            assert_eq!(args.paths.roots, ["a", "b"], "{line:?}");
         }
         assert!(
             parse(&["seekless"])
                 .expect("a good line")
-                .search
+                .paths
                 .roots
                 .is_empty()
         );
@@ -334,7 +334,7 @@ mod tests {
             (&["seekless", "find", "--", "-x"], "-x"),
         ] {
             let args = parse(line).expect("a good line");
-            assert_eq!(args.search.roots, [root], "{line:?}");
+            assert_eq!(args.paths.roots, [root], "{line:?}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use seekless::action::plan::{Choice, Fate, Plan, SetPlan};
+use seekless::file::RouteError;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
@@ -45,9 +46,20 @@ const HELP: [&str; 6] = [
 pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
     let mut answers = Answers::open();
     if let Some(path) = answers.path() {
-        let path = super::sanitize::path(path);
+        let path = super::sanitize::path(&path);
         voice.line(&format!(
             "Answers are kept in {path}; without that file all is asked anew."
+        ));
+    }
+    if let Some(why) = answers.refused() {
+        let way_out = match why {
+            RouteError::Untrusted(untrusted) => {
+                format!(": {}", untrusted.way_out("XDG_STATE_HOME"))
+            }
+            RouteError::Io(_) => String::new(),
+        };
+        voice.complain(&format!(
+            "earlier answers are not used, and none are kept: {why}{way_out}"
         ));
     }
     let total = plan.totals().sets;

@@ -7,11 +7,14 @@ use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
-use super::search_args::{NamesArgs, SearchArgs};
+use super::search_args::{NamesArgs, PathArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
+    #[command(flatten)]
+    pub paths: PathArgs,
+
     #[command(flatten)]
     pub search: SearchArgs,
 

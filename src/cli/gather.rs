@@ -1,7 +1,6 @@
 //! From a search or a report to a plan.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +12,7 @@ use seekless::report::read::{self, Ending, ReadSet};
 
 use super::draw::Draw;
 use super::exit::Exit;
+use super::from_report::FromReport;
 use super::listener::Listener;
 use super::resolve_act::{ActRun, Source};
 use super::run::{Watcher, watched};
@@ -27,6 +27,8 @@ pub struct Gathered {
     pub found: Exit,
     /// There may be symbolic links that lead to what was found.
     pub any_links: bool,
+    /// What is known of the report that it was made of.
+    pub about: Option<FromReport>,
 }
 
 /// Makes the plan; an exit status if there is none.
@@ -39,8 +41,8 @@ pub fn plan(run: &mut ActRun, voice: &Voice) -> Result<Gathered, Exit> {
         }
         source => {
             let planner = Planner::new(settings, Origin::default());
-            let (input, name) = open(source, voice)?;
-            report(input, &name, planner, run.acting.trust_hash, voice)
+            let opened = FromReport::open(source).or_else(|error| refuse(voice, &error))?;
+            report(opened, planner, run, voice)
         }
     }
 }
@@ -131,32 +133,23 @@ fn finish(planner: Planner, found: Exit, any_links: bool, voice: &Voice) -> Resu
             plan,
             found,
             any_links,
+            about: None,
         }),
         Err(error) => refuse(voice, &format!("cannot keep the plan: {error}")),
     }
 }
 
-fn open(source: &Source, voice: &Voice) -> Result<(Box<dyn Read + Send>, String), Exit> {
-    match source {
-        Source::Report(path) => match File::open(path) {
-            Ok(file) => Ok((Box::new(file), sanitize::path(path).into_owned())),
-            Err(error) => refuse(
-                voice,
-                &format!("cannot read the report {}: {error}", sanitize::path(path)),
-            ),
-        },
-        _ => Ok((Box::new(io::stdin()), "standard input".to_owned())),
-    }
-}
-
 /// Reads a report and plans for each of its sets.
 fn report(
-    input: Box<dyn Read + Send>,
-    name: &str,
+    (input, mut about): (Box<dyn Read + Send>, FromReport),
     mut planner: Planner,
-    trust_hash: bool,
+    run: &ActRun,
     voice: &Voice,
 ) -> Result<Gathered, Exit> {
+    let trust_hash = run.acting.trust_hash;
+    about
+        .may_be_believed(trust_hash)
+        .or_else(|error| refuse(voice, &error))?;
     let read = AtomicU64::new(0);
     let mut watch = Watch {
         draw: Draw::new(voice.bars().clone()),
@@ -169,7 +162,7 @@ fn report(
             read::read_each(input, &mut |header, set| {
                 if !origin_known {
                     origin_known = true;
-                    planner.from_origin(report_origin(header));
+                    planner.from_origin(report_origin(header).within(&run.limits));
                 }
                 read.fetch_add(set.members.len() as u64, Ordering::Relaxed);
                 if failed.is_none() {
@@ -182,8 +175,12 @@ fn report(
     watch.draw.clear();
     let frame = match frame {
         Ok(frame) => frame,
-        Err(error) => return refuse(voice, &format!("{name}: {error}")),
+        Err(error) => return refuse(voice, &format!("{}: {error}", about.name())),
     };
+    about.read(frame.header.as_ref(), &run.limits);
+    about
+        .may_be_acted_on(run)
+        .or_else(|error| refuse(voice, &error))?;
     if let Some(error) = failed {
         return refuse(voice, &format!("cannot keep the plan: {error}"));
     }
@@ -191,16 +188,22 @@ fn report(
         return refuse(
             voice,
             &format!(
-                "{name}: --trust-hash wants a report that says when it was made, and its first lines were taken out"
+                "{}: --trust-hash wants a report that says when it was made, and its first lines were taken out",
+                about.name()
             ),
         );
     }
     if frame.ending != Ending::Complete {
         tracing::info!(
-            "{name}: the report is of a run that did not come to its end; there may be more duplicates"
+            "{}: the report is of a run that did not come to its end; there may be more duplicates",
+            about.name()
         );
     }
-    finish(planner, Exit::Done, true, voice)
+    let gathered = finish(planner, Exit::Done, true, voice)?;
+    Ok(Gathered {
+        about: Some(about),
+        ..gathered
+    })
 }
 
 fn report_origin(header: Option<&Header>) -> Origin {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use seekless::action::{JournalError, Run};
+use seekless::file::Untrusted;
+use seekless::file::trust::Distrust;
 use seekless::report::escape::escape;
 
 use super::config_folder;
@@ -59,11 +61,27 @@ impl JournalPlace {
             .unwrap_or_default()
     }
 
+    /// What makes the folder the user's own, or another one that is.
+    fn own(&self, untrusted: &Untrusted) -> String {
+        match (&self.given, untrusted.why) {
+            (Some(_), Distrust::Owner { .. }) => {
+                "name a folder of your own with --journal DIR".to_owned()
+            }
+            _ => {
+                let way_out = untrusted.way_out("XDG_STATE_HOME");
+                format!("{way_out}, or name another folder with --journal DIR")
+            }
+        }
+    }
+
     /// What went wrong, and what to do about it.
     pub fn with_way_out(&self, error: &JournalError) -> String {
         match error {
             JournalError::Missing(_) => format!("{error}: see {}", self.list()),
             JournalError::Busy(_) => format!("{error}: wait for its end, or end it first"),
+            JournalError::Untrusted(_, untrusted) => {
+                format!("{error}: {}", self.own(untrusted))
+            }
             JournalError::Shared(folder, _) => format!(
                 "{error}: chmod 700 {0}, or name a folder for journals alone with --journal DIR",
                 folder.display()

@@ -17,6 +17,7 @@ mod draw;
 mod exit;
 mod find;
 mod find_args;
+mod from_report;
 mod gather;
 mod journal_place;
 mod listener;

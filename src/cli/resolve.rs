@@ -37,7 +37,13 @@ pub struct Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
-    let mut config = search(&args.search, &args.names, replication(&args)?, around)?;
+    let mut config = search(
+        &args.paths.roots,
+        &args.search,
+        &args.names,
+        replication(&args)?,
+        around,
+    )?;
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
         None => args.format.digests,

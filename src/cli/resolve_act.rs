@@ -10,10 +10,11 @@ use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
+use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve::keep_rules;
-use super::resolve_search::search;
+use super::resolve_search::{EMPTY_PATH, search};
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
@@ -24,6 +25,8 @@ use super::{config_folder, sanitize};
 pub struct ActRun {
     /// Where the sets come from.
     pub source: Source,
+    /// Real paths: of a report only what lies below them takes part. With none, all of it does.
+    pub limits: Vec<PathBuf>,
     /// How the plan is made; taken when it is.
     pub plan: Option<plan::Settings>,
     /// How steps are carried out.
@@ -94,6 +97,7 @@ pub fn resolve(
         Some(path) => Source::Report(path.clone()),
         None => Source::Search(Box::new(searched(&args, action, around)?)),
     };
+    let limits = limits(&args, around)?;
     let mut bounds = bounds(&args.stay, around)?;
     let to = special
         .to
@@ -103,6 +107,8 @@ pub fn resolve(
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
     let rules = keep_rules(&args.stay.keep)?;
     let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
+    // Root may have come here with another user's HOME.
+    let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
     let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
     Ok(ActRun {
         plan: Some(plan::Settings {
@@ -131,6 +137,7 @@ pub fn resolve(
             ..special.acting
         },
         source,
+        limits,
         use_of_plan,
         output: args.way.output,
         journal: args.way.journal,
@@ -198,21 +205,43 @@ fn searched(
     action: ActionKind,
     around: &mut Surroundings<'_>,
 ) -> Result<Config, WrongUse> {
-    let mut search_args = args.search.clone();
-    if search_args.roots.is_empty() && !search_args.stdin && !search_args.null {
+    let given = &args.paths.roots;
+    if given.is_empty() && !args.search.stdin && !args.search.null {
         return contradiction(format!(
             "say what to {} duplicates of: a PATH (. for the current folder), or --from REPORT",
             action.name()
         ));
     }
-    let given = std::mem::take(&mut search_args.roots);
-    search_args.roots = args.stay.reference.iter().cloned().chain(given).collect();
-    let mut config = search(&search_args, &args.names, Replication::Over(1), around)?;
+    let roots: Vec<_> = args.stay.reference.iter().chain(given).cloned().collect();
+    let mut config = search(
+        &roots,
+        &args.search,
+        &args.names,
+        Replication::Over(1),
+        around,
+    )?;
     // What is found is read again, to compare it.
     if config.page_use == PageUse::KeepShort && !args.way.trust_hash {
         config.page_use = PageUse::KeepWhileFree;
     }
     Ok(config)
+}
+
+/// The real paths that a report is limited to; what is a reference may stay as well.
+fn limits(args: &ActArgs, around: &Surroundings<'_>) -> Result<Vec<PathBuf>, WrongUse> {
+    let given = &args.paths.roots;
+    if args.from.is_none() || given.is_empty() {
+        return Ok(Vec::new());
+    }
+    let real = |path: &OsString| {
+        let path = around.folder.join(path);
+        let real = path.canonicalize();
+        real.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(&path))))
+    };
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(EMPTY_PATH);
+    }
+    given.iter().chain(&args.stay.reference).map(real).collect()
 }
 
 fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse> {

@@ -14,6 +14,7 @@ use super::wrong_use::{WrongUse, contradiction};
 
 /// Decides what is searched.
 pub fn search(
+    given: &[OsString],
     args: &SearchArgs,
     names: &NamesArgs,
     replication: Replication,
@@ -29,7 +30,7 @@ pub fn search(
     if args.bwlimit.is_some_and(|rate| rate.0 == 0) {
         return contradiction("--bwlimit 0 would never read: use 1M or more");
     }
-    let roots = roots(args, around)?;
+    let roots = roots(given, args, around)?;
     if args.isolate && roots.len() == 1 {
         return contradiction(
             "--isolate compares given paths with each other, and there is only one: give two or more",
@@ -131,13 +132,19 @@ fn overrides(args: &SearchArgs, around: &Surroundings<'_>) -> Result<Overrides, 
     Ok(overrides)
 }
 
-fn roots(args: &SearchArgs, around: &mut Surroundings<'_>) -> Result<Vec<Root>, WrongUse> {
+/// What is said of a path of no bytes.
+pub const EMPTY_PATH: &str =
+    "one of the given paths is empty (an unset variable?): use . for the current folder";
+
+fn roots(
+    given: &[OsString],
+    args: &SearchArgs,
+    around: &mut Surroundings<'_>,
+) -> Result<Vec<Root>, WrongUse> {
     let listed = args.stdin || args.null;
-    let mut paths = args.roots.clone();
+    let mut paths = given.to_vec();
     if paths.iter().any(|path| path.is_empty()) {
-        return contradiction(
-            "one of the given paths is empty (an unset variable?): use . for the current folder",
-        );
+        return contradiction(EMPTY_PATH);
     }
     if listed {
         let ending = if args.null { Ending::Nul } else { Ending::Line };

@@ -11,14 +11,19 @@ use seekless::engine::SweepOrder;
 use seekless::scan::Kind;
 use seekless::units::Bytes;
 
+/// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
-pub struct SearchArgs {
+pub struct PathArgs {
     /// Folders and files to look at; find without any looks at the current folder
     ///
-    /// A file that can be reached through several of them, or that is named twice, counts once.
+    /// A file that can be reached through several of them, or that is named twice, counts once. With --from, only
+    /// files below them take part.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
     pub roots: Vec<OsString>,
+}
 
+#[derive(Args, Clone, Debug)]
+pub struct SearchArgs {
     /// Read further paths from standard input, one a line
     #[arg(long, help_heading = "Where to look")]
     pub stdin: bool,

@@ -18,7 +18,7 @@ use super::voice::Voice;
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, voice: &Voice) {
-    for run in left_in(place, trees) {
+    for run in left_in(place, trees, voice) {
         voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
     }
 }
@@ -26,7 +26,7 @@ pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, voice:
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
 pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: &Voice) -> Exit {
     let mut exit = Exit::Done;
-    for run in left_in(place, || trees.to_vec()) {
+    for run in left_in(place, || trees.to_vec(), voice) {
         let agreed = match use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Script => false,
@@ -117,8 +117,25 @@ fn swept_up(
     tally
 }
 
-fn left_in(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>) -> Vec<CutShort> {
-    let runs = action::cut_short(&place.folder).unwrap_or_default();
+fn left_in(
+    place: &JournalPlace,
+    trees: impl FnOnce() -> Vec<PathBuf>,
+    voice: &Voice,
+) -> Vec<CutShort> {
+    let runs = match action::cut_short(&place.folder) {
+        Ok(runs) => runs,
+        Err(error @ JournalError::Untrusted(..)) => {
+            // Where there are no journals, nothing is missed.
+            if place.folder.symlink_metadata().is_ok() {
+                let error = place.with_way_out(&error);
+                voice.complain(&format!(
+                    "runs that were cut short are not looked for: {error}"
+                ));
+            }
+            return Vec::new();
+        }
+        Err(_) => return Vec::new(),
+    };
     if runs.is_empty() {
         return runs;
     }

@@ -4,8 +4,8 @@
 //! user's. It is written as a whole or not at all. A file that makes no sense is an error for
 //! whoever asks, never a reason to read a disk in a strange way.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use super::cost::Cost;
 use super::identity::Identity;
 use super::policy::Order;
 use super::volume::Volume;
+use crate::file::{OwnFolder, RouteError};
 
 /// Number of the file's layout; grows when a key changes its meaning.
 const SCHEMA: u32 = 1;
@@ -193,10 +194,15 @@ impl Profiles {
             return Ok(None);
         };
         let path = self.path_of(&identity);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(ProfileError::Unreadable { path, cause }),
+        let text = match self.read(&path) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
+            // Where there is no profile, nothing is missed.
+            Err(RouteError::Untrusted(_)) if path.symlink_metadata().is_err() => return Ok(None),
+            Err(error) => {
+                let cause = refused(error);
+                return Err(ProfileError::Unreadable { path, cause });
+            }
         };
         let profile: Profile = match serde_json::from_slice(&text) {
             Ok(profile) => profile,
@@ -215,6 +221,19 @@ impl Profiles {
         Ok(Some(profile))
     }
 
+    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, RouteError> {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let (Some(folder), Some(name)) = (OwnFolder::open(&self.folder)?, name) else {
+            return Ok(None);
+        };
+        let mut text = Vec::new();
+        match folder.read(name) {
+            Err(RouteError::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file?.read_to_end(&mut text)?,
+        };
+        Ok(Some(text))
+    }
+
     /// Saves a profile in place of the disk's older one; returns its file.
     ///
     /// # Errors
@@ -227,19 +246,33 @@ impl Profiles {
         }
         match self.replace(&path, profile) {
             Ok(()) => Ok(path),
-            Err(cause) => Err(ProfileError::Unwritable { path, cause }),
+            Err(error) => {
+                let cause = refused(error);
+                Err(ProfileError::Unwritable { path, cause })
+            }
         }
     }
 
-    fn replace(&self, path: &Path, profile: &Profile) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        let mut text = serde_json::to_vec_pretty(profile)?;
+    fn replace(&self, path: &Path, profile: &Profile) -> Result<(), RouteError> {
+        // Nobody else can change where the path leads from here on.
+        OwnFolder::make(&self.folder)?;
+        let mut text = serde_json::to_vec_pretty(profile).map_err(io::Error::from)?;
         text.push(b'\n');
         let mut file = NamedTempFile::new_in(&self.folder)?;
         file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
-        File::open(&self.folder)?.sync_all()
+        Ok(File::open(&self.folder)?.sync_all()?)
+    }
+}
+
+/// What is not trusted, with the way out, or what the system said.
+fn refused(error: RouteError) -> io::Error {
+    match error {
+        RouteError::Untrusted(why) => {
+            io::Error::other(format!("{why}: {}", why.way_out("XDG_CONFIG_HOME")))
+        }
+        RouteError::Io(error) => error,
     }
 }
 
@@ -264,6 +297,8 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn profile(identity: &str) -> Profile {
@@ -331,6 +366,18 @@ mod tests {
         );
         let files = fs::read_dir(path.parent().expect("a folder")).expect("listed");
         assert_eq!(files.count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_saved_where_others_may_write() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let open_to_all = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder.path(), open_to_all).expect("mode");
+        let error = Profiles::at(folder.path()).save(&profile(r#"["naa.5"]"#));
+        let error = error.expect_err("refused").to_string();
+        assert!(error.contains("chmod go-w"), "{error}");
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
     }
 
     #[test]

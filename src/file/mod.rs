@@ -8,10 +8,16 @@ mod fingerprint;
 mod identity;
 mod names;
 mod narrow;
+mod own_folder;
 mod places;
+mod route;
+pub mod trust;
 
 pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
 pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};
+pub use own_folder::OwnFolder;
+pub(crate) use route::to_file as way_to_file;
+pub use route::{RouteError, Untrusted};

@@ -1,7 +1,7 @@
 //! What a file is besides its bytes: owner, mode, times, flags, extended attributes.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::fs::{
     AtFlags, Gid, Mode, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags, statx,
@@ -112,6 +112,14 @@ pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     }
     all.sort();
     Ok(all)
+}
+
+/// True if a POSIX ACL says who else may do what; also if that cannot be found out. A handle (`O_PATH`) will do.
+pub fn has_acl(fd: impl AsFd) -> bool {
+    let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+    let mut none: [u8; 0] = [];
+    let asked = rustix::fs::getxattr(path, c"system.posix_acl_access", &mut none);
+    !matches!(asked, Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS))
 }
 
 /// Sets one extended attribute.

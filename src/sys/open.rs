@@ -49,6 +49,18 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
     Some(path.into_bytes())
 }
 
+/// Where a symbolic link leads.
+pub fn link_target(at: impl AsFd, name: &CStr) -> Result<Vec<u8>> {
+    let target = rustix::fs::readlinkat(at, name, Vec::new())?;
+    Ok(target.into_bytes())
+}
+
+/// Lets reads of an open file wait for bytes from now on.
+pub fn let_block(fd: impl AsFd) -> Result<()> {
+    let flags = rustix::fs::fcntl_getfl(&fd)?;
+    rustix::fs::fcntl_setfl(fd, flags.difference(OFlags::NONBLOCK))
+}
+
 /// Opens whatever a name leads to only to ask about it (`O_PATH`); nothing is read or woken.
 pub fn any_handle(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
     let mut flags = OFlags::PATH | OFlags::CLOEXEC;

@@ -31,6 +31,14 @@ pub fn magic(file: impl AsFd) -> Option<u64> {
     Some(kind & 0xffff_ffff)
 }
 
+/// `PIPEFS_MAGIC` (include/uapi/linux/magic.h).
+const PIPES: u64 = 0x5049_5045;
+
+/// True for a pipe that has no name in any folder.
+pub fn is_unnamed_pipe(pipe: impl AsFd) -> bool {
+    magic(pipe) == Some(PIPES)
+}
+
 /// True if the folder is on a pseudo file system; false where the kernel does not say.
 pub fn is_pseudo(folder: impl AsFd) -> bool {
     magic(folder).is_some_and(|magic| PSEUDO.contains(&magic))

@@ -126,10 +126,13 @@ pub fn is_locked(fd: impl AsFd) -> bool {
     }
 }
 
-/// Opens a folder's file for reading and appending, making it if `new`.
+/// Opens a folder's file for reading and appending, making it for its owner only if `new`.
+///
+/// A pipe is not waited for (`O_NONBLOCK`); regular files do not know the flag.
 pub fn journal(at: impl AsFd, name: &CStr, new: bool) -> Result<std::os::fd::OwnedFd> {
     fault::point()?;
     let mut flags = OFlags::RDWR | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    flags |= OFlags::NONBLOCK | OFlags::NOCTTY;
     if new {
         flags |= OFlags::CREATE | OFlags::EXCL;
     }

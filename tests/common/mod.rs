@@ -15,6 +15,7 @@ pub mod run;
 pub mod scene;
 pub mod stage;
 pub mod tree;
+pub mod users;
 pub mod volume;
 
 pub use run::{Run, seekless};

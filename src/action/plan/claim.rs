@@ -71,6 +71,8 @@ pub struct Origin {
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
     roots: Option<HashMap<PathBuf, u32>>,
+    /// Real paths; nothing outside takes part, whatever the source says. None means no limit.
+    limits: Vec<PathBuf>,
 }
 
 impl Origin {
@@ -82,6 +84,7 @@ impl Origin {
             isolate,
             hard_links: false,
             roots: None,
+            limits: Vec::new(),
         }
     }
 
@@ -104,6 +107,21 @@ impl Origin {
         }
         self.roots = Some(real);
         self
+    }
+
+    /// Limits a source to these real paths: nothing outside takes part, wherever the source looked. With none
+    /// there is no limit.
+    #[must_use]
+    pub fn within(mut self, limits: &[PathBuf]) -> Self {
+        self.limits = limits.to_vec();
+        self
+    }
+
+    /// True if the limits let this real path take part.
+    pub(super) fn admits(&self, path: &[u8]) -> bool {
+        let path = Path::new(std::ffi::OsStr::from_bytes(path));
+        let mut limits = self.limits.iter();
+        self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
     }
 
     /// The number of the first given path that holds this real path.

@@ -168,6 +168,9 @@ impl Lookout {
             Inside::Unsaid => None,
             Inside::No => return Err(Left::OutsideRoots),
         };
+        if !self.origin.admits(path) {
+            return Err(Left::OutsidePaths);
+        }
         if self.bounds.is_aside(path) {
             return Err(Left::Aside);
         }

@@ -4,9 +4,9 @@
 //! Claim ─ Lookout: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
 //! ```
 //!
-//! Nothing that a claim says is believed. Every name is looked up, its folder's links and `..` are
-//! resolved, names of one file are put together, and a file takes part in one set only. A set goes
-//! through on its own, so that memory holds one set and 8 bytes for each file.
+//! A claim says which files to compare, and which paths they were found in; that they are equal is proven later.
+//! Every name is looked up, its folder's links and `..` are resolved, names of one file are put together, and a file
+//! takes part in one set only. A set goes through on its own, so that memory holds one set and 8 bytes for each file.
 
 mod by_name;
 mod claim;

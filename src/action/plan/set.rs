@@ -115,6 +115,8 @@ pub enum Left {
     Changed,
     /// It lies outside the paths that were looked at.
     OutsideRoots,
+    /// It lies outside the paths that a report is limited to.
+    OutsidePaths,
     /// It lies where files are moved to.
     Aside,
     /// It was never read as a whole, and its bytes will not be compared.
@@ -145,6 +147,7 @@ impl Left {
             Self::OtherFileSystem
                 | Self::Companion
                 | Self::NotAsked
+                | Self::OutsidePaths
                 | Self::Aside
                 | Self::NoReference
                 | Self::ReferenceElsewhere
@@ -162,6 +165,7 @@ impl Left {
             Self::Size => "has another length than the report says",
             Self::Changed => "has changed since the report",
             Self::OutsideRoots => "lies outside the paths that were searched",
+            Self::OutsidePaths => "lies outside the given paths",
             Self::Aside => "lies in the folder that files are moved to",
             Self::NoDigest => "has no digest to trust in the report",
             Self::Repeated => "is in another set already",

@@ -12,7 +12,10 @@ use crate::hash::ContentDigest;
 mod bounded;
 mod json;
 mod room;
+mod source;
 mod text;
+
+pub use source::{OpenError, Source};
 
 /// A report read back as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,195 @@
+//! The folders of a trash: where it is, and whose.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+use super::act::{Act, Sketch};
+use super::folder_entry::join;
+use super::relocate;
+use super::trouble::{Trouble, failed, failure_with};
+use crate::file::Untrusted;
+use crate::file::trust::{self, Distrust};
+use crate::sys::{attributes, parent, stat};
+
+/// What to do where there is no trash.
+pub const NO_TRASH: &str = "its file system has no trash that you may use: use move, or remove";
+
+const NOT_YOURS: &str = "move that away, or use move or remove without --trash";
+
+/// The user's own trash if it is on the same file system, else one at the file system's top; the first that
+/// somebody else has not made or could not change.
+pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
+    let dev = sketch.victim.stat.dev;
+    let mut refused = Vec::new();
+    let mut may_be_used = |trash: &[u8]| match look(trash) {
+        Ok(()) => true,
+        Err(Refused::Untrusted(why)) => {
+            refused.push(why);
+            false
+        }
+        Err(Refused::System(_)) => true,
+    };
+    if let Some(home) = &sketch.settings.home_trash
+        && nearest_device(home)? == Some(dev)
+        && may_be_used(home)
+    {
+        return Ok(home.clone());
+    }
+    let uid = rustix::process::geteuid().as_raw();
+    let top = top_folder(&sketch.step.victim.path, dev)?;
+    let shared = join(&top, b".Trash");
+    let own = join(&shared, uid.to_string().as_bytes());
+    if is_shared_trash(&shared) && may_be_used(&own) {
+        return Ok(own);
+    }
+    let own = join(&top, format!(".Trash-{uid}").as_bytes());
+    match may_be_used(&own) {
+        true => Ok(own),
+        false => Err(not_yours(&refused)),
+    }
+}
+
+fn not_yours(refused: &[Untrusted]) -> Trouble {
+    let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+    let doing = format!("use the trash: {}", refused.join("; "));
+    failure_with(&doing, Errno::PERM, NOT_YOURS)
+}
+
+/// Why a trash cannot be used.
+enum Refused {
+    /// Somebody else made it, or could change it.
+    Untrusted(Untrusted),
+    /// The system said so.
+    System(Errno),
+}
+
+/// Looks at a trash and the two folders in it. What is missing will be made.
+fn look(trash: &[u8]) -> Result<(), Refused> {
+    let at = match parent::open(trash) {
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
+        Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
+        opened => opened.map_err(Refused::System)?,
+    };
+    own(&at, trash)?;
+    for name in [c"files", c"info"] {
+        let path = join(trash, name.to_bytes());
+        match parent::step(&at, name) {
+            Err(Errno::NOENT) => {}
+            // A link, as well.
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                return Err(untrusted(&path, Distrust::NotFolder));
+            }
+            folder => own(&folder.map_err(Refused::System)?, &path)?,
+        }
+    }
+    Ok(())
+}
+
+/// The one rule for every folder of the trash: it is this user's, and nobody else may write to it.
+fn own(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
+    let now = attributes::get(folder).map_err(Refused::System)?;
+    trust::ours_alone(&now).map_err(|why| untrusted(path, why))
+}
+
+fn untrusted(path: &[u8], why: Distrust) -> Refused {
+    let path = PathBuf::from(OsStr::from_bytes(path));
+    Refused::Untrusted(Untrusted { path, why })
+}
+
+/// Looks once more at what was moved into the trash, before undo takes it from there.
+pub fn still_own(folder: &OwnedFd, path: &[u8]) -> Result<(), String> {
+    own(folder, path).map_err(|refused| match refused {
+        Refused::Untrusted(untrusted) => untrusted.to_string(),
+        Refused::System(error) => format!("{}: {error}", String::from_utf8_lossy(path)),
+    })
+}
+
+/// The device of a folder, or of the one it would be made in; `None` if it is reached through a link.
+fn nearest_device(path: &[u8]) -> Result<Option<u64>, Trouble> {
+    let mut path = path;
+    loop {
+        match device(path) {
+            Err(Errno::NOENT) if !path.is_empty() => {
+                let slash = path.iter().rposition(|&b| b == b'/');
+                path = &path[..slash.unwrap_or(0)];
+            }
+            Err(Errno::LOOP) => return Ok(None),
+            dev => return dev.map(Some).map_err(failed("look for the trash")),
+        }
+    }
+}
+
+fn device(path: &[u8]) -> rustix::io::Result<u64> {
+    let folder = parent::open(path)?;
+    Ok(stat::descriptor(folder)?.dev)
+}
+
+/// The highest folder above a file that is on its device.
+fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, Trouble> {
+    let mut top = path;
+    let mut here = path;
+    while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
+        here = &here[..slash];
+        if device(here).map_err(failed("look for the trash"))? != dev {
+            break;
+        }
+        top = here;
+    }
+    Ok(top.to_vec())
+}
+
+/// An administrator's `.Trash` counts if it is a real folder with the sticky bit, of root's or this user's.
+fn is_shared_trash(path: &[u8]) -> bool {
+    parent::open(path).is_ok_and(|folder| {
+        attributes::get(&folder)
+            .is_ok_and(|now| now.mode & 0o1000 != 0 && trust::folder_is_safe(&folder, &now).is_ok())
+    })
+}
+
+/// The two folders of a trash, opened.
+pub struct Opened {
+    /// Where the files go.
+    pub files: OwnedFd,
+    /// Where it is said where they came from.
+    pub infos: OwnedFd,
+}
+
+/// Opens both folders of a trash one in the other, making what is missing.
+pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, Trouble> {
+    let at = opened(trash, act)?;
+    let below = |name: &[u8]| {
+        let base = at.try_clone();
+        let base = base.map_err(|_| failed("open the trash")(Errno::MFILE))?;
+        let folder = relocate::make_way(base, name, 0o700, act.made)?;
+        checked(folder, &join(trash, name))
+    };
+    Ok(Opened {
+        files: below(b"files")?,
+        infos: below(b"info")?,
+    })
+}
+
+fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
+    let refused = |error| failure_with("open the trash", error, NO_TRASH);
+    let at = match parent::open(trash) {
+        Err(Errno::NOENT) => {
+            let top = parent::open(b"").map_err(refused)?;
+            relocate::make_way(top, trash, 0o700, act.made)?
+        }
+        at => at.map_err(refused)?,
+    };
+    checked(at, trash)
+}
+
+fn checked(folder: OwnedFd, path: &[u8]) -> Result<OwnedFd, Trouble> {
+    match own(&folder, path) {
+        Ok(()) => Ok(folder),
+        Err(Refused::Untrusted(why)) => Err(not_yours(&[why])),
+        Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),
+    }
+}

@@ -1,0 +1,158 @@
+//! Whose report a plan is made of, what it is about, and what that permits.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use seekless::file::Untrusted;
+use seekless::report::Header;
+use seekless::report::read::{self, OpenError};
+
+use super::progress_text::count;
+use super::resolve_act::{ActRun, Source, Use};
+use super::{sanitize, script};
+
+/// Paths that are named; a report may list any number.
+const NAMED: usize = 5;
+
+/// What is known of a report besides its sets.
+#[derive(Debug)]
+pub struct FromReport {
+    name: String,
+    /// Who else could have written it.
+    stranger: Option<Untrusted>,
+    /// The real paths that were searched, as far as they are there; `None` if the report does not say.
+    roots: Option<Vec<PathBuf>>,
+    /// The real paths that it is limited to.
+    limits: Vec<PathBuf>,
+}
+
+impl FromReport {
+    /// Opens a report.
+    pub fn open(source: &Source) -> Result<(Box<dyn Read + Send>, Self), String> {
+        let (opened, name) = match source {
+            Source::Report(path) => (read::Source::open(path), sanitize::path(path).into_owned()),
+            _ => (read::Source::stdin(), "standard input".to_owned()),
+        };
+        let opened = opened.map_err(|error| match error {
+            OpenError::NoWriter => {
+                format!("cannot read the report {name}: {error}; start that program first")
+            }
+            error => format!("cannot read the report {name}: {error}"),
+        })?;
+        let about = Self {
+            name,
+            stranger: opened.stranger,
+            roots: None,
+            limits: Vec::new(),
+        };
+        Ok((opened.input, about))
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True if somebody else could have written it.
+    pub fn is_strangers(&self) -> bool {
+        self.stranger.is_some()
+    }
+
+    /// Takes over what the report says of itself, and what the user says of it.
+    pub fn read(&mut self, header: Option<&Header>, limits: &[PathBuf]) {
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        // A header without paths permits nothing and forbids nothing.
+        let header = header.filter(|header| !header.roots.is_empty());
+        self.roots = header.map(|header| {
+            let folder = path(&header.folder);
+            let roots = header.roots.iter().map(|root| folder.join(path(root)));
+            // A link would hide what is meant.
+            roots
+                .map(|root| root.canonicalize().unwrap_or(root))
+                .collect()
+        });
+        self.limits = limits.to_vec();
+    }
+
+    /// Without a comparison of bytes, the report's digests decide: a stranger's must not.
+    pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
+        match &self.stranger {
+            Some(stranger) if trust_hash => Err(format!(
+                "--trust-hash would believe the report's digests, and {stranger}: leave --trust-hash out"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A stranger's report needs a yes, or paths that the user gave; its own are no permission.
+    pub fn may_be_acted_on(&self, run: &ActRun) -> Result<(), String> {
+        let Some(stranger) = &self.stranger else {
+            return Ok(());
+        };
+        if run.use_of_plan != Use::Act || !self.limits.is_empty() {
+            return Ok(());
+        }
+        let words = run.command.iter().skip(1);
+        let words = words.map(|word| word_of_command(word.as_bytes()));
+        let words: Vec<_> = std::iter::once("seekless".to_owned())
+            .chain(words)
+            .collect();
+        Err(format!(
+            "{stranger}. This report {}. To act on it without being asked, repeat the paths that it may act \
+             on: {} {}",
+            self.about(),
+            words.join(" "),
+            self.paths_of_command(),
+        ))
+    }
+
+    /// Says whose it is and what it is about.
+    pub fn sentence(&self) -> String {
+        let limits = match self.limits.as_slice() {
+            [] => String::new(),
+            limits => format!("; only what is in {} takes part", named(limits)),
+        };
+        let about = self.about();
+        match &self.stranger {
+            Some(stranger) => format!("{stranger}. This report {about}{limits}."),
+            None => format!("This report {about}{limits}."),
+        }
+    }
+
+    fn about(&self) -> String {
+        match &self.roots {
+            Some(roots) => format!("is about {}", named(roots)),
+            None => "does not say which paths it is about".to_owned(),
+        }
+    }
+
+    fn paths_of_command(&self) -> String {
+        match &self.roots {
+            Some(roots) if roots.len() <= NAMED => {
+                let words = roots.iter().map(|root| root.as_os_str().as_bytes());
+                words.map(word_of_command).collect::<Vec<_>>().join(" ")
+            }
+            _ => "PATH...".to_owned(),
+        }
+    }
+}
+
+fn named(paths: &[PathBuf]) -> String {
+    let shown = paths.iter().take(NAMED).map(|path| sanitize::path(path));
+    let mut shown = shown.collect::<Vec<_>>().join(", ");
+    if let more @ 1.. = paths.len().saturating_sub(NAMED) {
+        shown.push_str(&format!(" and {} more", count(more as u64)));
+    }
+    shown
+}
+
+/// A word as a shell takes it, quoted where it must be.
+fn word_of_command(word: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(byte);
+    match !word.is_empty() && word.iter().all(is_plain) {
+        true => String::from_utf8_lossy(word).into_owned(),
+        false => String::from_utf8_lossy(&script::quoted(word)).into_owned(),
+    }
+}

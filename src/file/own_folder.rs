@@ -1,0 +1,251 @@
+//! A folder for what this user alone writes: journals, answers, profiles.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use super::route::{self, RouteError, Untrusted};
+use super::trust::{self, Distrust};
+use crate::sys::open::Manner;
+use crate::sys::{attributes, open, parent, sync};
+
+/// A folder that belongs to the effective user, with a way to it that nobody else can change.
+///
+/// What it holds is read and written only if it is the user's own as well: a regular file that nobody else may
+/// write to, by no link, without waiting for a pipe's other end.
+#[derive(Debug)]
+pub struct OwnFolder {
+    path: PathBuf,
+    at: OwnedFd,
+}
+
+impl OwnFolder {
+    /// Opens it; `None` if it is not there.
+    ///
+    /// # Errors
+    /// If somebody else could have made it or could change it, or if the system refuses.
+    pub fn open(path: &Path) -> Result<Option<Self>, RouteError> {
+        match Self::reach(path, false) {
+            Err(RouteError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            reached => reached.map(Some),
+        }
+    }
+
+    /// Opens it, and makes it for its owner only if it is missing, with what is missing above it.
+    ///
+    /// # Errors
+    /// As [`OwnFolder::open`].
+    pub fn make(path: &Path) -> Result<Self, RouteError> {
+        Self::reach(path, true)
+    }
+
+    fn reach(path: &Path, make: bool) -> Result<Self, RouteError> {
+        let path = &std::path::absolute(path)?;
+        let (above, name) = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => (above, CString::new(name.as_bytes())),
+            // `/`, or a path that ends in `..`: the way is all there is.
+            _ => (path.as_path(), Ok(c".".to_owned())),
+        };
+        let name = name.map_err(|_| Errno::INVAL)?;
+        let above = route::folder(above, make)?;
+        let untrusted = |why| {
+            let path = path.to_owned();
+            RouteError::from(Untrusted { path, why })
+        };
+        if make {
+            parent::make_folder(&above, &name, 0o700)?;
+        }
+        let handle = match parent::step(&above, &name) {
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                return Err(untrusted(match open::link_target(&above, &name) {
+                    Ok(_) => Distrust::Link,
+                    Err(_) => Distrust::NotFolder,
+                }));
+            }
+            stepped => stepped?,
+        };
+        let now = attributes::get(&handle)?;
+        trust::ours_alone(&now).map_err(untrusted)?;
+        Ok(Self {
+            path: path.to_owned(),
+            at: open::folder(&handle, c".")?,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder itself, opened for listing.
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.at
+    }
+
+    /// The names in it.
+    ///
+    /// # Errors
+    /// If it cannot be listed.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        // Nobody else can change where the path leads.
+        let entries = fs::read_dir(&self.path)?;
+        entries.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; if it is not the user's own; if the system refuses.
+    pub fn read(&self, name: &str) -> Result<File, RouteError> {
+        let manner = Manner {
+            keep_access_time: false,
+            follow: false,
+        };
+        let opened = open::file(&self.at, &c_name(name)?, manner);
+        self.own(name, opened, false)
+    }
+
+    /// Opens a file for reading, and for writing to its end.
+    ///
+    /// # Errors
+    /// As [`OwnFolder::read`].
+    pub fn append(&self, name: &str) -> Result<File, RouteError> {
+        let opened = sync::journal(&self.at, &c_name(name)?, false);
+        self.own(name, opened, true)
+    }
+
+    /// The same, and makes the file if it is missing.
+    ///
+    /// # Errors
+    /// As [`OwnFolder::read`].
+    pub fn append_or_make(&self, name: &str) -> Result<File, RouteError> {
+        match sync::journal(&self.at, &c_name(name)?, true) {
+            Err(Errno::EXIST) => self.append(name),
+            made => self.own(name, made, true),
+        }
+    }
+
+    fn own(
+        &self,
+        name: &str,
+        opened: rustix::io::Result<OwnedFd>,
+        is_written: bool,
+    ) -> Result<File, RouteError> {
+        let untrusted = |why| {
+            let path = self.path.join(name);
+            RouteError::from(Untrusted { path, why })
+        };
+        let file = match opened {
+            Err(Errno::LOOP) => return Err(untrusted(Distrust::Link)),
+            // A socket, or a device that is not there.
+            Err(Errno::NXIO) => return Err(untrusted(Distrust::NotRegular)),
+            opened => opened?,
+        };
+        let (stat, now) = attributes::both(&file)?;
+        if stat.kind != FileType::RegularFile {
+            return Err(untrusted(Distrust::NotRegular));
+        }
+        trust::ours_alone(&now).map_err(untrusted)?;
+        match is_written && stat.links > 1 {
+            true => Err(untrusted(Distrust::FurtherNames)),
+            false => Ok(File::from(file)),
+        }
+    }
+}
+
+/// A name is not a path.
+fn c_name(name: &str) -> Result<CString, Errno> {
+    match name.contains('/') {
+        true => Err(Errno::NOENT),
+        false => CString::new(name).map_err(|_| Errno::NOENT),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn why<T: std::fmt::Debug>(result: Result<T, RouteError>) -> Distrust {
+        match result.expect_err("refused") {
+            RouteError::Untrusted(untrusted) => untrusted.why,
+            RouteError::Io(error) => panic!("{error}"),
+        }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        let metadata = fs::symlink_metadata(path).expect("metadata");
+        metadata.permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn what_is_made_is_for_its_owner_only() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = top.path().join("a/b/seekless");
+        assert!(OwnFolder::open(&path).expect("reached").is_none());
+        assert!(!top.path().join("a").exists());
+        let folder = OwnFolder::make(&path).expect("made");
+        let mut file = folder.append_or_make("answers").expect("made");
+        file.write_all(b"one").expect("written");
+        let mut file = folder.append_or_make("answers").expect("opened again");
+        file.write_all(b"two").expect("written");
+        assert_eq!(fs::read(path.join("answers")).expect("read"), b"onetwo");
+        assert_eq!(mode(&top.path().join("a")), 0o700);
+        assert_eq!((mode(&path), mode(&path.join("answers"))), (0o700, 0o600));
+        assert_eq!(folder.names().expect("listed"), ["answers"]);
+        let missing = folder.read("other").expect_err("missing");
+        assert!(matches!(missing, RouteError::Io(e) if e.kind() == io::ErrorKind::NotFound));
+        assert!(folder.read("../seekless/answers").is_err());
+    }
+
+    #[test]
+    fn links_are_followed_above_the_folder_only() {
+        let top = tempfile::tempdir().expect("a folder");
+        let real = top.path().join("disk");
+        fs::create_dir(&real).expect("a folder");
+        symlink("disk", top.path().join("state")).expect("a link");
+        let folder = top.path().join("state/seekless");
+        OwnFolder::make(&folder).expect("made");
+        assert!(real.join("seekless").is_dir());
+        symlink("disk", top.path().join("seekless")).expect("a link");
+        let through = OwnFolder::make(&top.path().join("seekless"));
+        assert_eq!(why(through), Distrust::Link);
+        symlink("round", top.path().join("round")).expect("a link");
+        assert!(OwnFolder::open(&top.path().join("round/seekless")).is_err());
+    }
+
+    #[test]
+    fn only_regular_files_of_the_users_own_are_opened() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = top.path().join("seekless");
+        let folder = OwnFolder::make(&path).expect("made");
+        fs::write(path.join("secret"), "x").expect("written");
+        symlink("secret", path.join("link")).expect("a link");
+        rustix::fs::mkfifoat(folder.descriptor(), "pipe", rustix::fs::Mode::RWXU).expect("made");
+        let _socket = std::os::unix::net::UnixListener::bind(path.join("socket")).expect("bound");
+        for (name, expected) in [
+            ("link", Distrust::Link),
+            ("pipe", Distrust::NotRegular),
+            ("socket", Distrust::NotRegular),
+        ] {
+            assert_eq!(why(folder.read(name)), expected, "{name}");
+            assert_eq!(why(folder.append_or_make(name)), expected, "{name}");
+        }
+        fs::hard_link(path.join("secret"), path.join("twice")).expect("a link");
+        assert!(folder.read("twice").is_ok());
+        assert_eq!(why(folder.append("twice")), Distrust::FurtherNames);
+        let open_to_all = fs::Permissions::from_mode(0o666);
+        fs::set_permissions(path.join("secret"), open_to_all).expect("mode");
+        assert_eq!(why(folder.read("secret")), Distrust::Writable(0o666));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).expect("mode");
+        assert_eq!(why(OwnFolder::open(&path)), Distrust::Writable(0o777));
+    }
+}

@@ -1,0 +1,147 @@
+//! Who else can change a file or a folder.
+//!
+//! The effective user and root are trusted, everybody else is not. An ACL that lets others write shows in the
+//! group's bits, as its mask.
+
+use std::fmt;
+use std::os::fd::AsFd;
+
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::user_namespace;
+
+/// Why something may be what somebody else made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// It belongs to somebody who is not trusted.
+    #[error("belongs to {}, and this runs as {}", User(*.owner), User(*.me))]
+    Owner {
+        /// Whom it belongs to.
+        owner: u32,
+        /// The effective user.
+        me: u32,
+    },
+    /// Others may write to it.
+    #[error("can be written to by other users (mode {0:o})")]
+    Writable(u32),
+    /// It is a symbolic link, where none is followed.
+    #[error("is a symbolic link")]
+    Link,
+    /// It is no folder.
+    #[error("is not a folder")]
+    NotFolder,
+    /// It is no regular file.
+    #[error("is not a regular file")]
+    NotRegular,
+    /// It has further names (hard links), and is to be written to.
+    #[error("is a file with several names (hard links)")]
+    FurtherNames,
+}
+
+/// What is ours alone: it belongs to the effective user, and nobody else may write to it.
+///
+/// # Errors
+/// Why it is not.
+pub fn ours_alone(now: &Attributes) -> Result<(), Distrust> {
+    let me = me();
+    match now.mode & OTHERS_MAY_WRITE {
+        _ if now.uid != me => Err(Distrust::Owner { owner: now.uid, me }),
+        0 => Ok(()),
+        _ => Err(Distrust::Writable(now.mode)),
+    }
+}
+
+/// A folder in which only we and root can change names, or at least (sticky bit) the names of what is ours or
+/// root's.
+///
+/// # Errors
+/// Why others can.
+pub fn folder_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
+    safe(fd, now, now.mode & STICKY != 0)
+}
+
+/// A file whose bytes only we and root can change.
+///
+/// # Errors
+/// Why others can.
+pub fn file_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
+    safe(fd, now, false)
+}
+
+/// The group may write if it is its owner's private group, which has the owner's number: users of many
+/// distributions have such a group, and a umask that lets it write.
+fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
+    let me = me();
+    let is_trusted = now.uid == me || now.uid == ROOT || user_namespace::is_unmapped(now.uid);
+    if !is_trusted {
+        return Err(Distrust::Owner { owner: now.uid, me });
+    }
+    let is_private = || now.uid == now.gid && !attributes::has_acl(fd);
+    match now.mode & OTHERS_MAY_WRITE {
+        0 => Ok(()),
+        _ if is_sticky => Ok(()),
+        GROUP_MAY_WRITE if is_private() => Ok(()),
+        _ => Err(Distrust::Writable(now.mode)),
+    }
+}
+
+/// A user, for people.
+#[derive(Clone, Copy, Debug)]
+pub struct User(pub u32);
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ROOT => f.write_str("root"),
+            uid => write!(f, "user {uid}"),
+        }
+    }
+}
+
+const ROOT: u32 = 0;
+const STICKY: u32 = 0o1000;
+const GROUP_MAY_WRITE: u32 = 0o020;
+const OTHERS_MAY_WRITE: u32 = 0o022;
+
+fn me() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(uid: u32, gid: u32, mode: u32) -> Attributes {
+        Attributes {
+            mode,
+            uid,
+            gid,
+            atime_ns: 0,
+            mtime_ns: 0,
+            immutable: false,
+            append_only: false,
+        }
+    }
+
+    #[test]
+    fn others_are_neither_owners_nor_writers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plain = std::fs::File::open(folder.path()).expect("opened");
+        let (me, other) = (me(), me() + 1);
+        for (uid, gid, mode, alone, safe) in [
+            (me, other, 0o700, true, true),
+            (me, other, 0o755, true, true),
+            (me, other, 0o775, false, false),
+            (me, me, 0o775, false, true),
+            (me, me, 0o777, false, false),
+            (me, other, 0o1777, false, true),
+            (ROOT, ROOT, 0o755, me == ROOT, true),
+            (other, other, 0o700, false, false),
+            (other, other, 0o1777, false, false),
+        ] {
+            let now = with(uid, gid, mode);
+            assert!(mode & 0o020 == 0 || gid == uid || file_is_safe(&plain, &now).is_err());
+            assert_eq!(ours_alone(&now).is_ok(), alone, "{now:?}");
+            assert_eq!(folder_is_safe(&plain, &now).is_ok(), safe, "{now:?}");
+        }
+    }
+}

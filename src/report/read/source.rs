@@ -1,0 +1,231 @@
+//! Opens a report without waiting for ever, and looks whether somebody else could have written it.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Cursor, ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::FileType;
+
+use crate::file::trust;
+use crate::file::{RouteError, Untrusted, way_to_file};
+use crate::sys::open::{self, CWD, Manner};
+use crate::sys::{attributes, stat, statfs};
+
+/// A report that can be read.
+pub struct Source {
+    /// Its bytes.
+    pub input: Box<dyn Read + Send>,
+    /// Who else could have written it; `None` if only this user or root could, or if it was handed to this process:
+    /// what a pipe brings is the affair of whoever set the pipe up.
+    pub stranger: Option<Untrusted>,
+}
+
+/// Why a report cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Nothing would ever come from it.
+    #[error("it is a named pipe, and no program writes to it")]
+    NoWriter,
+    /// Whoever has the other end can let this wait.
+    #[error("it is a named pipe, and {0}: give the report as a file, or on standard input")]
+    StrangersPipe(Untrusted),
+}
+
+/// How often, and with what pause, a named pipe is asked for a writer: for two seconds.
+const ASKED: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Source {
+    /// Opens a report in a file; a pipe is one as well (`<(command)`).
+    ///
+    /// # Errors
+    /// If it cannot be opened, or if it is a named pipe that nobody writes to, or a stranger's.
+    pub fn open(path: &Path) -> Result<Self, OpenError> {
+        if is_inherited(path) {
+            return Self::handed_over(File::open(path)?, path);
+        }
+        let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)?;
+        let manner = Manner {
+            keep_access_time: false,
+            follow: true,
+        };
+        let file = open::file(CWD, &name, manner).map_err(io::Error::from)?;
+        let stranger = match stranger(&file, path)? {
+            None => match way_to_file(path) {
+                Ok(()) => None,
+                Err(RouteError::Untrusted(untrusted)) => Some(untrusted),
+                Err(RouteError::Io(error)) => return Err(error.into()),
+            },
+            stranger => stranger,
+        };
+        let mut file = File::from(file);
+        let mut first = Vec::new();
+        if kind(&file)? == FileType::Fifo {
+            if let Some(untrusted) = stranger {
+                return Err(OpenError::StrangersPipe(untrusted));
+            }
+            first = first_bytes(&mut file)?;
+        }
+        open::let_block(&file).map_err(io::Error::from)?;
+        Ok(Self {
+            input: Box::new(Cursor::new(first).chain(file)),
+            stranger,
+        })
+    }
+
+    /// The report on standard input.
+    ///
+    /// # Errors
+    /// If there is no standard input.
+    pub fn stdin() -> Result<Self, OpenError> {
+        Self::handed_over(io::stdin(), Path::new("standard input"))
+    }
+
+    /// What this process was started with. What has a name says whose it is, a pipe of the shell does not.
+    fn handed_over(
+        input: impl Read + AsFd + Send + 'static,
+        path: &Path,
+    ) -> Result<Self, OpenError> {
+        let has_name = match kind(&input)? {
+            FileType::RegularFile => true,
+            FileType::Fifo => !statfs::is_unnamed_pipe(&input),
+            _ => false,
+        };
+        let stranger = match has_name {
+            true => stranger(&input, path)?,
+            false => None,
+        };
+        Ok(Self {
+            input: Box::new(input),
+            stranger,
+        })
+    }
+}
+
+/// A descriptor of this process, by name.
+fn is_inherited(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    let number = [&b"/dev/fd/"[..], b"/proc/self/fd/"]
+        .iter()
+        .find_map(|folder| bytes.strip_prefix(*folder));
+    bytes == b"/dev/stdin"
+        || number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit))
+}
+
+fn kind(file: impl AsFd) -> io::Result<FileType> {
+    Ok(stat::descriptor(file)?.kind)
+}
+
+fn stranger(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted>> {
+    let now = attributes::get(&file)?;
+    let path = path.to_owned();
+    let trusted = trust::file_is_safe(file, &now);
+    Ok(trusted.err().map(|why| Untrusted { path, why }))
+}
+
+/// Waits until a program has opened the other end of a pipe; it may take its time to write then.
+fn first_bytes(pipe: &mut File) -> Result<Vec<u8>, OpenError> {
+    let mut first = vec![0; 4096];
+    for _ in 0..ASKED {
+        match pipe.read(&mut first) {
+            // Nobody has it open for writing.
+            Ok(0) => thread::sleep(PAUSE),
+            Ok(read) => {
+                first.truncate(read);
+                return Ok(first);
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(OpenError::NoWriter)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+
+    use super::*;
+
+    fn pipe(folder: &Path) -> std::path::PathBuf {
+        let path = folder.join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(CWD, &path, mode).expect("made");
+        path
+    }
+
+    fn read(source: Result<Source, OpenError>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut input = source.expect("opened").input;
+        input.read_to_end(&mut bytes).expect("read");
+        bytes
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end_however_slow_its_writer_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = pipe(folder.path());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut pipe = OpenOptions::new().write(true).open(&path).expect("opened");
+                thread::sleep(PAUSE);
+                for part in [&b"one"[..], b"two"] {
+                    pipe.write_all(part).expect("written");
+                    thread::sleep(PAUSE);
+                }
+            });
+            assert_eq!(read(Source::open(&path)), b"onetwo");
+        });
+    }
+
+    #[test]
+    fn a_pipe_without_a_writer_is_said_to_be_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let opened = Source::open(&pipe(folder.path()));
+        assert!(matches!(opened, Err(OpenError::NoWriter)));
+    }
+
+    #[test]
+    fn what_others_could_have_written_is_known() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("report");
+        fs::write(&path, "bytes").expect("written");
+        let stranger = || Source::open(&path).expect("opened").stranger;
+        assert_eq!(stranger(), None);
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+        };
+        set(&path, 0o1666);
+        assert_eq!(stranger().expect("one").path, path);
+        set(&path, 0o600);
+        set(folder.path(), 0o777);
+        assert_eq!(stranger().expect("one").path, folder.path());
+        set(folder.path(), 0o1777);
+        assert_eq!(stranger(), None);
+    }
+
+    #[test]
+    fn descriptors_of_this_process_are_known_by_their_names() {
+        for (path, is_one) in [
+            ("/dev/stdin", true),
+            ("/dev/fd/63", true),
+            ("/proc/self/fd/0", true),
+            ("/proc/self/fd/", false),
+            ("/dev/fd/../sda", false),
+            ("/proc/1/fd/0", false),
+        ] {
+            assert_eq!(is_inherited(Path::new(path)), is_one, "{path}");
+        }
+    }
+}
