@@ -1,6 +1,7 @@
 //! Looks again, acts, and writes down what came of it.
 
 use super::{Actor, Group, Numbered, Sketched};
+use crate::action::access::Rights;
 use crate::action::act::Act;
 use crate::action::check::{Bound, Opened, Pair};
 use crate::action::folder_entry::{self, Place};
@@ -72,6 +73,12 @@ impl Actor {
         // A step before this one in the portion may have come to rely on it.
         if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
+        }
+        // They were looked at before, with their ACLs and labels. A change of these shows in the change time; of
+        // the rest it costs nothing to be sure.
+        let rights = [&pair.keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
+        if let Some(apart) = self.common(step.action).apart(&rights[0], &rights[1]) {
+            return Err(Skip::Apart(apart).into());
         }
         let mut digest = None;
         if step.action != ActionKind::Reflink {
