@@ -12,6 +12,7 @@ mod check;
 mod compare;
 mod copy;
 mod folder_entry;
+mod folder_traits;
 mod further_name;
 mod hardlink;
 mod journal;

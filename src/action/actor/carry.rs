@@ -127,9 +127,10 @@ impl Actor {
                 made: &made,
             })
             .collect();
-        let fates = together::perform(&acts, now);
-        if fates.iter().all(Result::is_err) {
-            made.take_back();
+        let mut fates = together::perform(&acts, now);
+        match fates.iter_mut().find_map(|fate| fate.as_mut().ok()) {
+            Some(done) => done.notes.extend(made.open_up()),
+            None => made.take_back(),
         }
         let states: Vec<_> = acts
             .iter()
