@@ -10,7 +10,7 @@ use super::folder_entry::{Place, leads_to};
 use super::past::Fate;
 use super::relocate;
 use super::step::Unfit;
-use super::undo::Undone;
+use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
 use crate::sys::{rename, stat, sync};
@@ -77,9 +77,9 @@ impl Scene<'_> {
                 if !self.is_moved(&moved, there) {
                     return Err(format!("{shown} has changed since"));
                 }
-                let missing = self.move_back(there, &destination.0, &moved)?;
+                let lack = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
-                Ok(Undone::restored(missing))
+                Ok(Undone::restored(lack))
             }
             _ => Err(format!("{shown} is gone")),
         }
@@ -93,23 +93,18 @@ impl Scene<'_> {
         }
     }
 
-    fn move_back(
-        &self,
-        there: &Place,
-        path: &[u8],
-        moved: &Stat,
-    ) -> Result<Vec<&'static str>, Refusal> {
+    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<Lack, Refusal> {
         if self.manner == Manner::Look {
-            return Ok(Vec::new());
+            return Ok(Lack::NOTHING);
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
-            Ok(()) => return Ok(Vec::new()),
+            Ok(()) => return Ok(Lack::NOTHING),
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
         let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
-        let missing = self.copy_here(&source)?;
+        let lack = self.copy_here(&source)?;
         let unchanged = source
             .still_there()
             .map_err(|unfit| format!("the copy {unfit}"));
@@ -121,7 +116,7 @@ impl Scene<'_> {
         if leads_to(&there.folder, &there.name, source.identity()) {
             self.unlink(&there.folder, &there.name, "remove the copy")?;
         }
-        Ok(missing)
+        Ok(lack)
     }
 
     /// Removes half-made copies on both sides, where what they are copies of is still there.
