@@ -193,7 +193,7 @@ fn all_refuse(spoil: impl Fn(&Scene, &mut Step), reason: impl Fn(&Skip) -> bool)
 #[test]
 fn a_victim_that_changed_is_left_alone() {
     all_refuse(
-        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE), 0o640, 1_100_000_001),
+        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE), 0o744, 1_100_000_001),
         |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::ModificationTime))),
     );
     all_refuse(
@@ -201,7 +201,7 @@ fn a_victim_that_changed_is_left_alone() {
         |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::ChangeTime))),
     );
     all_refuse(
-        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE - 1), 0o640, 1_100_000_000),
+        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE - 1), 0o744, 1_100_000_000),
         |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::Size))),
     );
     all_refuse(

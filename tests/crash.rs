@@ -184,7 +184,7 @@ fn killed_while_sharing(volume: &Volume) {
         let context = context("reflink", at);
         let scene = Scene::below(&volume.path());
         scene.file("tree/keep/k2", &large, 0o644, 1_000_000_000);
-        scene.file("tree/dup/v2", &large, 0o640, 1_100_000_000);
+        scene.file("tree/dup/v2", &large, 0o744, 1_100_000_000);
         let before = picture(&scene.tree());
         let output = scene.child("reflink", &format!("kill@{at}"));
         let killed = was_killed(&output, "step 1: done");

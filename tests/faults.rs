@@ -48,7 +48,7 @@ fn make(ground: Ground<'_>) -> Scene {
         Ground::On(volume) => Scene::below(&volume.path()),
     };
     scene.file("tree/keep/k2", &noise(4, SIZE), 0o644, 1_000_000_000);
-    scene.file("tree/dup/v2", &noise(4, SIZE), 0o640, 1_100_000_000);
+    scene.file("tree/dup/v2", &noise(4, SIZE), 0o744, 1_100_000_000);
     scene
 }
 
@@ -169,7 +169,7 @@ fn a_file_with_all_its_names_hands_over_to_the_next() {
     for at in 1..=calls("hardlink", Ground::Here) {
         let scene = Scene::new();
         let before = picture(&scene.tree());
-        scene.file("tree/dup/v3", &noise(1, SIZE), 0o640, 1_100_000_000);
+        scene.file("tree/dup/v3", &noise(1, SIZE), 0o744, 1_100_000_000);
         let output = scene.child("hardlink", &format!("{}@{at}", Errno::MLINK.raw_os_error()));
         let said = String::from_utf8_lossy(&output.stdout);
         if !said.contains("as many names as its file system allows") {

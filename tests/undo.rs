@@ -204,7 +204,7 @@ fn a_moved_file_stays_if_its_place_has_other_bytes() {
     let scene = Scene::with_another_file_system();
     done(&scene, ActionKind::Move);
     // The same length, times and mode, but another file.
-    scene.file("tree/dup/v", &noise(9, SIZE), 0o640, 1_100_000_000);
+    scene.file("tree/dup/v", &noise(9, SIZE), 0o744, 1_100_000_000);
     assert_eq!(scene.undo().refused, 1);
     let moved = fs::read(scene.destination().join("sub/v")).expect("read");
     assert_eq!(moved, noise(1, SIZE));
@@ -391,7 +391,7 @@ fn a_name_is_not_joined_to_a_file_that_was_edited() {
     let mut edited = noise(1, SIZE);
     edited[SIZE / 2] ^= 1;
     fs::remove_file(scene.tree().join("a")).expect("removed");
-    scene.file("tree/a", &edited, 0o640, 1_100_000_000);
+    scene.file("tree/a", &edited, 0o744, 1_100_000_000);
     assert_eq!(scene.undo().restored, 1);
     assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
     assert_eq!(fs::read(scene.tree().join("a")).expect("read"), edited);
@@ -432,7 +432,7 @@ fn nobody_gets_the_rights_of_an_owner_who_does_not_come_back() {
     let scene = Scene::new();
     chown(scene.victim(), Some(12345), Some(12346)).expect("given");
     fs::set_permissions(scene.victim(), fs::Permissions::from_mode(0o6755)).expect("mode");
-    run(&scene, "hardlink --yes --keep oldest tree").exits(0);
+    run(&scene, "hardlink --yes --across-owners --keep oldest tree").exits(0);
     let undo = prepared(&scene, "undo");
     undo.before(|| Ok(remove_capability_from_bounding_set(CapabilitySet::CHOWN)?))
         .run()

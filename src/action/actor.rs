@@ -10,12 +10,13 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 
+use super::access::Common;
 use super::check::Ours;
 use super::folder_entry::Identity;
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
 use super::settled::Settled;
-use super::step::{Failure, Outcome, Settings, Step, Target};
+use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
 use super::trouble::{Trouble, failure};
 use crate::sys::sync::Wait;
 use crate::sys::{fault, rlimit};
@@ -124,6 +125,12 @@ impl Actor {
     /// The run's name, for `seekless undo`.
     pub fn run_name(&self) -> &str {
         self.journal.run_name()
+    }
+
+    /// What keeper and victim must have in common.
+    fn common(&self, action: ActionKind) -> Common {
+        let is_root = rustix::process::geteuid().is_root();
+        Common::demanded(action, self.settings.across_owners, is_root)
     }
 
     /// Carries out one step.

@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
 use super::folder_entry::leads_to;
-use super::step::{Action, ActionKind, Done, Reversal, Skip};
+use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
 use super::{metadata, swap};
 use crate::sys::link;
@@ -36,21 +36,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
         };
         return Err(failure_with(DOING, Errno::PERM, hint));
     }
-    if sketch.settings.same_metadata {
-        let differences = differences(sketch.keeper, sketch.victim)?;
-        if !differences.is_empty() {
-            return Err(Skip::Metadata(differences).into());
-        }
-    }
     Ok(Preparation::default())
-}
-
-fn differences(
-    keeper: &super::check::Opened,
-    victim: &super::check::Opened,
-) -> Result<Vec<&'static str>, Trouble> {
-    let of = |opened| metadata::of(opened).map_err(failed("read its metadata"));
-    Ok(metadata::differences(&of(keeper)?, &of(victim)?))
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, Trouble> {

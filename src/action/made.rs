@@ -1,28 +1,69 @@
-//! Folders that a step made on its way: they go again if the step is not done.
+//! Folders that a step made on its way: they get their attributes when they are filled, and go again if the step
+//! is not done.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
+use super::folder_traits::FolderTraits;
 use crate::sys::unlink;
 
-/// Folders that were not there before, each with the one that it lies in.
+/// Folders that were not there before.
 #[derive(Debug, Default)]
-pub struct Made(RefCell<Vec<(OwnedFd, CString)>>);
+pub struct Made(RefCell<Vec<Entry>>);
+
+/// One of them, with the one that it lies in.
+#[derive(Debug)]
+struct Entry {
+    parent: Rc<OwnedFd>,
+    name: CString,
+    /// Open for reading.
+    folder: Rc<OwnedFd>,
+    /// What it gets when it is filled; until then only the one who made it may enter.
+    traits: Option<FolderTraits>,
+}
 
 impl Made {
     /// Takes note of one.
-    pub fn note(&self, parent: &OwnedFd, name: &CStr) {
-        // Without a descriptor for it the folder stays.
-        if let Ok(parent) = parent.try_clone() {
-            self.0.borrow_mut().push((parent, name.to_owned()));
+    pub fn note(
+        &self,
+        parent: &Rc<OwnedFd>,
+        name: &CStr,
+        folder: &Rc<OwnedFd>,
+        traits: Option<FolderTraits>,
+    ) {
+        self.0.borrow_mut().push(Entry {
+            parent: Rc::clone(parent),
+            name: name.to_owned(),
+            folder: Rc::clone(folder),
+            traits,
+        });
+    }
+
+    /// Gives all of them their attributes, the innermost first: an outer one that is closed protects it meanwhile.
+    ///
+    /// Returns what could not be given, for the user. A folder that lacks something is open to nobody who could not
+    /// enter the original.
+    pub fn open_up(&self) -> Option<String> {
+        let mut missing = Vec::new();
+        for entry in self.0.borrow_mut().drain(..).rev() {
+            for what in entry.traits.iter().flat_map(|t| t.give(&entry.folder)) {
+                if !missing.contains(&what) {
+                    missing.push(what);
+                }
+            }
         }
+        (!missing.is_empty()).then(|| {
+            let missing = missing.join(", ");
+            format!("a folder that was made for it has another {missing} than the original folder")
+        })
     }
 
     /// Removes those that are empty; what somebody else put into one keeps it.
     pub fn take_back(&self) {
-        for (parent, name) in self.0.borrow_mut().drain(..).rev() {
-            let _ = unlink::folder(parent, &name);
+        for entry in self.0.borrow_mut().drain(..).rev() {
+            let _ = unlink::folder(&entry.parent, &entry.name);
         }
     }
 }

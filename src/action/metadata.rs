@@ -1,13 +1,14 @@
 //! What a file is besides its bytes: read, compared, given back.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
+use super::access::Rights;
 use super::check::Opened;
 use super::record::{Metadata, Raw, State};
-use crate::sys::attributes;
+use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
 
 impl From<&Stat> for State {
@@ -36,6 +37,23 @@ pub fn of(opened: &Opened) -> Result<Metadata> {
     })
 }
 
+impl Metadata {
+    /// Who may read and write the file.
+    pub(super) fn rights(&self) -> Rights {
+        let xattrs = self.xattrs.iter();
+        let pairs = xattrs.map(|(name, value)| (&name.0[..], &value.0[..]));
+        let bare = Rights {
+            uid: self.uid,
+            gid: self.gid,
+            mode: self.mode,
+            ..Rights::default()
+        };
+        bare.with(pairs)
+    }
+}
+
+const ACL: &CStr = c"system.posix_acl_access";
+
 /// Gives a file all of it; returns what this user or this file system may not give.
 ///
 /// In this order: a new owner clears the set-user-ID bits, an ACL is part of the mode, and everything
@@ -57,6 +75,14 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
         // Whoever runs it would run it as somebody else than before.
         mode &= may_set_id(file, metadata);
     }
+    // An ACL that the folder gave to a new file would let in people who were not let in before.
+    if !metadata
+        .xattrs
+        .iter()
+        .any(|(name, _)| name.0 == ACL.to_bytes())
+    {
+        may(attributes::remove_extended(file, ACL))?;
+    }
     for (name, value) in &metadata.xattrs {
         let name = CString::new(name.0.as_slice()).map_err(|_| Errno::INVAL)?;
         let set = may(attributes::set_extended(file, &name, &value.0))?;
@@ -75,6 +101,29 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
         missing.push("times");
     }
     Ok(missing)
+}
+
+/// True if a file belongs to this owner, to root, or to whoever runs this program.
+pub fn is_owned(now: &Attributes, uid: u32) -> bool {
+    let us = rustix::process::geteuid().as_raw();
+    [uid, 0, us].contains(&now.uid)
+}
+
+/// True if nobody but these may write the file. The bits of the group are those of an ACL's mask as well.
+pub fn is_trusted(now: &Attributes, uid: u32) -> bool {
+    is_owned(now, uid) && now.mode & 0o022 == 0
+}
+
+/// What a copy may get whose bytes may be another user's: no more than what it was made of has and the original had.
+pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
+    let harmless = |(name, _): &&(Raw, Raw)| name.0.starts_with(b"user.");
+    Metadata {
+        mode: original.mode & source.mode & 0o777,
+        uid: source.uid,
+        gid: source.gid,
+        xattrs: original.xattrs.iter().filter(harmless).cloned().collect(),
+        ..original.clone()
+    }
 }
 
 /// False if it is not for this user, or not for this file system.

@@ -4,6 +4,7 @@
 //! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when an
 //! [`Actor`] carries them out. `docs/safety.md` says what is promised.
 
+mod access;
 mod act;
 mod actor;
 pub mod bounds;
@@ -11,6 +12,7 @@ mod check;
 mod compare;
 mod copy;
 mod folder_entry;
+mod folder_traits;
 mod further_name;
 mod hardlink;
 mod journal;
@@ -43,6 +45,7 @@ mod undo_link;
 mod undo_move;
 mod undo_step;
 
+pub use access::{Apart, Common, Rights};
 pub use actor::{Actor, BATCH, Tell};
 pub use journal::{Journal, JournalError};
 pub use journal_folder::check_journals;

@@ -54,7 +54,9 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
         return Err(failed("move it")(Errno::INVAL));
     };
     let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
-    let folder = relocate::make_way(base_folder(base, act.made)?, below, 0o777, act.made)?;
+    let like = &act.pair.victim.place.folder;
+    let base = base_folder(base, act.made)?;
+    let folder = relocate::make_way_like(base, below, like, act.made)?;
     let done = match relocate::within(act, &folder, &name)? {
         Some(()) => Done::default(),
         None if act.pair.is_one_file() => {

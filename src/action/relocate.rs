@@ -2,12 +2,14 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use rustix::io::Errno;
 
 use super::act::{Act, freed};
 use super::check::Opened;
 use super::folder_entry::leads_to;
+use super::folder_traits::{self, FolderTraits};
 use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure, failure_with};
@@ -86,6 +88,9 @@ fn copy_to(
     };
     let filled = copy::contents(&victim.file, &victim.stat, &file);
     filled.map_err(|error| clean(failed("copy it")(error)))?;
+    // What somebody wrote meanwhile must not get the rights of what was compared.
+    let unchanged = victim.unchanged().map_err(Skip::Victim);
+    unchanged.map_err(|skip| clean(skip.into()))?;
     let missing = metadata::give(&file, &act.intent.metadata);
     let doing = "give the copy its owner, mode, times and attributes";
     let missing = missing.map_err(|error| clean(failed(doing)(error)))?;
@@ -130,26 +135,78 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), Trouble> {
 ///
 /// A folder in which names cannot be changed again is refused before anything is made in it.
 pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, Trouble> {
-    let mut at = base;
+    let folder = make(&Rc::new(base), below, mode, None, made)?;
+    folder.try_clone().map_err(|error| {
+        let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+        failed("open the folder")(error)
+    })
+}
+
+/// The same. What is made gets the traits of the folder `like` and of those above it, once it is filled.
+pub fn make_way_like(
+    base: OwnedFd,
+    below: &[u8],
+    like: &OwnedFd,
+    made: &Made,
+) -> Result<Rc<OwnedFd>, Trouble> {
+    make(&Rc::new(base), below, 0o700, Some(like), made)
+}
+
+const DOING: &str = "put it into its destination folder";
+
+const NOT_OWNERS: &str = "that folder belongs to another user than the original folder: take it away, or choose \
+    another folder with --to";
+
+fn make(
+    base: &Rc<OwnedFd>,
+    below: &[u8],
+    mode: u32,
+    like: Option<&OwnedFd>,
+    made: &Made,
+) -> Result<Rc<OwnedFd>, Trouble> {
+    const MAKING: &str = "make the folder";
+    let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
+    let parts: Vec<_> = parts.collect();
+    let mut at = Rc::clone(base);
     let mut is_new = false;
-    for part in below.split(|&b| b == b'/').filter(|part| !part.is_empty()) {
-        let name = CString::new(part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
-        at = match parent::step(&at, &name) {
+    for (place, part) in parts.iter().enumerate() {
+        let height = parts.len() - 1 - place;
+        let name = CString::new(*part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
+        let next = match parent::step(&at, &name) {
             Err(Errno::NOENT) => {
                 if !is_new {
                     changeable(&at)?;
                 }
-                let done = parent::make_folder(&at, &name, mode);
-                is_new = done.map_err(failed("make the folder"))?;
+                let traits = like.map(|like| FolderTraits::above(like, height));
+                let traits = traits.transpose().map_err(failed(MAKING))?;
+                is_new = parent::make_folder(&at, &name, mode).map_err(failed(MAKING))?;
+                let next = match is_new && traits.is_some() {
+                    true => folder_traits::open_made(&at, &name, base),
+                    false => parent::step(&at, &name),
+                };
+                let next = Rc::new(next.map_err(failed("open the folder"))?);
                 if is_new {
-                    made.note(&at, &name);
+                    made.note(&at, &name, &next, traits);
                 }
-                sync::folder(&at).map_err(failed("make the folder"))?;
-                parent::step(&at, &name).map_err(failed("open the folder"))?
+                sync::folder(&at).map_err(failed(MAKING))?;
+                next
             }
             // O_PATH does not follow: a link to a folder is "not a directory".
-            opened => opened.map_err(failed("open the folder it goes to"))?,
+            opened => {
+                let opened = opened.map_err(failed("open the folder it goes to"))?;
+                // Whoever owns the folder above may have made this one, to see what comes into it.
+                let like = like.map(|like| (like, height));
+                let is_owners = like.is_none() || {
+                    let owners = folder_traits::is_owners(&opened, base, like);
+                    owners.map_err(failed("look at the folder it goes to"))?
+                };
+                if !is_owners {
+                    return Err(failure_with(DOING, Errno::PERM, NOT_OWNERS));
+                }
+                Rc::new(opened)
+            }
         };
+        at = next;
     }
     if !is_new {
         changeable(&at)?;
@@ -158,7 +215,6 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<O
 }
 
 fn changeable(folder: &OwnedFd) -> Result<(), Trouble> {
-    const DOING: &str = "put it into its destination folder";
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::access::Apart;
 use super::act::{Perform, Prepare};
 use crate::hash::ContentDigest;
 
@@ -130,8 +131,10 @@ pub struct Step {
 pub struct Settings {
     /// Does not compare bytes before acting.
     pub trust_hash: bool,
-    /// `hardlink`: only where owner, mode, time of modification and extended attributes are equal.
+    /// `hardlink`, `symlink`: only where owner, mode, time of modification and extended attributes are equal.
     pub same_metadata: bool,
+    /// Also where files have other owners, or where other people may read or write them.
+    pub across_owners: bool,
     /// A victim may be a further name (hard link) of its keeper, and goes then.
     pub further_names: bool,
     /// `symlink`: the link holds an absolute path, not one relative to its folder.
@@ -205,7 +208,10 @@ pub enum Skip {
     /// They hold different bytes.
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
-    /// `hardlink` with `same_metadata`.
+    /// Other people may read or write the kept file, or it is another owner's.
+    #[error("has {0} than the kept file (--across-owners includes it); left alone")]
+    Apart(Apart),
+    /// `hardlink` or `symlink` with `same_metadata`.
     #[error("has another {} than the kept file; left alone", .0.join(", "))]
     Metadata(Vec<&'static str>),
 }

@@ -11,7 +11,7 @@ use super::folder_entry::leads_to;
 use super::step::{Change, Failure, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure};
 use super::{copy, metadata};
-use crate::sys::{link, rename, stat, sync, unlink, write};
+use crate::sys::{attributes, link, rename, stat, sync, unlink, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
@@ -164,7 +164,15 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
 fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
     let file = write::create(&victim.place.folder, act.temporary)?;
     copy::contents(&victim.file, &victim.stat, &file)?;
-    metadata::give(&file, &act.intent.metadata)?;
+    // Whoever wrote it meanwhile gets nobody's rights.
+    let was = &act.intent.metadata;
+    match victim.unchanged() {
+        Ok(()) => metadata::give(&file, was)?,
+        Err(_) => {
+            let now = attributes::get(&victim.file)?;
+            metadata::give(&file, &metadata::unproven(was, &now))?
+        }
+    };
     sync::file(&file)
 }
 

@@ -24,6 +24,8 @@ pub enum Undone {
     Restored,
     /// The file is back, but for this: who ran undo may not give it.
     RestoredWithout(Vec<&'static str>),
+    /// The file is back, but for this: nothing proves its bytes, and another user could have written them.
+    RestoredUnproven(Vec<&'static str>),
     /// The file was as before; something that a killed run had left beside it is gone.
     Cleaned,
     /// The file is as before: the step was never done, or undone before.
@@ -35,16 +37,36 @@ pub enum Undone {
 }
 
 impl Undone {
-    pub(super) fn restored(missing: Vec<&'static str>) -> Self {
-        match missing.is_empty() {
-            true => Self::Restored,
-            false => Self::RestoredWithout(missing),
+    pub(super) fn restored(lack: Lack) -> Self {
+        match lack {
+            Lack { missing, .. } if missing.is_empty() => Self::Restored,
+            Lack { missing, proven } if proven => Self::RestoredWithout(missing),
+            Lack { missing, .. } => Self::RestoredUnproven(missing),
         }
     }
 
     fn is_restored(&self) -> bool {
-        matches!(self, Self::Restored | Self::RestoredWithout(_))
+        matches!(
+            self,
+            Self::Restored | Self::RestoredWithout(_) | Self::RestoredUnproven(_)
+        )
     }
+}
+
+/// What a file that is back does not have.
+#[derive(Debug)]
+pub(super) struct Lack {
+    pub missing: Vec<&'static str>,
+    /// Its bytes are known to be its own, or nobody else could have changed them.
+    pub proven: bool,
+}
+
+impl Lack {
+    /// It has everything.
+    pub const NOTHING: Self = Self {
+        missing: Vec::new(),
+        proven: true,
+    };
 }
 
 /// One step of a run that is undone.
@@ -240,13 +262,13 @@ impl Reversion {
 impl UndoTally {
     fn count(&mut self, step: &PastStep, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
         *match &undone {
-            Undone::Restored | Undone::RestoredWithout(_) => &mut self.restored,
+            restored if restored.is_restored() => &mut self.restored,
             Undone::Cleaned => &mut self.cleaned,
             Undone::AsBefore => &mut self.as_before,
             Undone::Refused(_) => &mut self.refused,
-            Undone::Impossible => &mut self.impossible,
+            _ => &mut self.impossible,
         } += 1;
-        self.lacking += u64::from(matches!(undone, Undone::RestoredWithout(_)));
+        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
         tell(&Undo {
             path: step.intent.victim.0.clone(),
             action: step.intent.action,

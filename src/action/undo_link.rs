@@ -115,11 +115,11 @@ impl Scene<'_> {
         if self.manner == Manner::Look {
             let is_proven = is_as(&source.stat, was) || self.is_proven(&source.file);
             return match is_proven {
-                true => Ok(Undone::Restored),
+                true => Ok(self.foretold(&source)),
                 false => Err(other_bytes(kept)),
             };
         }
-        let missing = self.copy_here(&source)?;
+        let lack = self.copy_here(&source)?;
         let unchanged = match self.digest {
             Some(_) => Ok(()),
             None => source.unchanged().map_err(unfit),
@@ -127,6 +127,6 @@ impl Scene<'_> {
         unchanged
             .and_then(|()| self.exchange(&self.ours, Some(&source.stat)))
             .inspect_err(|_| self.drop_copy())?;
-        Ok(Undone::restored(missing))
+        Ok(Undone::restored(lack))
     }
 }

@@ -11,7 +11,7 @@ use super::past::Fate;
 use super::relocate;
 use super::step::{ActionKind, Unfit};
 use super::trash_folder;
-use super::undo::Undone;
+use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
 use crate::sys::{rename, stat, sync};
@@ -81,9 +81,9 @@ impl Scene<'_> {
                 if self.intent.action == ActionKind::Trash {
                     trash_folder::still_own(&there.folder, parent(&destination.0))?;
                 }
-                let missing = self.move_back(there, &destination.0, &moved)?;
+                let lack = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
-                Ok(Undone::restored(missing))
+                Ok(Undone::restored(lack))
             }
             _ => Err(format!("{shown} is gone")),
         }
@@ -97,23 +97,18 @@ impl Scene<'_> {
         }
     }
 
-    fn move_back(
-        &self,
-        there: &Place,
-        path: &[u8],
-        moved: &Stat,
-    ) -> Result<Vec<&'static str>, Refusal> {
+    fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<Lack, Refusal> {
         if self.manner == Manner::Look {
-            return Ok(Vec::new());
+            return Ok(Lack::NOTHING);
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
-            Ok(()) => return Ok(Vec::new()),
+            Ok(()) => return Ok(Lack::NOTHING),
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
         let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
-        let missing = self.copy_here(&source)?;
+        let lack = self.copy_here(&source)?;
         let unchanged = source
             .still_there()
             .map_err(|unfit| format!("the copy {unfit}"));
@@ -125,7 +120,7 @@ impl Scene<'_> {
         if leads_to(&there.folder, &there.name, source.identity()) {
             self.unlink(&there.folder, &there.name, "remove the copy")?;
         }
-        Ok(missing)
+        Ok(lack)
     }
 
     /// Removes half-made copies on both sides, where what they are copies of is still there.

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 use super::check::{Bound, Opened, Ours};
 use super::folder_entry::Place;
 use super::past::{Fate, PastStep};
-use super::record::{Intent, State};
+use super::record::{Intent, Metadata, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
-use super::undo::Undone;
+use super::undo::{Lack, Undone};
 use super::{compare, copy, metadata, swap};
 use crate::hash::ContentDigest;
 use crate::sys::open;
@@ -200,13 +200,13 @@ impl<'a> Scene<'a> {
         let source = source.map_err(kept)?;
         if self.manner == Manner::Look {
             return match is_as(&source.stat, was) || self.is_proven(&source.file) {
-                true => Ok(Undone::Restored),
+                true => Ok(self.foretold(&source)),
                 false => Err(other_bytes(self.source())),
             };
         }
         // Half a copy of an undo that was killed.
         self.drop_copy();
-        let missing = self.copy_here(&source)?;
+        let lack = self.copy_here(&source)?;
         let unchanged = match self.digest {
             Some(_) => Ok(()),
             None => source.unchanged().map_err(kept),
@@ -214,7 +214,7 @@ impl<'a> Scene<'a> {
         unchanged
             .and_then(|()| self.rename_back(&self.ours))
             .inspect_err(|_| self.drop_copy())?;
-        Ok(Undone::restored(missing))
+        Ok(Undone::restored(lack))
     }
 
     /// The victim, or the copy of it that was made because the keeper vanished: its times come last.
@@ -227,20 +227,22 @@ impl<'a> Scene<'a> {
     ///
     /// Where the file had several names, and another one is back already, it becomes a name of that.
     ///
-    /// Returns what this user may not give back.
-    pub(super) fn copy_here(&self, source: &Opened) -> Result<Vec<&'static str>, Refusal> {
+    /// Returns what it does not get.
+    pub(super) fn copy_here(&self, source: &Opened) -> Result<Lack, Refusal> {
         if self
             .companion
             .is_some_and(|path| self.join(path, source).is_some())
         {
-            return Ok(Vec::new());
+            return Ok(Lack::NOTHING);
         }
         let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
         self.fill(source, &file).inspect_err(|_| self.drop_copy())
     }
 
     /// Only what has the compared bytes gets an owner and a mode: it may be of the kind that runs as somebody.
-    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Vec<&'static str>, Refusal> {
+    ///
+    /// Where no digest proves the bytes, whoever could write the source is taken for their author.
+    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
         match self.digest {
             None => {
                 copy::contents(&source.file, &source.stat, file).map_err(said("make a copy"))?
@@ -252,10 +254,32 @@ impl<'a> Scene<'a> {
                 }
             }
         }
-        let given = metadata::give(file, &self.intent.metadata);
-        given
-            .and_then(|missing| sync::file(file).map(|()| missing))
-            .map_err(said("make a copy"))
+        let (given, mut lack) = self.allowed(source);
+        let missing = metadata::give(file, &given);
+        let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));
+        for what in missing.map_err(said("make a copy"))? {
+            if !lack.missing.contains(&what) {
+                lack.missing.push(what);
+            }
+        }
+        Ok(lack)
+    }
+
+    /// What a copy of a source may get, and what of the original it does not.
+    fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
+        let was = &self.intent.metadata;
+        if self.digest.is_some() || metadata::is_trusted(&source.attributes, was.uid) {
+            return (was.clone(), Lack::NOTHING);
+        }
+        let given = metadata::unproven(was, &source.attributes);
+        let missing = metadata::differences(was, &given);
+        let proven = false;
+        (given, Lack { missing, proven })
+    }
+
+    /// What undo would come to that makes a copy of this source.
+    pub(super) fn foretold(&self, source: &Opened) -> Undone {
+        Undone::restored(self.allowed(source).1)
     }
 
     /// What a copy is made of, in words.
@@ -277,6 +301,12 @@ impl<'a> Scene<'a> {
         let place = Place::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
         let file = opened(path, &(&there).into()).ok()?;
+        // Another user may have put a file of his own there: it could be changed at any time.
+        let was = &self.intent.metadata;
+        let writable = file.attributes.mode & !was.mode & 0o022;
+        if writable != 0 || !metadata::is_owned(&file.attributes, was.uid) {
+            return None;
+        }
         let same = compare::begins_with(&file.file, &source.file).ok()??;
         if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
             return None;

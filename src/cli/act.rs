@@ -30,13 +30,18 @@ pub fn remove(args: RemoveArgs) -> Exit {
         true => ActionKind::Trash,
         false => ActionKind::Remove,
     };
-    act(args.act, special(action, action::Settings::default()))
+    let acting = action::Settings {
+        across_owners: args.across_owners,
+        ..action::Settings::default()
+    };
+    act(args.act, special(action, acting))
 }
 
 /// `seekless hardlink`
 pub fn hardlink(args: HardlinkArgs) -> Exit {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
+        across_owners: args.across_owners,
         ..action::Settings::default()
     };
     act(args.act, special(ActionKind::Hardlink, acting))
@@ -45,6 +50,8 @@ pub fn hardlink(args: HardlinkArgs) -> Exit {
 /// `seekless symlink`
 pub fn symlink(args: SymlinkArgs) -> Exit {
     let acting = action::Settings {
+        same_metadata: args.same_metadata,
+        across_owners: args.across_owners,
         absolute_links: args.absolute,
         ..action::Settings::default()
     };

@@ -149,6 +149,13 @@ pub struct RemoveArgs {
     /// Put the files into the trash instead, from where they can be brought back
     #[arg(long, help_heading = "How it is done")]
     pub trash: bool,
+
+    /// As root, remove files although the file that stays belongs to another owner
+    ///
+    /// Without this option root keeps one file for each owner in each set. Other users need no option: the plan
+    /// says how many files have a kept file of another owner.
+    #[arg(long, help_heading = "How it is done")]
+    pub across_owners: bool,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -161,12 +168,33 @@ pub struct HardlinkArgs {
     /// A hard link has the metadata of the file that stays. Without this option what differs is told.
     #[arg(long, help_heading = "How it is done")]
     pub same_metadata: bool,
+
+    /// Link also files of different owners, or files that different people may read or write
+    ///
+    /// A hard link has the owner, the permissions and the ACL of the file that stays. Without this option files are
+    /// linked only if their owner, their ACL, their security labels and what group and others may read and write
+    /// are the same.
+    #[arg(long, help_heading = "How it is done")]
+    pub across_owners: bool,
 }
 
 #[derive(Args, Clone, Debug)]
 pub struct SymlinkArgs {
     #[command(flatten)]
     pub act: ActArgs,
+
+    /// Link only files that have the same owner, mode, modification time and extended attributes
+    ///
+    /// Whoever opens the link gets the file that stays, with its metadata.
+    #[arg(long, help_heading = "How it is done")]
+    pub same_metadata: bool,
+
+    /// Link also files of different owners, or files that different people may read or write
+    ///
+    /// Whoever opens the link gets the file that stays. Without this option files are linked only if their owner,
+    /// their ACL, their security labels and what group and others may read and write are the same.
+    #[arg(long, help_heading = "How it is done")]
+    pub across_owners: bool,
 
     /// Write absolute paths into the links, not paths relative to their folders
     #[arg(long, help_heading = "How it is done")]

@@ -153,6 +153,7 @@ mod tests {
             atime_ns: 0,
             links: 1,
             allocated: 0,
+            rights: seekless::action::Rights::default(),
             names: vec![PlannedName {
                 path: path.as_bytes().to_vec(),
                 listed: Vec::new(),

@@ -28,6 +28,12 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             count(totals.further_names),
         ));
     }
+    if totals.other_owner > 0 {
+        lines.push(format!(
+            "{} of them rely on a kept file of another owner, who can change or remove it.",
+            count(totals.other_owner),
+        ));
+    }
     lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));

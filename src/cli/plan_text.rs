@@ -98,6 +98,10 @@ impl PlanText {
                     if let Some(to) = to.filter(|_| kept > 1) {
                         self.because(out, &format!("for {}", escape(&to.path)))?;
                     }
+                    if let Some(owner) = set.other_owner(file, self.action) {
+                        let why = format!("the kept file belongs to another owner (uid {owner})");
+                        self.because(out, &why)?;
+                    }
                     if let Some(folder) = &self.destination {
                         self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
                     }

@@ -5,9 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use rustix::process::geteuid;
 use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
-use seekless::action::{self, ActionKind};
+use seekless::action::{self, ActionKind, Common};
 use seekless::device::Mounts;
 use seekless::engine::{Config, PageUse, Replication};
 use seekless::file::OwnFolder;
@@ -119,6 +120,7 @@ pub fn resolve(
                 isolate: false,
                 by_reference: !args.stay.reference.is_empty(),
                 by_name: false,
+                common: Common::demanded(action, special.acting.across_owners, geteuid().is_root()),
             },
             bounds,
             sidecars: match args.stay.sidecars {

@@ -16,6 +16,11 @@ pub fn problem(step: &Undo) -> Option<String> {
             "{path}: is back, but without its {}: only an administrator may give that",
             missing.join(", ")
         )),
+        Undone::RestoredUnproven(missing) => Some(format!(
+            "{path}: is back, but without its {}: this journal cannot prove its content, and another user \
+             could write the file that was kept",
+            missing.join(", ")
+        )),
         _ => None,
     }
 }
@@ -35,6 +40,10 @@ pub fn wish(step: &Undo) -> String {
     let path = escape(&step.path);
     let what = match &step.undone {
         Undone::Restored | Undone::RestoredWithout(_) => "would be as before again".to_owned(),
+        Undone::RestoredUnproven(missing) => format!(
+            "would be back without its {}, since its content is not proven",
+            missing.join(", ")
+        ),
         Undone::Cleaned => "the leftover beside it would be removed".to_owned(),
         Undone::AsBefore => "is as before already".to_owned(),
         Undone::Impossible => "was removed for good: that cannot be undone".to_owned(),

@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::fs::{
-    AtFlags, Gid, Mode, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags, statx,
+    AtFlags, Gid, Mode, Statx, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags,
+    statx,
 };
 use rustix::io::{Errno, Result};
 
@@ -39,7 +40,17 @@ pub fn get(fd: impl AsFd) -> Result<Attributes> {
 pub fn both(fd: impl AsFd) -> Result<(Stat, Attributes)> {
     fault::point()?;
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
-    let s = statx(fd, c"", flags, StatxFlags::BASIC_STATS)?;
+    statx(fd, c"", flags, StatxFlags::BASIC_STATS).map(told)
+}
+
+/// The same, of a name in a folder; the last component's symbolic link is not followed.
+pub fn entry(at: impl AsFd, name: &CStr) -> Result<(Stat, Attributes)> {
+    fault::point()?;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    statx(at, name, flags, StatxFlags::BASIC_STATS).map(told)
+}
+
+fn told(s: Statx) -> (Stat, Attributes) {
     let ns = |t: rustix::fs::StatxTimestamp| {
         t.tv_sec
             .saturating_mul(1_000_000_000)
@@ -54,7 +65,7 @@ pub fn both(fd: impl AsFd) -> Result<(Stat, Attributes)> {
         immutable: s.stx_attributes.contains(StatxAttributes::IMMUTABLE),
         append_only: s.stx_attributes.contains(StatxAttributes::APPEND),
     };
-    Ok((Stat::from(s), attributes))
+    (Stat::from(s), attributes)
 }
 
 /// Sets owner and group, or the group alone.
@@ -90,8 +101,27 @@ const LARGEST: usize = 64 << 10;
 /// to have.
 pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     fault::point()?;
+    all(
+        |names| rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(names)),
+        |name, value| rustix::fs::fgetxattr(&fd, name, rustix::buffer::spare_capacity(value)),
+    )
+}
+
+/// The same, of the file that a path leads to; a symbolic link at its end is not followed.
+pub fn extended_of(path: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
+    fault::point()?;
+    all(
+        |names| rustix::fs::llistxattr(path, rustix::buffer::spare_capacity(names)),
+        |name, value| rustix::fs::lgetxattr(path, name, rustix::buffer::spare_capacity(value)),
+    )
+}
+
+fn all(
+    list: impl FnOnce(&mut Vec<u8>) -> Result<usize>,
+    get: impl Fn(&CStr, &mut Vec<u8>) -> Result<usize>,
+) -> Result<Vec<(CString, Vec<u8>)>> {
     let mut names = Vec::with_capacity(LARGEST);
-    match rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(&mut names)) {
+    match list(&mut names) {
         Ok(_) => {}
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
         Err(error) => return Err(error),
@@ -100,7 +130,7 @@ pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     for name in names.split(|&b| b == 0).filter(|name| !name.is_empty()) {
         let name = CString::new(name).map_err(|_| Errno::INVAL)?;
         let mut value = Vec::with_capacity(LARGEST);
-        match rustix::fs::fgetxattr(&fd, &name, rustix::buffer::spare_capacity(&mut value)) {
+        match get(&name, &mut value) {
             Ok(_) => {
                 value.shrink_to_fit();
                 all.push((name, value));
@@ -126,4 +156,25 @@ pub fn has_acl(fd: impl AsFd) -> bool {
 pub fn set_extended(fd: impl AsFd, name: &CStr, value: &[u8]) -> Result<()> {
     fault::point()?;
     rustix::fs::fsetxattr(fd, name, value, XattrFlags::empty())
+}
+
+/// Takes one extended attribute away; one that is not there is as good.
+pub fn remove_extended(fd: impl AsFd, name: &CStr) -> Result<()> {
+    fault::point()?;
+    match rustix::fs::fremovexattr(fd, name) {
+        Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+        removed => removed,
+    }
+}
+
+/// One extended attribute of what a handle (`O_PATH`) leads to, if it has that; needs `/proc`.
+pub fn extended_of_handle(fd: impl AsFd, name: &CStr) -> Result<Option<Vec<u8>>> {
+    fault::point()?;
+    let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+    let mut value = Vec::with_capacity(LARGEST);
+    match rustix::fs::getxattr(path, name, rustix::buffer::spare_capacity(&mut value)) {
+        Ok(_) => Ok(Some(value)),
+        Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -10,6 +10,7 @@
 
 pub mod chain;
 pub mod oracle;
+pub mod people;
 pub mod real;
 pub mod run;
 pub mod scene;

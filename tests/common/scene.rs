@@ -102,7 +102,7 @@ impl Scene {
         fs::create_dir_all(scene.tree().join("keep")).expect("a folder");
         fs::create_dir_all(scene.tree().join("dup")).expect("a folder");
         scene.file("tree/keep/k", &noise(1, SIZE), 0o644, 1_000_000_000);
-        scene.file("tree/dup/v", &noise(1, SIZE), 0o640, 1_100_000_000);
+        scene.file("tree/dup/v", &noise(1, SIZE), 0o744, 1_100_000_000);
         scene.file("tree/keep/other", &noise(2, 1000), 0o600, 1_200_000_000);
         scene.file("tree/dup/other", &noise(3, 1000), 0o600, 1_300_000_000);
         scene

@@ -2,6 +2,7 @@
 
 use super::ahead::{self, Check, Checked, Proof};
 use super::{Actor, BATCH, Group, Numbered, Sketched};
+use crate::action::access::Rights;
 use crate::action::act::Act;
 use crate::action::check::Pair;
 use crate::action::folder_entry::{self, Place};
@@ -131,6 +132,12 @@ impl Actor {
         if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
         }
+        // They were looked at before, with their ACLs and labels. A change of these shows in the change time; of
+        // the rest it costs nothing to be sure.
+        let rights = [&pair.keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
+        if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
+            return Err(Skip::Apart(apart).into());
+        }
         if compared {
             pair.as_compared()?;
         }
@@ -164,9 +171,10 @@ impl Actor {
                 made: &made,
             })
             .collect();
-        let fates = together::perform(&acts, now);
-        if fates.iter().all(Result::is_err) {
-            made.take_back();
+        let mut fates = together::perform(&acts, now);
+        match fates.iter_mut().find_map(|fate| fate.as_mut().ok()) {
+            Some(done) => done.notes.extend(made.open_up()),
+            None => made.take_back(),
         }
         let states: Vec<_> = acts
             .iter()

@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use super::{Actor, Group, Numbered, Sketched};
+use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened};
 use crate::action::folder_entry::Identity;
@@ -75,6 +76,10 @@ impl Actor {
         if !is_further && self.kept.contains(&victim.identity()) {
             return Err(Skip::Kept.into());
         }
+        let metadata = metadata::of(&victim).map_err(failed("read its metadata"))?;
+        if !is_further {
+            self.look_at_rights(step.action, &keeper, &metadata)?;
+        }
         let number = self.journal.next_step();
         let unique = format!("{}-{number}", self.journal.mark());
         let sketch = Sketch {
@@ -86,7 +91,6 @@ impl Actor {
             unique: &unique,
         };
         let prepared = (step.action.row().prepare)(&sketch)?;
-        let metadata = metadata::of(&victim).map_err(failed("read its metadata"))?;
         let aim = |target: &Target, opened: &Opened| Target {
             path: target.path.clone(),
             expected: opened.expected(),
@@ -102,6 +106,31 @@ impl Actor {
         };
         self.begin_to_settle(step, keeper, unsettled);
         Ok(sketched)
+    }
+
+    /// Makes sure that the kept file may stand for the victim, of which this is the metadata.
+    fn look_at_rights(
+        &self,
+        action: ActionKind,
+        keeper: &Opened,
+        victim: &Metadata,
+    ) -> Result<(), Trouble> {
+        let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
+        let wants_same = links && self.settings.same_metadata;
+        let common = self.common(action);
+        // The rest is looked at together with the bytes.
+        if !wants_same && common != Common::Access {
+            return Ok(());
+        }
+        let keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;
+        if let Some(apart) = common.apart(&keeper.rights(), &victim.rights()) {
+            return Err(Skip::Apart(apart).into());
+        }
+        let differences = metadata::differences(&keeper, victim);
+        match wants_same && !differences.is_empty() {
+            true => Err(Skip::Metadata(differences).into()),
+            false => Ok(()),
+        }
     }
 
     /// Sends the kept file's bytes on their way to the disk, so that all of a portion can be waited for together.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::ActionKind;
+use crate::action::access::Common;
 use crate::action::bounds::Hold;
 use crate::action::keep::Rules;
 
@@ -22,6 +23,8 @@ pub struct Policy {
     pub by_reference: bool,
     /// Names of one file count as duplicates of each other: so many *names* stay, and others go.
     pub by_name: bool,
+    /// What files must have in common to stand for each other.
+    pub common: Common,
 }
 
 /// Why a file stays on which the user put the mark.
@@ -85,14 +88,19 @@ impl Policy {
                     set.files[index].fate = Fate::Leave(Left::ReferenceElsewhere);
                 }
             } else {
-                self.group(set, &group, chosen);
+                self.by_class(set, &group, chosen);
             }
         }
     }
 
     /// Decides about files of which each can stand for each other. At least one stays, whatever
     /// rules, bounds and users say.
-    fn group(&self, set: &mut SetPlan, group: &[usize], chosen: Option<&HashSet<usize>>) {
+    pub(super) fn group(
+        &self,
+        set: &mut SetPlan,
+        group: &[usize],
+        chosen: Option<&HashSet<usize>>,
+    ) {
         if self.by_name && chosen.is_none() {
             return self.by_name(set, group);
         }
@@ -164,7 +172,7 @@ impl Policy {
 }
 
 /// True for a file that others are copies of.
-fn is_reference(file: &PlannedFile) -> bool {
+pub(super) fn is_reference(file: &PlannedFile) -> bool {
     file.hold() == Some(Hold::Reference)
 }
 

@@ -69,6 +69,7 @@ mod tests {
             atime_ns: 0,
             links,
             allocated: 0,
+            rights: Default::default(),
             names: vec![super::super::PlannedName {
                 path: b"/x".to_vec(),
                 listed: b"x".to_vec(),

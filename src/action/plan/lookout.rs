@@ -12,9 +12,11 @@ use rustix::io::Errno;
 
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
+use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
+use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::CWD;
-use crate::sys::stat::{self, Stat};
+use crate::sys::stat::Stat;
 
 /// Folders whose real path is remembered; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
@@ -80,9 +82,9 @@ impl Lookout {
                     Err(why) => set.left.push(LeftName { path, why }),
                     // Listed twice, or reached in two ways.
                     Ok(_) if !paths.insert(path.clone()) => {}
-                    Ok((stat, root)) => {
+                    Ok((stat, attributes, root)) => {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
-                            set.files.push(planned(&stat));
+                            set.files.push(planned(&stat, &attributes));
                             set.files.len() - 1
                         });
                         set.files[place].names.push(PlannedName {
@@ -162,7 +164,7 @@ impl Lookout {
         path: &[u8],
         (size, has_digest): (u64, bool),
         facts: Option<ClaimedFacts>,
-    ) -> Result<(Stat, Option<u32>), Left> {
+    ) -> Result<(Stat, Attributes, Option<u32>), Left> {
         let root = match self.origin.root_of(path) {
             Inside::Root(number) => Some(number),
             Inside::Unsaid => None,
@@ -178,7 +180,8 @@ impl Lookout {
             return Err(Left::NoDigest);
         }
         let name = CString::new(path).map_err(|_| Left::NotRegular)?;
-        let stat = stat::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
+        let (stat, attributes) =
+            attributes::entry(CWD, &name).map_err(|error| refused(&error.into()))?;
         match stat.kind {
             FileType::RegularFile => {}
             FileType::Symlink => return Err(Left::Link),
@@ -197,7 +200,7 @@ impl Lookout {
         // A change time after the report is no fault by itself: a step of a run that was cut short
         // may have linked the file.
         match as_said && (!self.strict || not_later(stat.ctime_ns)) {
-            true => Ok((stat, root)),
+            true => Ok((stat, attributes, root)),
             false => Err(Left::Changed),
         }
     }
@@ -215,7 +218,7 @@ fn refused(error: &io::Error) -> Left {
     }
 }
 
-fn planned(stat: &Stat) -> PlannedFile {
+fn planned(stat: &Stat, attributes: &Attributes) -> PlannedFile {
     PlannedFile {
         dev: stat.dev,
         ino: stat.ino,
@@ -224,6 +227,7 @@ fn planned(stat: &Stat) -> PlannedFile {
         atime_ns: stat.atime_ns,
         links: stat.links.into(),
         allocated: stat.blocks.saturating_mul(512),
+        rights: Rights::of(attributes),
         names: Vec::new(),
         fate: Fate::Leave(Left::NotAsked),
     }

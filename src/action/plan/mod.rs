@@ -10,6 +10,7 @@
 
 mod by_name;
 mod claim;
+mod classes;
 mod dangling;
 mod decide;
 mod entries;
@@ -25,7 +26,7 @@ mod steps;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
-use super::{ActionKind, Step};
+use super::{ActionKind, Common, Step};
 use lookout::Lookout;
 use sidecars::Companions;
 use spool::Spool;
@@ -120,6 +121,9 @@ impl Planner {
         if number < 2 && set.left.is_empty() {
             return Ok(());
         }
+        if self.settings.policy.common == Common::Access {
+            classes::look(&mut set);
+        }
         self.settings.decide(&mut set, &Choice::ByRule);
         self.spool.push(&set)
     }
@@ -183,6 +187,8 @@ pub struct Totals {
     pub free_nothing: u64,
     /// Steps that act on further names of files that stay; they free nothing either.
     pub further_names: u64,
+    /// Steps whose kept file belongs to another owner.
+    pub other_owner: u64,
     /// Sets left alone because none of their files lies below a reference.
     pub without_reference: u64,
     /// Names left alone, by reason.
@@ -213,6 +219,9 @@ impl Totals {
                     acts = true;
                     let steps = acted_names(file, action).len() as u64;
                     self.steps += steps;
+                    if set.other_owner(file, action).is_some() {
+                        self.other_owner += steps;
+                    }
                     self.bytes = self.bytes.saturating_add(set.size);
                     self.frees = self.frees.saturating_add(*frees);
                     if *frees == 0 && file.names_elsewhere() > 0 {
@@ -446,5 +455,15 @@ impl SetPlan {
     pub fn acts(&self) -> bool {
         let mut files = self.files.iter();
         files.any(|file| matches!(file.fate, Fate::Act { .. }) || file.going().next().is_some())
+    }
+
+    /// The owner of the file that stays for this one, if that is somebody else.
+    pub fn other_owner(&self, file: &PlannedFile, action: ActionKind) -> Option<u32> {
+        let Fate::Act { keeper, .. } = file.fate else {
+            return None;
+        };
+        let owner = self.files.get(keeper)?.rights.uid;
+        // What only shares blocks with another file does not depend on it.
+        (owner != file.rights.uid && action != ActionKind::Reflink).then_some(owner)
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::access::{Apart, Rights};
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
 
@@ -37,6 +38,8 @@ pub struct PlannedFile {
     pub links: u64,
     /// Bytes allocated on disk.
     pub allocated: u64,
+    /// Who may read and write it.
+    pub rights: Rights,
     /// Its names in this set; never empty.
     pub names: Vec<PlannedName>,
     /// What becomes of it.
@@ -137,6 +140,8 @@ pub enum Left {
     ReferenceElsewhere,
     /// It is the same directory entry as another listed name, reached by another path.
     SameName,
+    /// No other file of the set may stand for it: this differs.
+    Apart(Apart),
 }
 
 impl Left {
@@ -152,6 +157,7 @@ impl Left {
                 | Self::NoReference
                 | Self::ReferenceElsewhere
                 | Self::SameName
+                | Self::Apart(_)
         )
     }
 
@@ -170,6 +176,11 @@ impl Left {
             Self::NoDigest => "has no digest to trust in the report",
             Self::Repeated => "is in another set already",
             Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
+            Self::Apart(apart) => {
+                return format!(
+                    "has {apart} than the files it equals (--across-owners includes it)"
+                );
+            }
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::set::{Fate, PlannedFile, PlannedName, SetPlan};
+use crate::action::access::{Class, Common};
 use crate::action::{ActionKind, Expected, Step, Target};
 use crate::hash::ContentDigest;
 
@@ -31,7 +32,7 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + 
         _ => None,
     });
     let replaced = acted.flat_map(move |(file, place)| {
-        let near = staying.get(&place_of(file, action));
+        let near = staying.get(&place_of(&set.files[place], action));
         let others = near.into_iter().flatten().copied();
         let others = others.filter(|&other| other != place);
         let alternates: Vec<Target> = others.filter_map(keeper).take(ALTERNATES).collect();
@@ -86,17 +87,20 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
     file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
 }
 
-/// What a keeper must have in common with the file: a hard link cannot leave its file system.
-fn place_of(file: &PlannedFile, action: ActionKind) -> u64 {
-    match action {
+/// What a file must have in common with a keeper to take its place: a hard link cannot leave its file system.
+fn place_of(file: &PlannedFile, action: ActionKind) -> (u64, Class) {
+    let dev = match action {
         ActionKind::Hardlink => file.dev,
         _ => 0,
-    }
+    };
+    // Whatever was let through for the keeper, or need not be asked: nothing else is let through in its place.
+    let common = Common::demanded(action, false, true);
+    (dev, common.class(&file.rights))
 }
 
 /// The first files that stay, as many as a step can use.
-fn staying(set: &SetPlan, action: ActionKind) -> HashMap<u64, Vec<usize>> {
-    let mut staying: HashMap<u64, Vec<usize>> = HashMap::new();
+fn staying(set: &SetPlan, action: ActionKind) -> HashMap<(u64, Class), Vec<usize>> {
+    let mut staying: HashMap<(u64, Class), Vec<usize>> = HashMap::new();
     for (place, file) in set.files.iter().enumerate() {
         if matches!(file.fate, Fate::Keep(_)) {
             let near = staying.entry(place_of(file, action)).or_default();

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::action::access::Rights;
 use crate::action::plan::set::{PlannedFile, PlannedName};
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
@@ -23,6 +24,7 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
         atime_ns: 0,
         links: names.len() as u64,
         allocated: 4096,
+        rights: Rights::default(),
         names,
         fate: Fate::Leave(Left::NotAsked),
     }
@@ -45,6 +47,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         isolate: false,
         by_reference: false,
         by_name: false,
+        common: Common::Nothing,
     }
 }
 

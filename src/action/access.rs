@@ -1,0 +1,308 @@
+//! Who may read and write a file, and whether one file may stand for another without a change to that.
+//!
+//! After `hardlink` and `symlink` whoever opens the one name gets the other file, with its owner and its
+//! permissions. So both must have the same, or somebody gains or loses access. The folders that a file
+//! lies in count as well, but nobody can tell who reaches a file by which name: they are not judged.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::ActionKind;
+use crate::sys::attributes::Attributes;
+
+/// What decides who may read and write a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rights {
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+    /// Permission bits, with set-user-ID and set-group-ID.
+    pub mode: u32,
+    /// A digest of its ACL; 0 without one.
+    pub acl: u64,
+    /// A digest of its security labels and capabilities; 0 without any.
+    pub label: u64,
+}
+
+/// What a file and the file that is kept for it must have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Common {
+    /// Nothing: each file keeps its own, or the user allowed it.
+    #[default]
+    Nothing,
+    /// The owner: nobody loses a file because somebody else has a copy.
+    Owner,
+    /// The people who may read and write it.
+    Access,
+}
+
+/// In what two files differ that must not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Apart {
+    /// The owner.
+    Owner,
+    /// The ACL.
+    Acl,
+    /// A security label or capability.
+    Label,
+    /// Permissions of the group or of others.
+    Permissions,
+    /// The group, where it may do more or less than others.
+    Group,
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Owner => "another owner",
+            Self::Acl => "another ACL",
+            Self::Label => "another security label or capability",
+            Self::Permissions => "other permissions",
+            Self::Group => "another group",
+        })
+    }
+}
+
+/// Files of one class may stand for each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Class {
+    uid: u32,
+    acl: u64,
+    label: u64,
+    permissions: u32,
+    group: Option<u32>,
+}
+
+impl Common {
+    /// What an action demands.
+    ///
+    /// Only root is held back from removing: it acts for people who cannot say no, and it may remove what they
+    /// alone could before.
+    pub fn demanded(action: ActionKind, across_owners: bool, is_root: bool) -> Self {
+        match action {
+            _ if across_owners => Self::Nothing,
+            ActionKind::Hardlink | ActionKind::Symlink => Self::Access,
+            ActionKind::Remove if is_root => Self::Owner,
+            // These can be brought back, or keep what they have.
+            ActionKind::Remove | ActionKind::Trash | ActionKind::Move | ActionKind::Reflink => {
+                Self::Nothing
+            }
+        }
+    }
+
+    /// The class of a file.
+    pub fn class(self, rights: &Rights) -> Class {
+        match self {
+            Self::Nothing => Class::default(),
+            Self::Owner => Class {
+                uid: rights.uid,
+                ..Class::default()
+            },
+            Self::Access => rights.class(),
+        }
+    }
+
+    /// What keeps a file from standing for another one, if anything does.
+    pub fn apart(self, one: &Rights, other: &Rights) -> Option<Apart> {
+        let (one, other) = (self.class(one), self.class(other));
+        let differs = [
+            (one.uid != other.uid, Apart::Owner),
+            (one.acl != other.acl, Apart::Acl),
+            (one.label != other.label, Apart::Label),
+            (one.permissions != other.permissions, Apart::Permissions),
+            (one.group != other.group, Apart::Group),
+        ];
+        let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
+        differs.next().map(|(_, apart)| apart)
+    }
+}
+
+impl Rights {
+    /// From what `stat` tells of a file.
+    pub fn of(attributes: &Attributes) -> Self {
+        Self {
+            uid: attributes.uid,
+            gid: attributes.gid,
+            mode: attributes.mode,
+            acl: 0,
+            label: 0,
+        }
+    }
+
+    /// The same, with those of the file's extended attributes that decide who may do what.
+    #[must_use]
+    pub fn with<'a>(self, extended: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
+        let (mut acl, mut label) = (Sum::default(), Sum::default());
+        for (name, value) in extended {
+            match name {
+                name if !is_deciding(name) => {}
+                name if name.starts_with(SYSTEM) => acl.add(name, value),
+                name => label.add(name, value),
+            }
+        }
+        Self {
+            acl: acl.get(),
+            label: label.get(),
+            ..self
+        }
+    }
+
+    /// The owner's own permissions do not count: the owner may change them. Nor does the permission to execute,
+    /// since whoever can read a program can copy it; a program that runs as its owner or group is another matter.
+    fn class(&self) -> Class {
+        const SET_ID: u32 = 0o6000;
+        let counted = match self.mode & SET_ID {
+            0 => 0o066,
+            _ => SET_ID | 0o077,
+        };
+        let permissions = self.mode & counted;
+        let (group, others) = (permissions >> 3 & 7, permissions & 7);
+        let has_effect = group != others || self.mode & SET_ID != 0 || self.acl != 0;
+        Class {
+            uid: self.uid,
+            acl: self.acl,
+            label: self.label,
+            permissions,
+            group: has_effect.then_some(self.gid),
+        }
+    }
+}
+
+const SYSTEM: &[u8] = b"system.";
+
+/// True for an extended attribute that decides who may do what: ACLs of every kind, labels, capabilities.
+///
+/// `security.evm` is a signature over the inode itself, which no other file has.
+fn is_deciding(name: &[u8]) -> bool {
+    name.starts_with(SYSTEM) || name.starts_with(b"security.") && name != b"security.evm"
+}
+
+/// A digest of names and values, in the order of names.
+#[derive(Default)]
+struct Sum(Option<blake3::Hasher>);
+
+impl Sum {
+    fn add(&mut self, name: &[u8], value: &[u8]) {
+        let hasher = self.0.get_or_insert_default();
+        for part in [name, value] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+
+    fn get(&self) -> u64 {
+        let Some(hasher) = &self.0 else { return 0 };
+        let mut first = [0; 8];
+        hasher.finalize_xof().fill(&mut first);
+        u64::from_le_bytes(first).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rights(uid: u32, gid: u32, mode: u32) -> Rights {
+        Rights {
+            uid,
+            gid,
+            mode,
+            ..Rights::default()
+        }
+    }
+
+    #[test]
+    fn files_stand_for_each_other_where_the_same_people_may_read_and_write_them() {
+        use Apart::{Group, Owner, Permissions};
+        for (one, other, expected) in [
+            ((1, 1, 0o644), (1, 1, 0o644), None),
+            // Execution and the owner's own permissions.
+            ((1, 1, 0o644), (1, 1, 0o755), None),
+            ((1, 1, 0o400), (1, 1, 0o600), None),
+            ((1, 1, 0o711), (1, 1, 0o700), None),
+            // Somebody could read or write more, or less, than before.
+            ((1, 1, 0o600), (1, 1, 0o644), Some(Permissions)),
+            ((1, 1, 0o600), (1, 1, 0o640), Some(Permissions)),
+            ((1, 1, 0o644), (1, 1, 0o664), Some(Permissions)),
+            ((1, 1, 0o664), (1, 1, 0o666), Some(Permissions)),
+            ((1, 1, 0o620), (1, 1, 0o640), Some(Permissions)),
+            // Another group counts where it may do more or less than others.
+            ((1, 1, 0o644), (1, 2, 0o644), None),
+            ((1, 1, 0o600), (1, 2, 0o600), None),
+            ((1, 1, 0o640), (1, 2, 0o640), Some(Group)),
+            ((1, 1, 0o604), (1, 2, 0o604), Some(Group)),
+            // Another owner always does, root or not.
+            ((1, 1, 0o644), (2, 1, 0o644), Some(Owner)),
+            ((0, 0, 0o644), (1, 1, 0o644), Some(Owner)),
+            ((0, 0, 0o666), (1, 0, 0o600), Some(Owner)),
+            // Programs that run as somebody else.
+            ((0, 0, 0o4755), (0, 0, 0o755), Some(Permissions)),
+            ((0, 0, 0o4755), (0, 0, 0o4750), Some(Permissions)),
+            ((0, 1, 0o2755), (0, 2, 0o2755), Some(Group)),
+            ((0, 1, 0o4755), (0, 1, 0o4755), None),
+        ] {
+            let of = |(uid, gid, mode)| rights(uid, gid, mode);
+            for (one, other) in [(one, other), (other, one)] {
+                let apart = Common::Access.apart(&of(one), &of(other));
+                assert_eq!(apart, expected, "{one:?} {other:?}");
+                let owner = (one.0 != other.0).then_some(Owner);
+                assert_eq!(Common::Owner.apart(&of(one), &of(other)), owner);
+                assert_eq!(Common::Nothing.apart(&of(one), &of(other)), None);
+            }
+        }
+    }
+
+    #[test]
+    fn acls_labels_and_capabilities_count_and_other_attributes_do_not() {
+        let attributes = Attributes {
+            mode: 0o644,
+            uid: 1,
+            gid: 1,
+            atime_ns: 0,
+            mtime_ns: 0,
+            immutable: false,
+            append_only: false,
+        };
+        let with = |name: &'static str, value: &'static str| {
+            Rights::of(&attributes).with([(name.as_bytes(), value.as_bytes())])
+        };
+        let without = Rights::of(&attributes);
+        for (name, expected) in [
+            ("system.posix_acl_access", Some(Apart::Acl)),
+            ("system.nfs4_acl", Some(Apart::Acl)),
+            ("security.selinux", Some(Apart::Label)),
+            ("security.SMACK64", Some(Apart::Label)),
+            ("security.capability", Some(Apart::Label)),
+            ("security.evm", None),
+            ("user.note", None),
+            ("trusted.note", None),
+        ] {
+            let common = Common::Access;
+            assert_eq!(common.apart(&with(name, "a"), &without), expected, "{name}");
+            assert_eq!(
+                common.apart(&with(name, "a"), &with(name, "b")),
+                expected,
+                "{name}"
+            );
+            assert_eq!(common.apart(&with(name, "a"), &with(name, "a")), None);
+        }
+    }
+
+    #[test]
+    fn removing_is_held_back_for_root_alone_and_everything_is_let_through_when_told() {
+        for action in super::super::ACTIONS {
+            let kind = action.kind;
+            for is_root in [false, true] {
+                assert_eq!(Common::demanded(kind, true, is_root), Common::Nothing);
+                let expected = match kind {
+                    ActionKind::Hardlink | ActionKind::Symlink => Common::Access,
+                    ActionKind::Remove if is_root => Common::Owner,
+                    _ => Common::Nothing,
+                };
+                assert_eq!(Common::demanded(kind, false, is_root), expected);
+            }
+        }
+    }
+}

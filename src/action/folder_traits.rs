@@ -1,0 +1,178 @@
+//! Owner, mode and ACLs of a folder, which the folder that is made in its place at another path gets as well.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, Result};
+
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::{dirent, open, parent, unlink};
+
+const ACLS: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
+
+/// What a folder has besides its name and what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderTraits {
+    uid: u32,
+    gid: u32,
+    mode: u32,
+    /// One for access and one for what is made inside; `None` if nobody can tell.
+    acls: Option<[Option<Vec<u8>>; 2]>,
+}
+
+impl FolderTraits {
+    /// Those of the folder that lies `height` folders above this one. `..` is followed, not a path: that leads to the
+    /// real folders whatever is renamed meanwhile.
+    pub fn above(folder: &OwnedFd, height: usize) -> Result<Self> {
+        let at = above(folder, height)?;
+        let Attributes { mode, uid, gid, .. } = attributes::get(&at)?;
+        let acls = ACLS.map(|name| attributes::extended_of_handle(&at, name));
+        let acls = match acls {
+            [Ok(access), Ok(default)] => Some([access, default]),
+            _ => None,
+        };
+        Ok(Self {
+            uid,
+            gid,
+            mode,
+            acls,
+        })
+    }
+
+    /// Gives them to a folder that is open for reading, which only its owner may enter so far. Returns what could not
+    /// be given: the mode is narrowed then, so that nobody may do more than in the original.
+    pub fn give(&self, folder: &OwnedFd) -> Vec<&'static str> {
+        let mut missing = Vec::new();
+        let Ok(now) = attributes::get(folder) else {
+            return vec!["mode"];
+        };
+        let mut mode = self.mode;
+        let as_wanted = (now.uid, now.gid) == (self.uid, self.gid);
+        if !as_wanted && attributes::set_owner(folder, Some(self.uid), self.gid).is_err() {
+            // Nobody may give a folder away, but its owner may give it to a group of his own.
+            let group = attributes::set_owner(folder, None, self.gid).is_ok();
+            mode = narrowed(mode, now.uid == self.uid, group || now.gid == self.gid);
+            missing.push(match now.uid == self.uid {
+                true => "group",
+                false => "owner",
+            });
+        }
+        if !self.give_acls(folder, missing.is_empty()) {
+            missing.push("ACL");
+            mode &= 0o700;
+        }
+        if attributes::set_mode(folder, mode | self.own_access()).is_err() {
+            missing.push("mode");
+        }
+        missing
+    }
+
+    /// What is inherited goes. Without owner and group an ACL would mean other people.
+    fn give_acls(&self, folder: &OwnedFd, has_owner: bool) -> bool {
+        let Some(acls) = &self.acls else { return false };
+        ACLS.into_iter().zip(acls).all(|(name, acl)| match acl {
+            Some(acl) => has_owner && attributes::set_extended(folder, name, acl).is_ok(),
+            None => attributes::remove_extended(folder, name).is_ok(),
+        })
+    }
+
+    /// A user who is not root may have to put more into the folder.
+    fn own_access(&self) -> u32 {
+        match rustix::process::geteuid().is_root() {
+            true => 0,
+            false => 0o700,
+        }
+    }
+}
+
+/// A mode for a folder of another owner or another group: whoever is in another class of people than before may do
+/// no more than in either.
+fn narrowed(mode: u32, has_owner: bool, has_group: bool) -> u32 {
+    let (user, group, others) = (mode >> 6 & 7, mode >> 3 & 7, mode & 7);
+    // The owner of the original is one of the group or of the others now.
+    let (group, others) = match has_owner {
+        true => (group, others),
+        false => (group & user, others & user),
+    };
+    let (group, others, special) = match has_group {
+        true => (group, others, mode & 0o7000),
+        // What is made inside would get a group that it is not meant for.
+        false => (group & others, group & others, mode & 0o5000),
+    };
+    special | user << 6 | group << 3 | others
+}
+
+fn above(folder: &OwnedFd, height: usize) -> Result<OwnedFd> {
+    let mut at = rustix::io::fcntl_dupfd_cloexec(folder, 0)?;
+    for _ in 0..height {
+        at = parent::step(&at, c"..")?;
+    }
+    Ok(at)
+}
+
+/// True if a folder belongs to root, or to whom the folder so many folders above `like` belongs. Only root puts files
+/// into other people's folders.
+///
+/// The owner of `base`, which the user named, owns all that is below it in any case; on a file system without owners
+/// everything is his.
+pub fn is_owners(
+    folder: &OwnedFd,
+    base: &OwnedFd,
+    like: Option<(&OwnedFd, usize)>,
+) -> Result<bool> {
+    let us = rustix::process::geteuid();
+    if !us.is_root() {
+        return Ok(true);
+    }
+    let owner = attributes::get(folder)?.uid;
+    if owner == us.as_raw() {
+        return Ok(true);
+    }
+    if attributes::get(base)?.uid == owner {
+        return Ok(true);
+    }
+    let Some((like, height)) = like else {
+        return Ok(false);
+    };
+    Ok(attributes::get(above(like, height)?)?.uid == owner)
+}
+
+/// Opens a folder that was just made, for reading. Where others may rename folders another one may have its name by
+/// now, which must not be given away.
+///
+/// # Errors
+/// `ESTALE` if it is another one. One that is empty, and its maker's, is as good.
+pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedFd> {
+    let opened = open::folder(parent, name).and_then(|folder| {
+        match is_owners(&folder, base, None)? && dirent::is_empty(&folder)? {
+            true => Ok(folder),
+            false => Err(Errno::STALE),
+        }
+    });
+    opened.inspect_err(|_| {
+        // It stays if something is in it.
+        let _ = unlink::folder(parent, name);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrowed_mode_lets_nobody_do_more() {
+        for (mode, has_owner, has_group, expected) in [
+            (0o2770, true, true, 0o2770),
+            (0o755, false, true, 0o755),
+            (0o755, false, false, 0o755),
+            (0o750, false, false, 0o700),
+            (0o2775, false, false, 0o755),
+            (0o705, true, false, 0o700),
+            (0o575, false, true, 0o555),
+            (0o1777, false, false, 0o1777),
+        ] {
+            let narrowed = narrowed(mode, has_owner, has_group);
+            assert_eq!(narrowed, expected, "{mode:o} {has_owner} {has_group}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Divides files of one set into those that may stand for each other (`action::access`).
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::CString;
+
+use super::decide::{Policy, is_reference};
+use super::set::{Fate, Left, SetPlan};
+use crate::action::access::Class;
+use crate::sys::attributes;
+
+/// Asks for the ACLs and labels of all files of a set, which `stat` does not tell.
+///
+/// A name that is gone meanwhile has none; its step finds that out.
+pub fn look(set: &mut SetPlan) {
+    for file in &mut set.files {
+        let path = file.names.first().map(|name| name.path.as_slice());
+        let path = path.and_then(|path| CString::new(path).ok());
+        let extended = path.and_then(|path| attributes::extended_of(&path).ok());
+        let extended = extended.unwrap_or_default();
+        let pairs = extended
+            .iter()
+            .map(|(name, value)| (name.to_bytes(), &value[..]));
+        file.rights = file.rights.with(pairs);
+    }
+}
+
+impl Policy {
+    /// Decides about files of one place. Those of each class are decided on by themselves: one of them stays.
+    pub(super) fn by_class(
+        &self,
+        set: &mut SetPlan,
+        group: &[usize],
+        chosen: Option<&HashSet<usize>>,
+    ) {
+        let mut classes: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
+        for &index in group {
+            let class = self.common.class(&set.files[index].rights);
+            classes.entry(class).or_default().push(index);
+        }
+        if classes.len() < 2 {
+            return self.group(set, group, chosen);
+        }
+        for class in classes.into_values() {
+            let has_others = match class[..] {
+                [only] => self.by_name && set.files[only].names.len() > 1,
+                _ => true,
+            };
+            let has_reference =
+                !self.by_reference || class.iter().any(|&i| is_reference(&set.files[i]));
+            if has_others && has_reference {
+                self.group(set, &class, chosen);
+                continue;
+            }
+            for index in class {
+                set.files[index].fate = match set.files[index].hold() {
+                    Some(hold) => Fate::Keep(hold.words().to_owned()),
+                    None => Fate::Leave(self.why_apart(set, index, group)),
+                };
+            }
+        }
+    }
+
+    /// What keeps a file apart from the others: from a reference, if there is one.
+    fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Left {
+        let from = |other: &usize| {
+            let (one, other) = (&set.files[index], &set.files[*other]);
+            self.common.apart(&one.rights, &other.rights)
+        };
+        let references = group.iter().filter(|&&i| is_reference(&set.files[i]));
+        let apart = references.chain(group).find_map(from);
+        apart.map_or(Left::NotAsked, Left::Apart)
+    }
+}
