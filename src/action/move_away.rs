@@ -1,6 +1,5 @@
 //! `move`: the victim goes to another folder, below which it keeps its path.
 
-use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
@@ -11,7 +10,7 @@ use super::made::Made;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::trouble::{Trouble, failed, failure_with};
-use crate::sys::open;
+use crate::sys::parent;
 
 pub const MOVE: Action = Action {
     kind: ActionKind::Move,
@@ -71,10 +70,9 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     })
 }
 
-/// The folder that the user named, links on the way and all.
+/// The folder that the files go to. Its path is real: a link on the way was put there since.
 fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, Trouble> {
-    let name = CString::new(path).map_err(|_| failed("move it")(Errno::INVAL))?;
-    match open::folder_handle(open::CWD, &name) {
+    match parent::open(path) {
         Err(Errno::NOENT) => {
             // The part above is there, or is made first.
             let end = path

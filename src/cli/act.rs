@@ -108,9 +108,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
         let error = place.with_way_out(&error);
         return refuse(&voice, &format!("{error}; nothing was done"));
     }
-    // Before any work is done for it; what is interrupted leaves no temporary file.
-    if is_written && let Err(error) = Place::open(run.output.as_deref(), &voice) {
-        return refuse(&voice, &error);
+    // Before any work is done for it.
+    let mut output = None;
+    if is_written {
+        match Place::open(run.output.as_deref(), &voice) {
+            Ok(place) => output = Some(place),
+            Err(error) => return refuse(&voice, &error),
+        }
     }
     // Before the search: what another run changes while this one looks would make the plan a wrong one.
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
@@ -177,8 +181,8 @@ fn act(args: ActArgs, special: Special) -> Exit {
             .iter()
             .for_each(|line| voice.line(line));
     }
-    if is_written {
-        return match written(&run, &mut plan, &voice) {
+    if let Some(output) = output {
+        return match written(&run, &mut plan, output) {
             Ok(()) | Err(NotWritten::Closed) => so_far,
             Err(error) => refuse(&voice, &error),
         };
@@ -211,8 +215,7 @@ fn worse(one: Exit, other: Exit) -> Exit {
 }
 
 /// Shows the plan or makes a script of it.
-fn written(run: &ActRun, plan: &mut Plan, voice: &Voice) -> Result<(), NotWritten> {
-    let mut place = Place::open(run.output.as_deref(), voice)?;
+fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWritten> {
     enum Form {
         Text(PlanText),
         Script(Script),

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use clap::Command;
 use clap_mangen::Man;
+use seekless::report::file::{Output, OutputError};
 
 use super::args::{self, ManArgs};
 use super::exit::Exit;
@@ -14,12 +16,7 @@ use super::sanitize;
 pub fn write(args: &ManArgs) -> Exit {
     let written = match &args.out {
         None => to_stdout().map_err(|e| format!("cannot write to standard output: {e}")),
-        Some(folder) => to_folder(folder).map_err(|e| {
-            format!(
-                "cannot write manual pages to {}: {e}",
-                sanitize::path(folder)
-            )
-        }),
+        Some(folder) => to_folder(folder),
     };
     match written {
         Ok(()) => Exit::Done,
@@ -41,9 +38,25 @@ fn to_stdout() -> io::Result<()> {
 }
 
 /// Writes `seekless.1` and one page for each command, `seekless-find.1` and so on.
-fn to_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(args::command(), folder)
+fn to_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|e| {
+        let folder = sanitize::path(folder);
+        format!("cannot write manual pages to {folder}: {e}")
+    })?;
+    let mut program = args::command().disable_help_subcommand(true);
+    program.build();
+    pages(&program, folder).map_err(|error| error.to_string())
+}
+
+fn pages(command: &Command, folder: &Path) -> Result<(), OutputError> {
+    let below = command.get_subcommands().filter(|c| !c.is_hide_set());
+    below
+        .into_iter()
+        .try_for_each(|command| pages(command, folder))?;
+    let page = Man::new(command.clone());
+    let mut file = Output::create_public(&folder.join(page.get_filename()))?;
+    page.render(&mut file).map_err(|cause| file.error(cause))?;
+    file.finish()
 }
 
 #[cfg(test)]
@@ -51,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_page_for_each_command() -> io::Result<()> {
+    fn there_is_a_page_for_each_command() -> Result<(), Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
         to_folder(folder.path())?;
         for (name, parts) in [

@@ -114,11 +114,12 @@ fn draw(findings: &Findings, path: &Path, voice: &Voice) -> bool {
             return matches!(error, probe::svg::NoPicture::Empty);
         }
     };
-    let written =
-        Output::create(path).and_then(|mut picture| match picture.write_all(svg.as_bytes()) {
+    let written = Output::create_public(path).and_then(|mut picture| {
+        match picture.write_all(svg.as_bytes()) {
             Ok(()) => picture.finish(),
             Err(cause) => Err(picture.error(cause)),
-        });
+        }
+    });
     if let Err(error) = &written {
         voice.complain(&error.to_string());
     }

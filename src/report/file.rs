@@ -1,13 +1,20 @@
 //! A report in a file: there as a whole or not at all.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::ffi::CString;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempPath};
+use rustix::fs::FileType;
+use rustix::io::Errno;
 
 use super::escape::escape;
+use super::place::{self, Found, Place, Refusal};
+use crate::sys::attributes::Attributes;
+use crate::sys::stat::Stat;
+use crate::sys::{attributes, open, rename, stat, sync, unlink, write};
 
 /// Says why the report could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]
@@ -15,8 +22,52 @@ use super::escape::escape;
 pub struct OutputError {
     /// The file as the user named it.
     pub path: PathBuf,
+    /// What was in the way.
+    pub cause: Cause,
+}
+
+/// What may be in the way of a report.
+#[derive(Debug, thiserror::Error)]
+pub enum Cause {
+    /// A symbolic link that another user may have made.
+    #[error("{} is a symbolic link in a folder that others can write to", shown(.0))]
+    Link(PathBuf),
+    /// A FIFO or a socket of another user.
+    #[error("it is a FIFO of another user in a folder that others can write to")]
+    Fifo,
+    /// Other names of the file may be anywhere.
+    #[error("it has several names (hard links), and others can write to its folder")]
+    SeveralNames,
+    /// The name leads to something else than a moment ago.
+    #[error("another process replaced it at the same time")]
+    Replaced,
     /// What the system said.
-    pub cause: io::Error,
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl From<Errno> for Cause {
+    fn from(error: Errno) -> Self {
+        Self::System(error.into())
+    }
+}
+
+impl From<Refusal> for Cause {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Link(path) => Self::Link(path),
+            Refusal::System(error) => error.into(),
+        }
+    }
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readers {
+    /// Only root if root makes it: it names files of users who need not know of each other.
+    OfReport,
+    /// Whoever the umask lets.
+    OfAnyFile,
 }
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
@@ -33,18 +84,27 @@ pub struct Output {
 enum Target {
     Replace {
         content: BufWriter<File>,
-        temporary: TempPath,
-        /// Where the name leads when it is a symbolic link.
-        file: PathBuf,
+        temporary: Temporary,
+        place: Place,
     },
     Direct(BufWriter<File>),
 }
 
 impl Output {
-    /// Makes sure that the file can be written, before any work is done for it.
+    /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
+    /// for root only.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
+        Self::create_for(path, Readers::OfReport)
+    }
+
+    /// The same for what names no files of users: the umask alone decides who may read it.
+    pub fn create_public(path: &Path) -> Result<Self, OutputError> {
+        Self::create_for(path, Readers::OfAnyFile)
+    }
+
+    fn create_for(path: &Path, readers: Readers) -> Result<Self, OutputError> {
         let path = path.to_owned();
-        match Target::open(&path) {
+        match Target::open(&path, readers) {
             Ok(target) => Ok(Self { path, target }),
             Err(cause) => Err(OutputError { path, cause }),
         }
@@ -54,7 +114,7 @@ impl Output {
     pub fn error(&self, cause: io::Error) -> OutputError {
         OutputError {
             path: self.path.clone(),
-            cause,
+            cause: cause.into(),
         }
     }
 
@@ -86,84 +146,155 @@ impl Write for Output {
 const BUFFER: usize = 1 << 16;
 
 impl Target {
-    fn open(path: &Path) -> io::Result<Self> {
-        let existing = match fs::metadata(path) {
-            Ok(existing) => Some(existing),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+    fn open(path: &Path, readers: Readers) -> Result<Self, Cause> {
+        let direct = |file: OwnedFd| {
+            let file = BufWriter::with_capacity(BUFFER, File::from(file));
+            Ok(Self::Direct(file))
         };
-        let replaceable = existing
-            .as_ref()
-            .is_none_or(|found| found.is_file() || found.is_dir());
-        if !replaceable || is_own_descriptor(path) {
-            // Appending spares what a shell's >> has there already.
-            let file = OpenOptions::new().append(true).open(path)?;
-            return Ok(Self::Direct(BufWriter::with_capacity(BUFFER, file)));
-        }
-        let file = match &existing {
-            Some(_) => {
-                // Replacing needs no permission on the file itself; ask for it all the same, as
-                // whoever wrote-protected it expects. A folder is refused here, too.
-                OpenOptions::new().write(true).open(path)?;
-                fs::canonicalize(path)?
+        let place = match place::find(path)? {
+            Found::Open(file) => return direct(file),
+            Found::Name(place) => place,
+        };
+        let mut mode = match readers {
+            Readers::OfReport if place::own_uid() == 0 => 0o600,
+            _ => 0o666,
+        };
+        let mut kept = None;
+        if let Some((stat, access)) = &place.existing {
+            if stat.kind != FileType::RegularFile {
+                return direct(special(&place, stat, access)?);
             }
-            None => path.to_owned(),
-        };
-        let (content, temporary) = create_beside(&file)?.into_parts();
-        if let Some(found) = existing {
-            // Only root can give a file away; anyone else owns the new file, as with an editor.
-            let _ = fchown(&content, Some(found.uid()), Some(found.gid()));
-            content.set_permissions(Permissions::from_mode(found.mode() & 0o7777))?;
+            replaceable(&place, stat, access)?;
+            // Whoever owns the folder may have given it an ACL that new files inherit.
+            let is_ours = access.uid == place::own_uid() && stat.links == 1;
+            if is_ours && place::is_trusted(place.access.uid) {
+                kept = Some(*access);
+                mode = 0o600;
+            }
+        }
+        let (temporary, content) = Temporary::beside(&place, mode)?;
+        if let Some(kept) = kept {
+            // Rights that were given to one group are not for another one.
+            let group = attributes::set_owner(&content, None, kept.gid);
+            let mode = kept.mode & if group.is_ok() { 0o777 } else { 0o707 };
+            attributes::set_mode(&content, mode)?;
         }
         Ok(Self::Replace {
-            content: BufWriter::with_capacity(BUFFER, content),
+            content: BufWriter::with_capacity(BUFFER, content.into()),
             temporary,
-            file,
+            place,
         })
     }
 
-    fn finish(self) -> io::Result<()> {
+    fn finish(self) -> Result<(), Cause> {
         match self {
-            Self::Direct(mut file) => file.flush(),
+            Self::Direct(mut file) => Ok(file.flush()?),
             Self::Replace {
                 content,
                 temporary,
-                file,
+                place,
             } => {
                 let content = content.into_inner();
-                content
-                    .map_err(io::IntoInnerError::into_error)?
-                    .sync_all()?;
-                temporary.persist(&file)?;
+                let content = content.map_err(io::IntoInnerError::into_error)?;
+                content.sync_all()?;
+                temporary.rename(&place.name)?;
+                if !place.is_safe() && !leads_to(&place, &stat::descriptor(&content)?) {
+                    return Err(Cause::Replaced);
+                }
                 // The report is in place. If the folder cannot be synced (some file systems do
                 // not know how), a power cut may bring the old report back, as a whole.
-                let _ = File::open(folder_of(&file)).and_then(|folder| folder.sync_all());
+                let _ = sync::folder(&place.folder);
                 Ok(())
             }
         }
     }
 }
 
-/// Makes a temporary file in the folder of `file`, with the permissions of any new file.
-fn create_beside(file: &Path) -> io::Result<NamedTempFile<File>> {
-    // tempfile puts the temporary name into its errors, which tells the user nothing.
-    let mut code = None;
-    tempfile::Builder::new()
-        .prefix(".seekless-")
-        .make_in(folder_of(file), |path| {
-            let mut options = OpenOptions::new();
-            let opened = options.write(true).create_new(true).open(path);
-            opened.inspect_err(|error| code = error.raw_os_error())
-        })
-        .map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
+/// Opens what is neither a file nor a folder.
+fn special(place: &Place, stat: &Stat, access: &Attributes) -> Result<OwnedFd, Cause> {
+    // Users cannot make devices.
+    let anybody_makes = matches!(stat.kind, FileType::Fifo | FileType::Socket);
+    let is_ours = place::is_trusted(access.uid) && stat.links == 1;
+    if anybody_makes && !place.is_safe() && !is_ours {
+        return Err(Cause::Fifo);
+    }
+    let file = open::for_appending(&place.folder, &place.name, false)?;
+    let now = stat::descriptor(&file)?;
+    match (now.dev, now.ino) == (stat.dev, stat.ino) {
+        true => Ok(file),
+        false => Err(Cause::Replaced),
+    }
 }
 
-/// `/dev/stdout` may lead to a regular file, but that file is the shell's and stays.
-fn is_own_descriptor(path: &Path) -> bool {
-    path == Path::new("/dev/stdout")
-        || path == Path::new("/dev/stderr")
-        || path.starts_with("/dev/fd")
-        || path.starts_with("/proc")
+/// Makes sure that a file may be replaced, in the way that whoever write-protected it expects: replacing
+/// needs no permission on the file itself.
+fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Cause> {
+    if stat.links > 1 && !place.is_safe() {
+        return Err(Cause::SeveralNames);
+    }
+    drop(open::for_writing(&place.folder, &place.name)?);
+    // What the rename would say at the end.
+    let uid = place::own_uid();
+    let is_sticky = place.access.mode & 0o1000 != 0;
+    match is_sticky && uid != 0 && ![place.access.uid, access.uid].contains(&uid) {
+        true => Err(Errno::PERM.into()),
+        false => Ok(()),
+    }
+}
+
+/// True if the name is that of this file now.
+fn leads_to(place: &Place, file: &Stat) -> bool {
+    stat::entry(&place.folder, &place.name)
+        .is_ok_and(|now| (now.dev, now.ino) == (file.dev, file.ino))
+}
+
+/// A name beside the report's, which goes with the value unless the file got its own name.
+#[derive(Debug)]
+struct Temporary {
+    folder: OwnedFd,
+    name: CString,
+    is_there: bool,
+}
+
+impl Temporary {
+    fn beside(place: &Place, mode: u32) -> Result<(Self, OwnedFd), Cause> {
+        const TRIES: u32 = 100;
+        let mut last = Errno::EXIST;
+        for number in 0..TRIES {
+            let random = RandomState::new().hash_one(number);
+            let name = CString::new(format!(".seekless-{random:016x}")).unwrap_or_default();
+            match write::create_with(&place.folder, &name, mode) {
+                Ok(file) => {
+                    let temporary = Self {
+                        folder: rustix::io::fcntl_dupfd_cloexec(&place.folder, 0)?,
+                        name,
+                        is_there: true,
+                    };
+                    return Ok((temporary, file));
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => {
+                    last = error;
+                    break;
+                }
+            }
+        }
+        Err(last.into())
+    }
+
+    fn rename(mut self, name: &CString) -> Result<(), Cause> {
+        rename::replace(&self.folder, &self.name, name)?;
+        self.is_there = false;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if self.is_there {
+            let _ = unlink::file(&self.folder, &self.name);
+        }
+    }
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -177,11 +308,20 @@ fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
-fn way_out(path: &Path, cause: &io::Error) -> String {
+fn way_out(path: &Path, cause: &Cause) -> String {
     use io::ErrorKind::{
         IsADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
-    match cause.kind() {
+    let error = match cause {
+        Cause::Link(_) => {
+            return "; name the file that is meant, or one in a folder of your own".to_owned();
+        }
+        Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
+            return "; name a file in a folder that only you can write to".to_owned();
+        }
+        Cause::System(error) => error,
+    };
+    match error.kind() {
         StorageFull | QuotaExceeded => "; free some space or choose another disk".to_owned(),
         NotFound => format!("; make the folder {} first", shown(folder_of(path))),
         IsADirectory => {
@@ -199,8 +339,9 @@ fn way_out(path: &Path, cause: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, Permissions};
     use std::os::fd::AsRawFd;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 
@@ -251,12 +392,32 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_has_the_usual_mode() -> Tested {
+    fn a_new_file_has_the_usual_mode_and_a_report_of_roots_is_roots_only() -> Tested {
         let folder = tempfile::tempdir()?;
-        let (usual, ours) = (folder.path().join("usual"), folder.path().join("ours"));
-        fs::write(&usual, "")?;
-        write(&ours, b"")?;
-        assert_eq!(fs::metadata(ours)?.mode(), fs::metadata(usual)?.mode());
+        let path = |name| folder.path().join(name);
+        fs::write(path("usual"), "")?;
+        Output::create_public(&path("public"))?.finish()?;
+        write(&path("report"), b"")?;
+        let mode = |name| fs::metadata(path(name)).map(|now| now.mode() & 0o7777);
+        let usual = mode("usual")?;
+        assert_eq!(mode("public")?, usual);
+        let is_root = place::own_uid() == 0;
+        assert_eq!(mode("report")?, if is_root { 0o600 } else { usual });
+        Ok(())
+    }
+
+    #[test]
+    fn what_a_link_names_is_made_and_other_names_of_a_file_stay_as_they_are() -> Tested {
+        let folder = tempfile::tempdir()?;
+        let path = |name| folder.path().join(name);
+        symlink("new", path("link"))?;
+        write(&path("link"), b"report")?;
+        assert_eq!(fs::read(path("new"))?, b"report");
+        assert!(path("link").is_symlink());
+        fs::hard_link(path("new"), path("second"))?;
+        write(&path("second"), b"another")?;
+        assert_eq!(fs::read(path("new"))?, b"report");
+        assert_eq!(fs::read(path("second"))?, b"another");
         Ok(())
     }
 

@@ -17,6 +17,7 @@ pub mod escape;
 pub mod file;
 mod json;
 mod ndjson;
+mod place;
 pub mod printable;
 pub mod read;
 mod record;

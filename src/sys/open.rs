@@ -112,3 +112,24 @@ pub fn file_direct(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
         other => other,
     }
 }
+
+/// Opens what is there for appending, so that what another program has written there stays.
+pub fn for_appending(at: impl AsFd, name: &CStr, follow: bool) -> Result<OwnedFd> {
+    let mut flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC | OFlags::NOCTTY;
+    if !follow {
+        flags |= OFlags::NOFOLLOW;
+    }
+    openat(at, name, flags, Mode::empty())
+}
+
+/// Opens a regular file for writing and leaves it as it is: the way to learn if that is allowed.
+pub fn for_writing(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    // O_NONBLOCK: a FIFO may have taken its place.
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    openat(
+        at,
+        name,
+        flags | OFlags::CLOEXEC | OFlags::NOCTTY,
+        Mode::empty(),
+    )
+}

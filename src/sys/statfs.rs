@@ -44,6 +44,11 @@ pub fn is_pseudo(folder: impl AsFd) -> bool {
     magic(folder).is_some_and(|magic| PSEUDO.contains(&magic))
 }
 
+/// True on `/proc`, whose links lead to what is open and not to what they say.
+pub fn is_proc(file: impl AsFd) -> bool {
+    magic(file) == Some(0x9fa0)
+}
+
 /// File systems whose files may share extents, as FIEMAP tells.
 const SHARING: &[u64] = &[
     0x9123_683e, // btrfs

@@ -10,9 +10,14 @@ use super::fault;
 
 /// Makes a file that was not there, for its owner only.
 pub fn create(at: impl AsFd, name: &CStr) -> Result<OwnedFd> {
+    create_with(at, name, 0o600)
+}
+
+/// Makes a file that was not there, with this mode less the umask.
+pub fn create_with(at: impl AsFd, name: &CStr, mode: u32) -> Result<OwnedFd> {
     fault::point()?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(at, name, flags, Mode::from_raw_mode(0o600))
+    openat(at, name, flags, Mode::from_raw_mode(mode))
 }
 
 /// Writes all bytes at a position.
