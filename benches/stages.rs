@@ -43,6 +43,7 @@ fn config(folder: &Path) -> Config {
     Config {
         roots: vec![Root {
             path: folder.to_owned(),
+            id: None,
         }],
         filter: FilterSpec::default().build().expect("no pattern"),
         max_depth: None,

@@ -45,6 +45,8 @@ pub enum ProblemKind {
     UnsuitableRoot,
     /// A root that is a symbolic link to a file (unless links are followed).
     LinkRoot,
+    /// A root that leads elsewhere than when it was decided that it may be searched.
+    ReplacedRoot,
     /// A folder that could not be opened or listed to its end.
     UnreadableFolder,
     /// A file whose metadata could not be read.
@@ -78,6 +80,7 @@ impl ProblemKind {
             Self::LinkRoot => {
                 "symbolic link; not followed (use --follow-links, or name its target)"
             }
+            Self::ReplacedRoot => "leads elsewhere than a moment ago; left out",
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",

@@ -66,7 +66,10 @@ impl Tally {
         match kind {
             // Worth a line, but no file was missed.
             ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
-            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
+            ProblemKind::MissingRoot
+            | ProblemKind::UnsuitableRoot
+            | ProblemKind::LinkRoot
+            | ProblemKind::ReplacedRoot => {
                 self.bad_roots.fetch_add(1, Ordering::Relaxed);
             }
             _ => {}

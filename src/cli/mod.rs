@@ -34,6 +34,7 @@ mod question;
 mod resolve;
 mod resolve_act;
 mod resolve_search;
+mod root_links;
 mod root_list;
 mod run;
 mod sanitize;

@@ -14,6 +14,7 @@ use seekless::engine::{Config, PageUse, Replication};
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve::keep_rules;
 use super::resolve_search::search;
+use super::root_links::RootLinks;
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
@@ -40,6 +41,8 @@ pub struct ActRun {
     pub folder: PathBuf,
     /// The command line, for the script and the journal.
     pub command: Vec<OsString>,
+    /// The links on the way to the given paths.
+    pub links: RootLinks,
     /// When the run began, nanoseconds since 1970.
     pub started_ns: i64,
     /// How much is told on the way.
@@ -89,16 +92,30 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     let use_of_plan = use_of_plan(&args, action, around)?;
+    let mut links = RootLinks::new(args.follow_roots);
     let source = match &args.from {
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),
-        None => Source::Search(Box::new(searched(&args, action, around)?)),
+        None => {
+            let mut config = searched(&args, action, around)?;
+            links.tie(&mut config)?;
+            Source::Search(Box::new(config))
+        }
     };
+    let StayArgs {
+        reference,
+        protect,
+        only_under,
+        ..
+    } = &args.stay;
+    for given in reference.iter().chain(protect).chain(only_under) {
+        links.check(Path::new(given))?;
+    }
     let mut bounds = bounds(&args.stay, around)?;
     let to = special
         .to
         .as_deref()
-        .map(|to| settled(to, around))
+        .map(|to| destination(to, &mut links, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
     let rules = keep_rules(&args.stay.keep)?;
@@ -137,6 +154,7 @@ pub fn resolve(
         ask: args.way.ask,
         folder: around.folder.clone(),
         command: around.command.clone(),
+        links,
         started_ns: around.started_ns(),
         talk: args.talk.on(around.stderr),
     })
@@ -236,6 +254,30 @@ fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse
         ..Bounds::default()
     }
     .through(Mounts::read()))
+}
+
+/// The folder that files are moved to. What there is of it must be where its links were seen to lead.
+fn destination(
+    folder: &Path,
+    links: &mut RootLinks,
+    around: &Surroundings<'_>,
+) -> Result<Settled, WrongUse> {
+    let whole = around.folder.join(folder);
+    let mut looked = None;
+    for there in whole.ancestors() {
+        looked = links.check(there)?;
+        if looked.is_some() {
+            break;
+        }
+    }
+    let settled = settled(folder, around)?;
+    match looked {
+        Some(way) if !settled.path.starts_with(&way.real) => contradiction(format!(
+            "{}: a link on the way to it has just changed; nothing was done",
+            sanitize::path(&whole)
+        )),
+        _ => Ok(settled),
+    }
 }
 
 /// A folder that may not be there yet, with the links on the way to it resolved.

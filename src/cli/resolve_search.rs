@@ -145,6 +145,9 @@ fn roots(args: &SearchArgs, around: &mut Surroundings<'_>) -> Result<Vec<Root>, 
     } else if paths.is_empty() {
         paths.push(OsString::from("."));
     }
-    let roots = paths.into_iter().map(|path| Root { path: path.into() });
+    let roots = paths.into_iter().map(|path| Root {
+        path: path.into(),
+        id: None,
+    });
     Ok(roots.collect())
 }

@@ -18,6 +18,7 @@ pub struct Script {
     absolute_links: bool,
     steps: u64,
     frees: u64,
+    links: Vec<String>,
 }
 
 impl Script {
@@ -29,6 +30,7 @@ impl Script {
             absolute_links: run.acting.absolute_links,
             steps: plan.totals().steps,
             frees: plan.totals().frees,
+            links: run.links.lines(),
         }
     }
 
@@ -50,6 +52,9 @@ impl Script {
             steps = self.steps,
             frees = Bytes(self.frees),
         )?;
+        for line in &self.links {
+            writeln!(out, "#\n# {line}")?;
+        }
         out.write_all(COMMON.as_bytes())?;
         out.write_all(self.function().as_bytes())
     }

@@ -177,7 +177,7 @@ pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
     let mut folders = Vec::new();
     for (number, root) in config.roots.iter().enumerate() {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
-        folders.extend(roots.enter(number, &root.path, config.isolate, &mut outbox));
+        folders.extend(roots.enter(number, &root.path, root.id, config.isolate, &mut outbox));
     }
     outbox.flush();
     walk.files.fetch_add(roots.files, Ordering::Relaxed);

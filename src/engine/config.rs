@@ -76,6 +76,11 @@ impl Config {
         self.isolate || matches!(self.replication, Replication::Under(_))
     }
 
+    /// True if roots must be what they were when somebody looked.
+    pub(super) fn has_tied_roots(&self) -> bool {
+        self.roots.iter().any(|root| root.id.is_some())
+    }
+
     /// How replicas are counted.
     pub(super) fn counting(&self) -> Counting {
         Counting {
@@ -91,4 +96,7 @@ impl Config {
 pub struct Root {
     /// Folder or file.
     pub path: PathBuf,
+    /// Device and inode number of what the path led to when somebody decided that it may be searched. What it leads
+    /// to later is left out if it is something else.
+    pub id: Option<(u64, u64)>,
 }

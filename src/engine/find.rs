@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
-use crate::file::{DirHandles, SharedDirs};
+use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
@@ -70,6 +70,10 @@ pub fn find(
         },
     };
     let dirs = Arc::new(SharedDirs::default());
+    dirs.write().open_in(Manner {
+        follow: config.follow_links,
+        tied_roots: config.has_tied_roots(),
+    });
     let past_cache = config.uses(Idea::PastCache)
         && config.page_use != PageUse::Keep
         && cachestat::is_available();

@@ -85,6 +85,7 @@ impl Run<'_> {
             max_depth: config.max_depth,
             one_file_system: config.one_file_system,
             list_again: config.needs_every_file(),
+            tied_roots: config.has_tied_roots(),
             ignore_files: &config.ignore_files,
             crews: &crews,
             open_folders: share.folders,

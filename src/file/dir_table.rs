@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
+use rustix::io::Errno;
 
-use crate::sys::open;
+use crate::sys::{open, parent, stat};
 
 use super::FolderId;
 
@@ -33,6 +34,17 @@ pub struct DirTable {
     by_inode: HashTable<u32>,
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
+    /// How paths are followed.
+    manner: Manner,
+}
+
+/// How folders are opened by their paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Symbolic links below the roots are followed.
+    pub follow: bool,
+    /// A root that is another folder than when it was added is not opened.
+    pub tied_roots: bool,
 }
 
 /// Folders that were met before under one identity.
@@ -43,6 +55,11 @@ pub struct MetBefore {
 }
 
 impl DirTable {
+    /// Opens folders in this manner from now on.
+    pub fn open_in(&mut self, manner: Manner) {
+        self.manner = manner;
+    }
+
     /// Adds a root folder under the path by which the user named it. Roots of equal identity may be added
     /// several times.
     pub fn add_root(&mut self, path: &[u8], root: u32, id: impl Into<FolderId>) -> DirId {
@@ -221,28 +238,52 @@ impl DirTable {
             chain.push(parent);
         }
         let mut reached: Option<OwnedFd> = None;
+        if above.is_none() {
+            reached = chain.pop().map(|root| self.open_root(root)).transpose()?;
+        }
+        let from = |reached: &Option<OwnedFd>, path: &[u8]| {
+            let at = reached.as_ref().map(AsFd::as_fd).or(above);
+            self.open_below(at.ok_or(Errno::BADF)?, path)
+        };
         let mut path: Vec<u8> = Vec::new();
         for &dir in chain.iter().rev() {
             let name = self.name(dir);
             if !path.is_empty() && path.len() + name.len() > LONGEST_CALL {
-                reached = Some(open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)?);
+                reached = Some(from(&reached, &path)?);
                 path.clear();
             }
             path.extend_from_slice(name);
-            if !path.is_empty() && path.last() != Some(&b'/') {
-                path.push(b'/');
+            path.push(b'/');
+        }
+        match (path.is_empty(), reached) {
+            (true, Some(root)) => Ok(root),
+            (_, reached) => from(&reached, &path),
+        }
+    }
+
+    /// Opens a root by the path that the user gave, with the links on it.
+    fn open_root(&self, root: DirId) -> rustix::io::Result<OwnedFd> {
+        let path = self.name(root);
+        let path = if path.is_empty() { b"." } else { path };
+        let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+        let opened = open::folder_handle(open::CWD, &path)?;
+        // Folders that are only above a named file are not listed.
+        if self.manner.tied_roots && self.met(self.id(root)).contains(&root) {
+            let now = stat::descriptor(&opened)?;
+            if (now.dev, now.ino) != self.identity(root) {
+                return Err(Errno::STALE);
             }
         }
-        open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)
+        Ok(opened)
     }
-}
 
-fn open_at(at: Option<BorrowedFd<'_>>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let path = if path.is_empty() { b"." } else { path };
-    let path = CString::new(path).map_err(|_| rustix::io::Errno::INVAL)?;
-    match at {
-        Some(at) => open::folder_handle(at, &path),
-        None => open::folder_handle(open::CWD, &path),
+    fn open_below(&self, at: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
+        let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+        match self.manner.follow {
+            true => open::folder_handle(at, &path),
+            // What was a folder when it was listed may be a link by now, which leads anywhere.
+            false => parent::open_below(at, &path),
+        }
     }
 }
 
@@ -311,6 +352,46 @@ mod tests {
         let beside = beside.expect("one was known");
         assert_eq!(dirs.met((1, 2)), [sub, beside]);
         assert!(dirs.add_beside(root, b"too late", (1, 2), 1).is_err());
+    }
+
+    #[test]
+    fn no_path_leads_through_a_link_that_took_a_folders_place() {
+        use crate::sys::stat;
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let top = folder.path();
+        for name in ["root/a/b", "other/a/b"] {
+            std::fs::create_dir_all(top.join(name)).expect("folders");
+        }
+        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
+        let mut dirs = DirTable::default();
+        dirs.open_in(Manner {
+            follow: false,
+            tied_roots: true,
+        });
+        let link = CString::new(top.join("link").as_os_str().as_bytes()).expect("no NUL");
+        let seen = stat::target(open::CWD, &link).expect("is there");
+        let root = dirs.add_root(link.to_bytes(), 0, &seen);
+        let a = dirs.add_beside(root, b"a", (1, 1), 0).expect("new");
+        let b = dirs.add_beside(a, b"b", (1, 2), 0).expect("new");
+        assert!(dirs.open(b).is_ok());
+        // The root leads elsewhere.
+        std::fs::remove_file(top.join("link")).expect("removed");
+        std::os::unix::fs::symlink("other", top.join("link")).expect("a link");
+        assert_eq!(dirs.open(root).err(), Some(Errno::STALE));
+        assert_eq!(dirs.open(b).err(), Some(Errno::STALE));
+        std::fs::remove_file(top.join("link")).expect("removed");
+        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
+        // A folder below it does.
+        std::fs::rename(top.join("root/a"), top.join("away")).expect("renamed");
+        std::os::unix::fs::symlink("../other/a", top.join("root/a")).expect("a link");
+        assert_eq!(dirs.open(b).err(), Some(Errno::LOOP));
+        dirs.open_in(Manner {
+            follow: true,
+            tied_roots: true,
+        });
+        assert!(dirs.open(b).is_ok(), "links are to be followed");
     }
 
     /// Three times as deep as a path may be for the kernel.

@@ -12,6 +12,6 @@ mod places;
 
 pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
 pub use dir_handles::DirHandles;
-pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
+pub use dir_table::{DirId, DirTable, Manner, MetBefore, SharedDirs};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};

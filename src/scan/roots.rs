@@ -68,10 +68,12 @@ impl<'a> Roots<'a> {
 
     /// Looks at one root; gives back the folder to walk if it is one. With `keep_apart` files of
     /// one folder remember through which root they came.
+    /// What is not the one of this `id`, where it is given, is left out.
     pub fn enter(
         &mut self,
         number: u32,
         path: &Path,
+        id: Option<(u64, u64)>,
         keep_apart: bool,
         outbox: &mut Outbox<'_>,
     ) -> Option<Folder> {
@@ -87,6 +89,10 @@ impl<'a> Roots<'a> {
                 return None;
             }
         };
+        if id.is_some_and(|id| id != (stat.dev, stat.ino)) {
+            self.problem(path, ProblemKind::ReplacedRoot, None);
+            return None;
+        }
         let is_folder = stat.kind == FileType::Directory;
         let is_link = named.kind == FileType::Symlink;
         if !is_folder && stat.kind != FileType::RegularFile {

@@ -33,5 +33,6 @@ pub mod sync;
 pub mod sysinfo;
 pub mod tmpfile;
 pub mod unlink;
+pub mod way;
 pub mod write;
 pub mod xfs;

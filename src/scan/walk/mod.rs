@@ -40,6 +40,8 @@ pub struct Walk<'a> {
     pub one_file_system: bool,
     /// List folders again that changed after they were listed: the answer depends on having seen every file.
     pub list_again: bool,
+    /// Roots must be what they were when they were looked at first.
+    pub tied_roots: bool,
     /// Names of ignore files to obey.
     pub ignore_files: &'a [String],
     /// Who walks what; the last crew takes what is no other's.

@@ -94,6 +94,10 @@ impl<'a> Walker<'a> {
         match self.enter(&folder) {
             Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, &stat, folder),
             Ok(None) => {}
+            Err(Errno::STALE) if folder.name.is_none() && self.walk.tied_roots => {
+                self.walked.left_out.unreadable += 1;
+                self.tell(folder.dir, None, ProblemKind::ReplacedRoot, None);
+            }
             Err(e) => self.unreadable(&folder, ProblemKind::UnreadableFolder, e),
         }
     }
