@@ -47,6 +47,7 @@ fn config(folder: &Path) -> Config {
         }],
         filter: FilterSpec::default().build().expect("no pattern"),
         max_depth: None,
+        patience: Duration::from_secs(60),
         one_file_system: false,
         follow_links: false,
         hard_links: false,

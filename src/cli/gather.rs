@@ -14,6 +14,7 @@ use seekless::report::read::{self, Ending, ReadSet};
 use super::draw::Draw;
 use super::exit::Exit;
 use super::listener::Listener;
+use super::patience::Patience;
 use super::resolve_act::{ActRun, Source};
 use super::run::{Watcher, watched};
 use super::sanitize;
@@ -67,9 +68,13 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
     }
     let control = Control::default();
     let listener = Listener::new(voice);
+    let mut patience = Patience::default();
     let mut watch = Watch {
         draw: Draw::new(voice.bars().clone()),
-        progress: || control.progress(),
+        progress: || {
+            patience.look(&control, voice);
+            control.progress()
+        },
     };
     let found = watched(
         || {
@@ -257,7 +262,7 @@ struct Watch<F> {
     progress: F,
 }
 
-impl<F: Fn() -> Vec<ProgressLine>> Watcher for Watch<F> {
+impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<F> {
     fn tick(&mut self) {
         self.draw.update(&(self.progress)());
     }

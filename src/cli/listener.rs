@@ -65,7 +65,10 @@ impl Tally {
     fn note(&self, kind: ProblemKind) {
         match kind {
             // Worth a line, but no file was missed.
-            ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
+            ProblemKind::LinkLoop
+            | ProblemKind::BrokenLink
+            | ProblemKind::BadProfile
+            | ProblemKind::NotAnswering => return,
             ProblemKind::MissingRoot
             | ProblemKind::UnsuitableRoot
             | ProblemKind::LinkRoot

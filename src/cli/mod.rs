@@ -24,6 +24,7 @@ mod log;
 mod man;
 mod moment;
 mod outlet;
+mod patience;
 mod perform;
 mod plan_summary;
 mod plan_text;

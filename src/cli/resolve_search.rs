@@ -1,6 +1,7 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
@@ -61,6 +62,7 @@ pub fn search(
             (false, false) if args.verify => PageUse::KeepWhileFree,
             (false, false) => PageUse::KeepShort,
         },
+        patience: Duration::from_secs(args.patience.into()),
         overrides,
         sysfs: SystemRoot::default().sysfs,
     })

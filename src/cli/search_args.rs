@@ -46,6 +46,19 @@ pub struct SearchArgs {
     #[arg(short = 'L', long, help_heading = "Where to look")]
     pub follow_links: bool,
 
+    /// Wait so long for a disk, server or daemon that does not answer, once nothing else is left to do
+    ///
+    /// It is named after 10 s. What it holds is left out then (exit status 1); everything else is searched and
+    /// reported meanwhile. More than the default may suit files that a tape or a cloud has to fetch first.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Where to look"
+    )]
+    pub patience: u32,
+
     /// Leave out what files of this name list, in the syntax of .gitignore
     ///
     /// No such file is obeyed unless it is named here: a stray .gitignore in a backup would hide

@@ -1,6 +1,7 @@
 //! Everything a run needs to know, decided once before it starts.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::device::{Overrides, SystemRoot};
 use crate::executor::{PageUse, SweepOrder};
@@ -51,6 +52,8 @@ pub struct Config {
     pub without: Vec<Idea>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
+    /// How long a file system that does not answer is waited for once nothing else is left to do.
+    pub patience: Duration,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
     /// Below this folder lies the system's sysfs; `/sys` but for tests.

@@ -1,24 +1,16 @@
 //! Every folder met: parent and name, from which any path can be rebuilt.
 
-use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
-use rustix::io::Errno;
 
-use crate::sys::{open, parent, stat};
-
-use super::FolderId;
+use super::{FolderId, Manner};
 
 /// Number of a folder in the [`DirTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirId(pub u32);
 
 const NO_PARENT: u32 = u32::MAX;
-
-/// Longest path handed to the kernel at once; `PATH_MAX` is 4096 with its NUL.
-const LONGEST_CALL: usize = 4000;
 
 /// Folders in columns: about 30 bytes each, and their names in one arena.
 #[derive(Debug, Default)]
@@ -36,15 +28,6 @@ pub struct DirTable {
     mounts: Vec<(u64, u64)>,
     /// How paths are followed.
     manner: Manner,
-}
-
-/// How folders are opened by their paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Symbolic links below the roots are followed.
-    pub follow: bool,
-    /// A root that is another folder than when it was added is not opened.
-    pub tied_roots: bool,
 }
 
 /// Folders that were met before under one identity.
@@ -216,74 +199,9 @@ impl DirTable {
         &self.names[start..end]
     }
 
-    /// Opens the folder as a starting point, in several steps where its path is too long for one.
-    pub fn open(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
-        self.open_from(dir, |_| None)
-    }
-
-    /// The same, from the nearest folder above it that is `held` open: a path is looked up folder by
-    /// folder, which for one folder in the other would take as long as all of them squared.
-    pub fn open_from<'fd>(
-        &self,
-        dir: DirId,
-        held: impl Fn(DirId) -> Option<BorrowedFd<'fd>>,
-    ) -> rustix::io::Result<OwnedFd> {
-        let mut chain = vec![dir];
-        let mut above = None;
-        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
-            above = held(parent);
-            if above.is_some() {
-                break;
-            }
-            chain.push(parent);
-        }
-        let mut reached: Option<OwnedFd> = None;
-        if above.is_none() {
-            reached = chain.pop().map(|root| self.open_root(root)).transpose()?;
-        }
-        let from = |reached: &Option<OwnedFd>, path: &[u8]| {
-            let at = reached.as_ref().map(AsFd::as_fd).or(above);
-            self.open_below(at.ok_or(Errno::BADF)?, path)
-        };
-        let mut path: Vec<u8> = Vec::new();
-        for &dir in chain.iter().rev() {
-            let name = self.name(dir);
-            if !path.is_empty() && path.len() + name.len() > LONGEST_CALL {
-                reached = Some(from(&reached, &path)?);
-                path.clear();
-            }
-            path.extend_from_slice(name);
-            path.push(b'/');
-        }
-        match (path.is_empty(), reached) {
-            (true, Some(root)) => Ok(root),
-            (_, reached) => from(&reached, &path),
-        }
-    }
-
-    /// Opens a root by the path that the user gave, with the links on it.
-    fn open_root(&self, root: DirId) -> rustix::io::Result<OwnedFd> {
-        let path = self.name(root);
-        let path = if path.is_empty() { b"." } else { path };
-        let path = CString::new(path).map_err(|_| Errno::INVAL)?;
-        let opened = open::folder_handle(open::CWD, &path)?;
-        // Folders that are only above a named file are not listed.
-        if self.manner.tied_roots && self.met(self.id(root)).contains(&root) {
-            let now = stat::descriptor(&opened)?;
-            if (now.dev, now.ino) != self.identity(root) {
-                return Err(Errno::STALE);
-            }
-        }
-        Ok(opened)
-    }
-
-    fn open_below(&self, at: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
-        let path = CString::new(path).map_err(|_| Errno::INVAL)?;
-        match self.manner.follow {
-            true => open::folder_handle(at, &path),
-            // What was a folder when it was listed may be a link by now, which leads anywhere.
-            false => parent::open_below(at, &path),
-        }
+    /// How paths are followed.
+    pub(super) fn manner(&self) -> Manner {
+        self.manner
     }
 }
 
@@ -352,77 +270,5 @@ mod tests {
         let beside = beside.expect("one was known");
         assert_eq!(dirs.met((1, 2)), [sub, beside]);
         assert!(dirs.add_beside(root, b"too late", (1, 2), 1).is_err());
-    }
-
-    #[test]
-    fn no_path_leads_through_a_link_that_took_a_folders_place() {
-        use crate::sys::stat;
-        use std::os::unix::ffi::OsStrExt;
-
-        let folder = tempfile::tempdir().expect("a folder");
-        let top = folder.path();
-        for name in ["root/a/b", "other/a/b"] {
-            std::fs::create_dir_all(top.join(name)).expect("folders");
-        }
-        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
-        let mut dirs = DirTable::default();
-        dirs.open_in(Manner {
-            follow: false,
-            tied_roots: true,
-        });
-        let link = CString::new(top.join("link").as_os_str().as_bytes()).expect("no NUL");
-        let seen = stat::target(open::CWD, &link).expect("is there");
-        let root = dirs.add_root(link.to_bytes(), 0, &seen);
-        let a = dirs.add_beside(root, b"a", (1, 1), 0).expect("new");
-        let b = dirs.add_beside(a, b"b", (1, 2), 0).expect("new");
-        assert!(dirs.open(b).is_ok());
-        // The root leads elsewhere.
-        std::fs::remove_file(top.join("link")).expect("removed");
-        std::os::unix::fs::symlink("other", top.join("link")).expect("a link");
-        assert_eq!(dirs.open(root).err(), Some(Errno::STALE));
-        assert_eq!(dirs.open(b).err(), Some(Errno::STALE));
-        std::fs::remove_file(top.join("link")).expect("removed");
-        std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
-        // A folder below it does.
-        std::fs::rename(top.join("root/a"), top.join("away")).expect("renamed");
-        std::os::unix::fs::symlink("../other/a", top.join("root/a")).expect("a link");
-        assert_eq!(dirs.open(b).err(), Some(Errno::LOOP));
-        dirs.open_in(Manner {
-            follow: true,
-            tied_roots: true,
-        });
-        assert!(dirs.open(b).is_ok(), "links are to be followed");
-    }
-
-    /// Three times as deep as a path may be for the kernel.
-    #[test]
-    fn a_folder_deeper_than_any_path_is_opened() {
-        use crate::sys::stat;
-        use std::os::unix::ffi::OsStrExt;
-
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut dirs = DirTable::default();
-        let path = folder.path().as_os_str().as_bytes();
-        let mut at = dirs.add_root(path, 0, (1, 1));
-        let mut all = vec![at];
-        let mut handle = dirs.open(at).expect("is there");
-        for depth in 0..60_usize {
-            // Lengths that end right before, at and behind each limit.
-            let name = vec![b'd'; 200 + depth % 50];
-            let c_name = CString::new(name.clone()).expect("no NUL");
-            rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
-            handle = open::folder_handle(&handle, &c_name).expect("is there");
-            let s = stat::descriptor(&handle).expect("is open");
-            at = dirs.add_beside(at, &name, &s, 0).expect("new");
-            all.push(at);
-        }
-        for &dir in &all[1..] {
-            let opened = dirs.open(dir).expect("is there");
-            let s = stat::descriptor(&opened).expect("is open");
-            assert_eq!((s.dev, s.ino), dirs.identity(dir));
-        }
-        let mut path = Vec::new();
-        dirs.path(at, &mut path);
-        assert!(path.len() > 3 * 4096, "{}", path.len());
     }
 }

@@ -227,6 +227,7 @@ struct LeftOutRecord {
     vanished: u64,
     unsettled: u64,
     unreadable: u64,
+    unanswered: u64,
     changed: u64,
 }
 

@@ -18,6 +18,7 @@ pub mod large_page;
 pub mod lease;
 pub mod link;
 pub mod mallopt;
+pub mod meminfo;
 pub mod mincore;
 pub mod open;
 pub mod parent;
