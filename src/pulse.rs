@@ -18,8 +18,9 @@ pub enum Subject {
     Path,
 }
 
-/// One thread's signs of life.
+/// One thread's signs of life, on a cache line of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Pulse {
     /// What its numbers mean.
     pub subject: Subject,

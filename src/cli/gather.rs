@@ -96,6 +96,8 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
         (Ok(summary), found) => {
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
+            // Whoever looks for links would wait where the search did.
+            let any_links = any_links && summary.left_out.unanswered == 0;
             finish(planner, found, any_links, voice)
         }
     }

@@ -116,7 +116,8 @@ impl Run<'_> {
                 .in_use()
                 .map(|(volume, _)| volume.mount_point.display().to_string())
                 .collect();
-            if !self.at_roots.contains(&dev) {
+            // Before the roots were looked at nobody knows.
+            if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
                 for line in volume.explain().lines() {
                     self.observer.notice(Notice(line.to_owned()));
                 }

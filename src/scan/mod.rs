@@ -22,6 +22,7 @@ pub use filter_spec::{BadPattern, FilterSpec};
 pub(crate) use found::{FoundBatch, ScanMessage};
 pub(crate) use glob::Globs;
 pub use kind::{Kind, UnknownKind};
+pub(crate) use limits::NAMES as MOST_NAMES;
 pub(crate) use path_globs::PathGlobs;
 pub(crate) use roots::Given;
 pub(crate) use search::Search;

@@ -26,6 +26,7 @@ use super::walk::{Folder, Left, Walk, count, found_file};
 pub struct Roots {
     walk: Arc<Walk>,
     outbox: Outbox,
+    pulse: Arc<Pulse>,
     /// Take files that are named through a symbolic link.
     follow_links: bool,
     /// Folders of files that were named one by one.
@@ -62,6 +63,7 @@ impl Roots {
         Self {
             walk: Arc::clone(walk),
             outbox: Outbox::new(to, pulse),
+            pulse: Arc::clone(pulse),
             follow_links,
             file_folders: HashMap::new(),
             devices: Vec::new(),
@@ -193,6 +195,7 @@ impl Roots {
     /// Hands over the files that were named through links. Call it when all others are handed over.
     pub fn hand_over_linked(mut self) {
         for (place, path, file) in std::mem::take(&mut self.linked) {
+            self.pulse.ask_about(0, &path);
             push(&mut self.outbox, place, &path, file);
         }
         self.outbox.flush();

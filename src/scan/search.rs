@@ -2,7 +2,7 @@
 //!
 //! The thread that does this asks no file system itself, so that it always hears when it is to end.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
@@ -119,8 +119,14 @@ impl Search {
         }
         let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
         let pulse = self.walk.ward.admit(Subject::Path);
-        let following = Following::new(&self.walk, &self.to, &pulse);
-        hands.start("walk", &pulse, || following.run(folders));
+        let (walk, to, own) = (Arc::clone(&self.walk), self.to.clone(), Arc::clone(&pulse));
+        let given = folders.clone();
+        if !hands.start("walk", &pulse, move || {
+            Following::new(&walk, &to, &own).run(given)
+        }) {
+            // There is no thread to be had.
+            return Following::new(&self.walk, &self.to, &pulse).run(folders);
+        }
         let walked = hands.next(|_| ());
         walked.unwrap_or_else(|| {
             let mut none = Walked::default();
@@ -131,14 +137,23 @@ impl Search {
 
     /// Hands over the files that were named through links, which come last.
     fn hand_over(&self, linked: Vec<Roots>) {
-        if linked.is_empty() {
-            return;
+        for roots in linked {
+            let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
+            let pulse = self.walk.ward.admit(Subject::Path);
+            let roots = Arc::new(Mutex::new(Some(roots)));
+            let work = {
+                let roots = Arc::clone(&roots);
+                move || take(&roots).into_iter().for_each(Roots::hand_over_linked)
+            };
+            if hands.start("roots", &pulse, work) {
+                let _ended = hands.next(|_| ());
+            } else {
+                take(&roots).into_iter().for_each(Roots::hand_over_linked);
+            }
         }
-        let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
-        let pulse = self.walk.ward.admit(Subject::Path);
-        hands.start("roots", &pulse, || {
-            linked.into_iter().for_each(Roots::hand_over_linked);
-        });
-        let _ended = hands.next(|_| ());
     }
+}
+
+fn take<T>(shared: &Mutex<Option<T>>) -> Option<T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner).take()
 }

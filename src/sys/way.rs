@@ -151,7 +151,10 @@ mod tests {
 
     use super::*;
 
-    fn followed(path: &Path) -> Result<(Vec<(String, String)>, (u64, u64))> {
+    /// Links with what they lead to.
+    type Links = Vec<(String, String)>;
+
+    fn followed(path: &Path) -> Result<(Links, (u64, u64))> {
         let way = follow(path.as_os_str().as_bytes())?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let links = way.links.iter();

@@ -346,7 +346,6 @@ impl Walker {
                 break;
             }
         }
-        drop(entries);
         (self.listing, self.buffer) = (listing, buffer);
     }
 
