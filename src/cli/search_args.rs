@@ -48,8 +48,8 @@ pub struct SearchArgs {
 
     /// Wait so long for a disk, server or daemon that does not answer, once nothing else is left to do
     ///
-    /// It is named after 10 s. What it holds is left out then (exit status 1); everything else is searched and
-    /// reported meanwhile. More than the default may suit files that a tape or a cloud has to fetch first.
+    /// It is named after 10 s, and everything else is searched meanwhile. If nothing else is left to do for so long after
+    /// that, what it holds is left out (exit status 1). More may suit files that a tape or a cloud has to fetch first.
     #[arg(
         long,
         value_name = "SECONDS",
