@@ -5,6 +5,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -43,9 +44,11 @@ fn config(folder: &Path) -> Config {
     Config {
         roots: vec![Root {
             path: folder.to_owned(),
+            id: None,
         }],
         filter: FilterSpec::default().build().expect("no pattern"),
         max_depth: None,
+        patience: Duration::from_secs(60),
         one_file_system: false,
         follow_links: false,
         hard_links: false,

@@ -45,6 +45,8 @@ pub enum ProblemKind {
     UnsuitableRoot,
     /// A root that is a symbolic link to a file (unless links are followed).
     LinkRoot,
+    /// A root that leads elsewhere than when it was decided that it may be searched.
+    ReplacedRoot,
     /// A folder that could not be opened or listed to its end.
     UnreadableFolder,
     /// A file whose metadata could not be read.
@@ -65,6 +67,18 @@ pub enum ProblemKind {
     BadProfile,
     /// A folder that changed again each time it was listed, so that files may have been missed.
     Unsettled,
+    /// A folder that is too many levels below its root.
+    TooDeep,
+    /// A folder whose inode number too many others have.
+    TooManyAlike,
+    /// A folder with more names than any file system is known to hold.
+    TooManyNames,
+    /// Listing ended here, since memory is nearly used up.
+    MemoryShort,
+    /// A file system that has not answered for a while; it is waited for.
+    NotAnswering,
+    /// A file system that has not answered, and is not waited for any longer.
+    Unanswered,
     /// A member that failed the comparison byte by byte after its digest had matched.
     NotVerified,
 }
@@ -78,6 +92,7 @@ impl ProblemKind {
             Self::LinkRoot => {
                 "symbolic link; not followed (use --follow-links, or name its target)"
             }
+            Self::ReplacedRoot => "leads elsewhere than a moment ago; left out",
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",
@@ -90,6 +105,21 @@ impl ProblemKind {
             Self::Unsettled => {
                 "changed each time it was listed; the answer may not be complete (search again once nothing changes it)"
             }
+            Self::TooDeep => {
+                "more than 16,384 folders deep; left out (give it as a PATH to search it)"
+            }
+            Self::TooManyAlike => {
+                "more than 256 folders have the inode number of this one; left out"
+            }
+            Self::TooManyNames => {
+                "more than 100,000,000 names in this folder; the rest of it is left out"
+            }
+            Self::MemoryShort => {
+                "memory is nearly used up: nothing more is listed, here or elsewhere (search less at a time, or leave \
+                 this folder out with --exclude)"
+            }
+            Self::NotAnswering => "has not answered for 10 s; waiting for it",
+            Self::Unanswered => "did not answer; what is left there is left out",
             Self::NotVerified => "differs byte for byte; left out",
         }
     }
@@ -137,6 +167,8 @@ pub struct LeftOut {
     pub unsettled: u64,
     /// Folders, files or metadata that could not be read.
     pub unreadable: u64,
+    /// Folders and reads that got no answer from a file system.
+    pub unanswered: u64,
     /// Files that changed or vanished between scan and read.
     pub changed: u64,
 }
@@ -156,6 +188,7 @@ impl LeftOut {
         self.vanished += other.vanished;
         self.unsettled += other.unsettled;
         self.unreadable += other.unreadable;
+        self.unanswered += other.unanswered;
         self.changed += other.changed;
     }
 }

@@ -11,7 +11,7 @@
 //! 3 device · hash
 //! 2 file
 //! 1 sys
-//! 0 units · error · event
+//! 0 units · error · event · pulse
 //! ```
 
 pub mod action;
@@ -23,6 +23,7 @@ pub mod file;
 pub mod hash;
 pub mod pipeline;
 pub mod probe;
+mod pulse;
 pub mod report;
 pub mod scan;
 mod sys;

@@ -29,6 +29,7 @@ mod record;
 mod reflink;
 mod relocate;
 mod remove;
+mod root_way;
 mod run_name;
 mod runs;
 mod settled;
@@ -53,6 +54,7 @@ pub use leftovers::{CutShort, HalfDone, cut_short};
 pub use lock_holder::Holder;
 pub use past::Flaw;
 pub use record::{Raw, RunHeader};
+pub use root_way::{RootLink, RootWay};
 pub use runs::{Found, Run, journals, runs};
 pub use step::{
     Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,

@@ -176,6 +176,11 @@ fn act(args: ActArgs, special: Special) -> Exit {
     {
         voice.line(&about.sentence());
     }
+    let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
+    // A plan names the links itself.
+    if asks || run.talk.summary && !is_written && run.links.any_strangers() {
+        run.links.lines().iter().for_each(|line| voice.line(line));
+    }
     if run.talk.summary {
         plan_summary::lines(&plan, &run.acting)
             .iter()

@@ -31,6 +31,13 @@ pub struct ActArgs {
     #[command(flatten)]
     pub search: SearchArgs,
 
+    /// As root, follow links on the way to the given paths whoever owns them
+    ///
+    /// Without this option root refuses a PATH (also of --to, --reference, --only-under and --protect) that leads
+    /// through a symbolic link which belongs neither to root nor to the owner of what it leads to.
+    #[arg(long, help_heading = "Where to look")]
+    pub follow_roots: bool,
+
     #[command(flatten)]
     pub names: NamesArgs,
 

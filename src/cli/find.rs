@@ -15,6 +15,7 @@ use super::find_args::FindArgs;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
+use super::patience::Patience;
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
 use super::voice::Voice;
@@ -77,6 +78,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         voice,
         draw: Draw::new(voice.bars().clone()),
         interrupted: false,
+        patience: Patience::default(),
     };
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
@@ -201,11 +203,17 @@ struct Watch<'a> {
     voice: &'a Voice,
     draw: Draw,
     interrupted: bool,
+    patience: Patience,
 }
 
 impl Watcher for Watch<'_> {
     fn tick(&mut self) {
         self.draw.update(&self.control.progress());
+        self.patience.look(self.control, self.voice);
+        if self.interrupted && Patience::is_stuck(self.control) {
+            self.abandon();
+            std::process::exit(Exit::Interrupted.code().into());
+        }
     }
 
     fn interrupt(&mut self) {

@@ -14,6 +14,7 @@ use super::draw::Draw;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::listener::Listener;
+use super::patience::Patience;
 use super::resolve_act::{ActRun, Source};
 use super::run::{Watcher, watched};
 use super::sanitize;
@@ -69,9 +70,13 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
     }
     let control = Control::default();
     let listener = Listener::new(voice);
+    let mut patience = Patience::default();
     let mut watch = Watch {
         draw: Draw::new(voice.bars().clone()),
-        progress: || control.progress(),
+        progress: || {
+            patience.look(&control, voice);
+            control.progress()
+        },
     };
     let found = watched(
         || {
@@ -93,6 +98,8 @@ fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gather
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
         (Ok(summary), found) => {
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
+            // Whoever looks for links would wait where the search did.
+            let any_links = any_links && summary.left_out.unanswered == 0;
             finish(planner, found, any_links, voice)
         }
     }
@@ -260,7 +267,7 @@ struct Watch<F> {
     progress: F,
 }
 
-impl<F: Fn() -> Vec<ProgressLine>> Watcher for Watch<F> {
+impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<F> {
     fn tick(&mut self) {
         self.draw.update(&(self.progress)());
     }

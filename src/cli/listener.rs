@@ -65,8 +65,14 @@ impl Tally {
     fn note(&self, kind: ProblemKind) {
         match kind {
             // Worth a line, but no file was missed.
-            ProblemKind::LinkLoop | ProblemKind::BrokenLink | ProblemKind::BadProfile => return,
-            ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
+            ProblemKind::LinkLoop
+            | ProblemKind::BrokenLink
+            | ProblemKind::BadProfile
+            | ProblemKind::NotAnswering => return,
+            ProblemKind::MissingRoot
+            | ProblemKind::UnsuitableRoot
+            | ProblemKind::LinkRoot
+            | ProblemKind::ReplacedRoot => {
                 self.bad_roots.fetch_add(1, Ordering::Relaxed);
             }
             _ => {}

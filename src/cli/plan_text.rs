@@ -14,6 +14,7 @@ use super::{dangling_text, plan_summary};
 pub struct PlanText {
     action: ActionKind,
     destination: Option<Vec<u8>>,
+    links: Vec<String>,
 }
 
 impl PlanText {
@@ -22,6 +23,7 @@ impl PlanText {
         Self {
             action: plan.action(),
             destination: run.acting.destination.clone(),
+            links: run.links.lines(),
         }
     }
 
@@ -31,7 +33,10 @@ impl PlanText {
             out,
             "# {}: this is the plan, nothing has been done",
             self.action.name()
-        )
+        )?;
+        self.links
+            .iter()
+            .try_for_each(|line| writeln!(out, "# {line}"))
     }
 
     /// Writes one set.

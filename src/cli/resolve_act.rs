@@ -16,6 +16,7 @@ use seekless::file::OwnFolder;
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
 use super::resolve::keep_rules;
 use super::resolve_search::{EMPTY_PATH, search};
+use super::root_links::RootLinks;
 use super::surroundings::Surroundings;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
@@ -44,6 +45,8 @@ pub struct ActRun {
     pub folder: PathBuf,
     /// The command line, for the script and the journal.
     pub command: Vec<OsString>,
+    /// The links on the way to the given paths.
+    pub links: RootLinks,
     /// When the run began, nanoseconds since 1970.
     pub started_ns: i64,
     /// How much is told on the way.
@@ -93,17 +96,31 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     let use_of_plan = use_of_plan(&args, action, around)?;
+    let mut links = RootLinks::new(args.follow_roots);
     let source = match &args.from {
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),
-        None => Source::Search(Box::new(searched(&args, action, around)?)),
+        None => {
+            let mut config = searched(&args, action, around)?;
+            links.tie(&mut config)?;
+            Source::Search(Box::new(config))
+        }
     };
-    let limits = limits(&args, around)?;
+    let limits = limits(&args, &mut links, around)?;
+    let StayArgs {
+        reference,
+        protect,
+        only_under,
+        ..
+    } = &args.stay;
+    for given in reference.iter().chain(protect).chain(only_under) {
+        links.check(Path::new(given))?;
+    }
     let mut bounds = bounds(&args.stay, around)?;
     let to = special
         .to
         .as_deref()
-        .map(|to| settled(to, around))
+        .map(|to| destination(to, &mut links, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
     let rules = keep_rules(&args.stay.keep)?;
@@ -146,6 +163,7 @@ pub fn resolve(
         ask: args.way.ask,
         folder: around.folder.clone(),
         command: around.command.clone(),
+        links,
         started_ns: around.started_ns(),
         talk: args.talk.on(around.stderr),
     })
@@ -230,13 +248,20 @@ fn searched(
 }
 
 /// The real paths that a report is limited to; what is a reference may stay as well.
-fn limits(args: &ActArgs, around: &Surroundings<'_>) -> Result<Vec<PathBuf>, WrongUse> {
+fn limits(
+    args: &ActArgs,
+    links: &mut RootLinks,
+    around: &Surroundings<'_>,
+) -> Result<Vec<PathBuf>, WrongUse> {
     let given = &args.paths.roots;
     if args.from.is_none() || given.is_empty() {
         return Ok(Vec::new());
     }
     let real = |path: &OsString| {
         let path = around.folder.join(path);
+        if let Some(way) = links.check(&path)? {
+            return Ok(way.real);
+        }
         let real = path.canonicalize();
         real.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(&path))))
     };
@@ -267,6 +292,30 @@ fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse
         ..Bounds::default()
     }
     .through(Mounts::read()))
+}
+
+/// The folder that files are moved to. What there is of it must be where its links were seen to lead.
+fn destination(
+    folder: &Path,
+    links: &mut RootLinks,
+    around: &Surroundings<'_>,
+) -> Result<Settled, WrongUse> {
+    let whole = around.folder.join(folder);
+    let mut looked = None;
+    for there in whole.ancestors() {
+        looked = links.check(there)?;
+        if looked.is_some() {
+            break;
+        }
+    }
+    let settled = settled(folder, around)?;
+    match looked {
+        Some(way) if !settled.path.starts_with(&way.real) => contradiction(format!(
+            "{}: a link on the way to it has just changed; nothing was done",
+            sanitize::path(&whole)
+        )),
+        _ => Ok(settled),
+    }
 }
 
 /// A folder that may not be there yet, with the links on the way to it resolved.

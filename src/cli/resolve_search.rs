@@ -1,6 +1,7 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
@@ -62,6 +63,7 @@ pub fn search(
             (false, false) if args.verify => PageUse::KeepWhileFree,
             (false, false) => PageUse::KeepShort,
         },
+        patience: Duration::from_secs(args.patience.into()),
         overrides,
         sysfs: SystemRoot::default().sysfs,
     })
@@ -152,6 +154,9 @@ fn roots(
     } else if paths.is_empty() {
         paths.push(OsString::from("."));
     }
-    let roots = paths.into_iter().map(|path| Root { path: path.into() });
+    let roots = paths.into_iter().map(|path| Root {
+        path: path.into(),
+        id: None,
+    });
     Ok(roots.collect())
 }

@@ -19,6 +19,7 @@ pub struct Script {
     absolute_links: bool,
     steps: u64,
     frees: u64,
+    links: Vec<String>,
 }
 
 impl Script {
@@ -30,6 +31,7 @@ impl Script {
             absolute_links: run.acting.absolute_links,
             steps: plan.totals().steps,
             frees: plan.totals().frees,
+            links: run.links.lines(),
         }
     }
 
@@ -54,6 +56,9 @@ impl Script {
             steps = self.steps,
             frees = Bytes(self.frees),
         )?;
+        for line in &self.links {
+            writeln!(out, "#\n# {line}")?;
+        }
         self.functions()
             .iter()
             .try_for_each(|text| out.write_all(text.as_bytes()))

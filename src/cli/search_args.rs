@@ -51,6 +51,19 @@ pub struct SearchArgs {
     #[arg(short = 'L', long, help_heading = "Where to look")]
     pub follow_links: bool,
 
+    /// Wait so long for a disk, server or daemon that does not answer, once nothing else is left to do
+    ///
+    /// It is named after 10 s, and everything else is searched meanwhile. If nothing else is left to do for so long after
+    /// that, what it holds is left out (exit status 1). More may suit files that a tape or a cloud has to fetch first.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Where to look"
+    )]
+    pub patience: u32,
+
     /// Leave out what files of this name list, in the syntax of .gitignore
     ///
     /// No such file is obeyed unless it is named here: a stray .gitignore in a backup would hide

@@ -202,6 +202,7 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
             "named above",
         ),
         (left_out.unreadable, "unreadable", "named above"),
+        (left_out.unanswered, "without an answer", "named above"),
         (left_out.changed, "changed meanwhile", "named above"),
     ];
     let parts: Vec<_> = parts
@@ -279,6 +280,7 @@ mod tests {
                 vanished: 3,
                 unsettled: 1,
                 unreadable: 2,
+                unanswered: 0,
                 changed: 1,
             },
         }

@@ -35,6 +35,22 @@ impl Mounts {
         })
     }
 
+    /// The mount point that an absolute path lies below, by the letter of the path.
+    pub fn point_above(&self, path: &Path) -> Option<PathBuf> {
+        self.0.above(path).map(|mount| mount.mount_point.clone())
+    }
+
+    /// The mount point of what has this device number and lies at this path.
+    pub fn point_of(&self, device: u64, path: &Path) -> Option<PathBuf> {
+        let mount = self.0.find(DeviceNumber::of(device), path);
+        mount.map(|mount| mount.mount_point.clone())
+    }
+
+    /// True if something is mounted right there.
+    pub fn is_point(&self, path: &Path) -> bool {
+        self.0.visible().any(|mount| mount.mount_point == path)
+    }
+
     /// Mount points below a folder behind which lies what can be reached by other mounts as well.
     pub fn shared_below(&self, path: &Path) -> Vec<PathBuf> {
         let mut times: HashMap<DeviceNumber, usize> = HashMap::new();

@@ -1,39 +1,34 @@
 //! What the scan brings in.
 
 use std::collections::HashSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use crossbeam_channel::Sender;
 
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
 use crate::file::{DirId, Naming};
-use crate::scan::{Crew, Following, FoundBatch, Outbox, Roots, ScanMessage, Walk};
+use crate::scan::{Crew, FoundBatch};
 use crate::sys::sysinfo;
 
-use super::config::Config;
 use super::descriptors::Share;
 use super::run::Run;
 
 impl Run<'_> {
-    /// Walkers that the roots' devices can use: a crew for each disk with a head, and one for all
-    /// other devices.
-    pub fn crews(&mut self, share: &Share) -> Vec<Crew> {
+    /// Walkers that these devices of roots can use: a crew for each disk with a head, and one for all other devices.
+    pub fn crews(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Crew> {
         let mut crews: Vec<Crew> = Vec::new();
         let mut others = Crew::default();
         let mut known = HashSet::new();
-        for root in &self.config.roots {
-            let Ok(metadata) = std::fs::metadata(&root.path) else {
-                continue;
-            };
-            let dev = metadata.dev();
+        self.walked_disks.clear();
+        for &(dev, root) in devices {
             if !self.at_roots.insert(dev) {
                 continue;
             }
+            let Some(root) = self.config.roots.get(root) else {
+                continue;
+            };
+            let _asking = self.control.asking(&root.path);
             let (id, walkers, disk) = self.volumes.walkers(dev, &root.path);
             let of_disk = disk.as_ref().and_then(|disk| {
                 let named = |name: &Option<Arc<str>>| name.as_ref() == Some(disk);
@@ -105,6 +100,7 @@ impl Run<'_> {
                 true => PathBuf::from("."),
                 false => path,
             };
+            let _asking = self.control.asking(&path);
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);
             }
@@ -120,7 +116,8 @@ impl Run<'_> {
                 .in_use()
                 .map(|(volume, _)| volume.mount_point.display().to_string())
                 .collect();
-            if !self.at_roots.contains(&dev) {
+            // Before the roots were looked at nobody knows.
+            if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
                 for line in volume.explain().lines() {
                     self.observer.notice(Notice(line.to_owned()));
                 }
@@ -161,41 +158,4 @@ impl Run<'_> {
         self.machine.scan_done();
         self.scheduler.scan_done();
     }
-}
-
-/// Looks at the roots and walks the folders among them.
-pub fn scan(config: &Config, walk: &Walk<'_>, to: Sender<ScanMessage>) {
-    let mut outbox = Outbox::new(&to);
-    let list = config.max_depth != Some(0);
-    let mut roots = Roots::new(
-        walk.dirs,
-        &config.filter,
-        list,
-        config.follow_links,
-        walk.observer,
-    );
-    let mut folders = Vec::new();
-    for (number, root) in config.roots.iter().enumerate() {
-        let number = u32::try_from(number).unwrap_or(u32::MAX);
-        folders.extend(roots.enter(number, &root.path, config.isolate, &mut outbox));
-    }
-    outbox.flush();
-    walk.files.fetch_add(roots.files, Ordering::Relaxed);
-    // The first root is walked first.
-    folders.reverse();
-    let mut walked = match config.follow_links {
-        true => {
-            folders.reverse();
-            Following::new(walk, &to).run(folders)
-        }
-        false => walk.run(folders, &to),
-    };
-    roots.hand_over_linked(&mut outbox);
-    walked.left_out.add(&roots.left_out);
-    // Nobody listens any more only when the run is over.
-    let _ignored = to.send(ScanMessage::Done {
-        folders: walked.folders,
-        left_out: walked.left_out,
-        listed_again: walked.changed,
-    });
 }

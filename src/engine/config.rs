@@ -1,6 +1,7 @@
 //! Everything a run needs to know, decided once before it starts.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::device::{Overrides, SystemRoot};
 use crate::executor::{PageUse, SweepOrder};
@@ -51,6 +52,8 @@ pub struct Config {
     pub without: Vec<Idea>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
+    /// How long a file system that does not answer is waited for once nothing else is left to do.
+    pub patience: Duration,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
     /// Below this folder lies the system's sysfs; `/sys` but for tests.
@@ -76,6 +79,11 @@ impl Config {
         self.isolate || matches!(self.replication, Replication::Under(_))
     }
 
+    /// True if roots must be what they were when somebody looked.
+    pub(super) fn has_tied_roots(&self) -> bool {
+        self.roots.iter().any(|root| root.id.is_some())
+    }
+
     /// How replicas are counted.
     pub(super) fn counting(&self) -> Counting {
         Counting {
@@ -91,4 +99,7 @@ impl Config {
 pub struct Root {
     /// Folder or file.
     pub path: PathBuf,
+    /// Device and inode number of what the path led to when somebody decided that it may be searched. What it leads
+    /// to later is left out if it is something else.
+    pub id: Option<(u64, u64)>,
 }

@@ -1,13 +1,26 @@
 //! What others may see of a run, and do to it, while it is under way.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Shared between a run and whoever watches it.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,
     lines: Mutex<Vec<ProgressLine>>,
+    asked: Mutex<Option<(PathBuf, Instant)>>,
+}
+
+/// While it lives, the run waits for an answer of the file system that a path lies on.
+#[derive(Debug)]
+pub(super) struct Asking<'a>(&'a Control);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        *self.0.asked() = None;
+    }
 }
 
 /// How far one stage is on one device.
@@ -41,6 +54,31 @@ impl Control {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The path whose file system the run itself waits for, and how long it has done so. Until that answers, the run
+    /// neither goes on nor ends.
+    pub fn waits_for(&self) -> Option<(PathBuf, Duration)> {
+        let asked = self.asked();
+        asked
+            .as_ref()
+            .map(|(path, since)| (path.clone(), since.elapsed()))
+    }
+
+    fn asked(&self) -> MutexGuard<'_, Option<(PathBuf, Instant)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note that what is asked answers, and goes on to be asked.
+    pub(super) fn answered(&self) {
+        if let Some((_, since)) = &mut *self.asked() {
+            *since = Instant::now();
+        }
+    }
+
+    pub(super) fn asking(&self, path: &Path) -> Asking<'_> {
+        *self.asked() = Some((path.to_owned(), Instant::now()));
+        Asking(self)
     }
 
     pub(super) fn stop_flag(&self) -> Arc<AtomicBool> {

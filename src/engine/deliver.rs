@@ -233,9 +233,20 @@ impl<'a> Deliverer<'a> {
 
     fn verify(&mut self, draft: &mut Draft, catalog: &Catalog, dirs: &DirTable) {
         let started = Instant::now();
-        let stopped = || self.control.is_cancelled();
+        let first = draft.files.first();
+        let first = first.map(|&file| order::best_name(catalog, dirs, file));
+        let mut path = Vec::new();
+        if let Some((dir, name)) = first {
+            dirs.path_of(dir, name, &mut path);
+        }
+        let asking = self.control.asking(&super::answers::to_path(path));
+        let stopped = || {
+            self.control.answered();
+            self.control.is_cancelled()
+        };
         let follow = self.config.follow_links;
         let verified = verify(catalog, dirs, &draft.files, follow, &stopped);
+        drop(asking);
         self.verified.files += draft.files.len() as u64;
         let read = &mut self.verified.bytes_read;
         *read = read.saturating_add(verified.bytes_read);

@@ -8,8 +8,9 @@ use std::time::Instant;
 use crate::device::{Atlas, BadOverride};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
-use crate::file::{DirHandles, SharedDirs};
+use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::pulse::Ward;
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};
@@ -22,6 +23,7 @@ use super::ideas::Idea;
 use super::memory::Memory;
 use super::requests::SMALL;
 use super::run::Run;
+use super::silence::Silence;
 use super::tally::Tally;
 use super::volumes::Volumes;
 
@@ -70,9 +72,14 @@ pub fn find(
         },
     };
     let dirs = Arc::new(SharedDirs::default());
+    dirs.write().open_in(Manner {
+        follow: config.follow_links,
+        tied_roots: config.has_tied_roots(),
+    });
     let past_cache = config.uses(Idea::PastCache)
         && config.page_use != PageUse::Keep
         && cachestat::is_available();
+    let ward = Arc::new(Ward::default());
     let settings = Settings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
@@ -85,6 +92,7 @@ pub fn find(
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),
         stop: control.stop_flag(),
+        ward: Arc::clone(&ward),
     };
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(ioprio::Idle::enter).transpose();
@@ -149,6 +157,9 @@ pub fn find(
         published: Instant::now(),
         scan_ahead: memory.scan_ahead(),
         scan_done: false,
+        unanswered_reads: false,
+        silence: Silence::new(config.patience),
+        ward,
         walked_disks: Vec::new(),
         at_roots: HashSet::new(),
         handles: DirHandles::new(share.folders),
@@ -159,7 +170,11 @@ pub fn find(
     let mut sink = |set: &_| sink(set);
     let mut deliverer = Deliverer::new(config, delivery, observer, control, &mut sink);
     let driven = run.drive(&mut deliverer, &share);
-    run.scheduler.join();
+    match run.scheduler.outstanding() {
+        0 => run.scheduler.join(),
+        // Who waits for a file system that does not answer is left to itself: it finds nobody who listens.
+        _ => run.scheduler.leave(),
+    }
     driven?;
     let mut summary = deliverer.summary;
     summary.left_out.add(&run.left_out);

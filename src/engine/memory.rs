@@ -87,6 +87,22 @@ impl Memory {
         limits
     }
 
+    /// The same for pools that serve one volume only: what they take is no other's.
+    pub fn fit_apart(&mut self, limits: Limits) -> Limits {
+        let others = std::mem::replace(&mut self.pools, Limits::NOTHING);
+        let left = self.bytes.0 - self.bytes.0 / 8 * 3;
+        let taken = others.bytes_in_flight().min(left / 2);
+        let mut rest = Self {
+            bytes: Bytes((self.bytes.0 - taken).max(LEAST.0)),
+            ..*self
+        };
+        let limits = rest.fit(limits);
+        let own = limits.bytes_in_flight() / 5 * 8;
+        self.bytes = Bytes(self.bytes.0.saturating_sub(own).max(LEAST.0));
+        self.pools = others;
+        limits
+    }
+
     /// Says so.
     pub fn explain(&self) -> String {
         let why = match self.is_told {

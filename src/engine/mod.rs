@@ -19,6 +19,7 @@ mod progress;
 mod reclaim;
 mod requests;
 mod run;
+mod silence;
 mod tally;
 mod verify;
 mod volumes;

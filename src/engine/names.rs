@@ -79,6 +79,9 @@ impl Run<'_> {
     /// A name's path without links and `..`.
     fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
         let mut path = Vec::new();
+        self.dirs.read().path_of(dir, name, &mut path);
+        let control = self.control;
+        let _asking = control.asking(&to_path(path.clone()));
         if self.config.follow_links {
             self.dirs.read().path_of(dir, name, &mut path);
             return std::fs::canonicalize(to_path(path)).ok();
@@ -189,6 +192,10 @@ impl Run<'_> {
 
     fn look_up(&mut self, name: &Name) -> Result<Entry> {
         let (dir, bytes) = name;
+        let mut path = Vec::new();
+        self.dirs.read().path_of(*dir, bytes, &mut path);
+        let control = self.control;
+        let _asking = control.asking(&to_path(path));
         let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
         let folder = match self.handles.get(*dir, &self.dirs) {
             Err(Errno::MFILE | Errno::NFILE) => {

@@ -3,25 +3,26 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, bounded, never, select};
+use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::pipeline::{ClassId, Machine, Replication, Summary};
-use crate::scan::{ScanMessage, Walk};
+use crate::pulse::Ward;
+use crate::scan::{Crew, Given, ScanMessage, Search, Walk};
 
-use super::arrivals::scan;
 use super::blake3_fold::{Blake3, Heads};
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::Share;
+use super::silence::Silence;
 use super::tally::Tally;
 use super::volumes::Volumes;
 
@@ -57,6 +58,12 @@ pub struct Run<'a> {
     /// Batches that walkers may be ahead of the tables.
     pub scan_ahead: usize,
     pub scan_done: bool,
+    /// Threads that ask file systems.
+    pub ward: Arc<Ward>,
+    /// Some of what was to be read got no answer.
+    pub unanswered_reads: bool,
+    /// Which of them get no answer.
+    pub silence: Silence,
     /// By the number of a crew of walkers the executor of the disk that they walk, if it has one.
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
@@ -73,34 +80,45 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
-        let (config, observer) = (self.config, self.observer);
+        let config = self.config;
         let (to, scanned) = bounded(self.scan_ahead);
-        let dirs = Arc::clone(&self.dirs);
-        let files = AtomicU64::new(0);
-        let stop = self.control.stop_flag();
-        let crews = self.crews(share);
-        let walk = Walk {
-            dirs: &dirs,
-            filter: &config.filter,
-            max_depth: config.max_depth,
-            one_file_system: config.one_file_system,
-            list_again: config.needs_every_file(),
-            ignore_files: &config.ignore_files,
-            crews: &crews,
-            open_folders: share.folders,
-            observer,
-            stop: &stop,
-            files: &files,
+        let (crews_to, crews) = bounded(1);
+        let search = Search {
+            walk: Arc::new(Walk {
+                dirs: Arc::clone(&self.dirs),
+                filter: config.filter.clone(),
+                max_depth: config.max_depth,
+                one_file_system: config.one_file_system,
+                list_again: config.needs_every_file(),
+                tied_roots: config.has_tied_roots(),
+                ignore_files: config.ignore_files.clone(),
+                open_folders: share.folders,
+                ward: Arc::clone(&self.ward),
+                stop: self.control.stop_flag(),
+                aside: Mutex::default(),
+                full: AtomicBool::new(false),
+            }),
+            follow_links: config.follow_links,
+            to,
+            crews,
         };
+        let given = (0..).zip(&config.roots).map(|(number, root)| Given {
+            number,
+            path: root.path.clone(),
+            id: root.id,
+            keep_apart: config.isolate,
+        });
         let result = thread::scope(|scope| {
             let scanner = thread::Builder::new().name("scan".to_owned());
-            let spawned = scanner.spawn_scoped(scope, || scan(config, &walk, to));
+            // It asks no file system, so it always comes back.
+            let spawned = scanner.spawn_scoped(scope, || search.run(given));
             spawned?;
-            let result = self.turn(scanned, deliverer);
+            let result = self.turn(&scanned, &crews_to, share, deliverer);
             if result.is_err() {
                 // The walkers must not wait for a reader that is gone.
                 self.control.cancel();
             }
+            drop((scanned, crews_to));
             result
         });
         self.sum_up();
@@ -109,30 +127,42 @@ impl Run<'_> {
 
     fn turn(
         &mut self,
-        scanned: Receiver<ScanMessage>,
+        from_scan: &Receiver<ScanMessage>,
+        crews_to: &Sender<Vec<Crew>>,
+        share: &Share,
         deliverer: &mut Deliverer<'_>,
     ) -> io::Result<()> {
-        let mut scanned = scanned;
+        let over = never();
+        let mut scanned = from_scan;
         let completions = self.scheduler.completions().clone();
-        while !(self.scan_done && self.scheduler.is_idle()) {
+        while !(self.scan_done && (self.scheduler.is_idle() || self.silence.is_over())) {
             let patience = match self.to_deliver.is_empty() {
                 true => PROGRESS,
                 false => Duration::ZERO,
             };
             select! {
                 recv(scanned) -> message => match message {
-                    Ok(ScanMessage::Found(batch)) => self.found(&batch),
+                    Ok(ScanMessage::Found(batch)) => {
+                        self.silence.moved = true;
+                        self.found(&batch);
+                    }
+                    Ok(ScanMessage::Problem(problem)) => self.observer.problem(problem),
+                    Ok(ScanMessage::Rooted(devices)) => {
+                        // Nobody wants them any more only when the run is over.
+                        let _ignored = crews_to.send(self.crews(&devices, share));
+                    }
                     Ok(ScanMessage::Walked { crew }) => self.walked(crew),
                     Ok(ScanMessage::Done { folders, left_out, listed_again }) => {
                         self.scanned(folders, &left_out, listed_again);
-                        scanned = never();
+                        scanned = &over;
                     }
                     Err(_) => {
                         self.scanned(0, &LeftOut::default(), Vec::new());
-                        scanned = never();
+                        scanned = &over;
                     }
                 },
                 recv(completions) -> message => {
+                    self.silence.moved = true;
                     let mut stages = 0;
                     for completion in message.into_iter().flatten() {
                         if let Some(finished) = self.scheduler.completed(completion) {
@@ -151,7 +181,13 @@ impl Run<'_> {
             }
             if self.published.elapsed() >= PROGRESS {
                 self.publish();
+                self.listen();
             }
+        }
+        let outstanding = self.scheduler.outstanding() as u64;
+        if !self.control.is_cancelled() {
+            self.left_out.unanswered += outstanding;
+            self.unanswered_reads = outstanding > 0;
         }
         self.deliver_rest(deliverer)
     }
@@ -218,6 +254,6 @@ impl Run<'_> {
     /// seems alone may only not have been found or read.
     fn knows_too_little(&self) -> bool {
         let unique = matches!(self.config.replication, Replication::Under(_));
-        self.control.is_cancelled() && unique
+        (self.control.is_cancelled() || self.unanswered_reads) && unique
     }
 }

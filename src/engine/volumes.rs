@@ -91,14 +91,17 @@ impl Volumes {
             Some(&place) => place,
             None => {
                 let mut way = |policy: &Policy| {
-                    let lane = match seeks_in(policy) {
-                        true => Lane::Disk(executor_of(&mut self.executors, volume)),
-                        false => Lane::Pools,
-                    };
-                    (
-                        lane,
-                        fitting(policy, self.open_files, self.rings, &mut self.memory),
-                    )
+                    let wanted = limits(policy, self.open_files, self.rings);
+                    if seeks_in(policy) {
+                        let executor = executor_of(&mut self.executors, volume);
+                        return (Lane::Disk(executor), wanted);
+                    }
+                    match volume.class {
+                        Class::Network | Class::Fuse => {
+                            (Lane::OwnPools, self.memory.fit_apart(wanted))
+                        }
+                        _ => (Lane::Pools, self.memory.fit(wanted)),
+                    }
                 };
                 let (lane, limits) = way(&volume.policy);
                 self.costs.push(volume.cost());

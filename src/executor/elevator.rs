@@ -95,6 +95,11 @@ impl<T> Elevator<T> {
         std::mem::take(&mut self.waiting).len()
     }
 
+    /// How many requests wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// True if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

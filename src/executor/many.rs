@@ -76,7 +76,9 @@ impl<F: Fold> Many<F> {
             if self.ring.in_flight() == 0 {
                 return true;
             }
-            if self.ring.wait(1).is_err() {
+            let waited = self.ring.wait(1);
+            reader.signs.stopped();
+            if waited.is_err() {
                 self.give_up(reader, source);
                 return false;
             }

@@ -114,6 +114,13 @@ impl<F: Fold> Pool<F> {
         }
     }
 
+    /// Has one more thread work in the place of one that gets no answer.
+    pub fn add_hand(&mut self) {
+        if !self.running.is_empty() {
+            self.start();
+        }
+    }
+
     /// Lets the threads finish what they have and waits for them.
     pub fn join(self) {
         drop(self.queue);

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
+use crate::pulse::{Pulse, Subject, Ward};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
 use crate::sys::stat::Stat;
@@ -61,12 +62,36 @@ pub struct Settings {
     pub behind: Behind,
     /// Set when no further task is to be begun.
     pub stop: Arc<AtomicBool>,
+    /// Where each reader's signs of life are looked after.
+    pub ward: Arc<Ward>,
+}
+
+/// How a reader hears that it is to end, and shows that it lives.
+#[derive(Clone)]
+pub struct Signs {
+    stop: Arc<AtomicBool>,
+    pulse: Arc<Pulse>,
+}
+
+impl Signs {
+    /// True if the run was told to stop. It is asked between any two calls that may take long, so it counts as a sign
+    /// of life.
+    pub fn stopped(&self) -> bool {
+        self.pulse.beat();
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The reader asks no file system until it does so again.
+    pub fn rest(&self) {
+        self.pulse.rest();
+    }
 }
 
 /// One thread's means of reading.
 pub struct Reader<F> {
     pub(super) settings: Settings,
     pub(super) fold: F,
+    pub(super) signs: Signs,
     handles: DirHandles,
     buffer: Buffer,
 }
@@ -74,6 +99,10 @@ pub struct Reader<F> {
 impl<F: Fold> Reader<F> {
     pub fn new(settings: Settings, fold: F) -> Self {
         Self {
+            signs: Signs {
+                stop: Arc::clone(&settings.stop),
+                pulse: settings.ward.admit(Subject::Volume),
+            },
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
@@ -83,7 +112,7 @@ impl<F: Fold> Reader<F> {
 
     /// True if the run was told to stop.
     pub fn stopped(&self) -> bool {
-        self.settings.stop.load(Ordering::Relaxed)
+        self.signs.stopped()
     }
 
     /// Opens the task's file; when descriptors run out, waits until there is one again.
@@ -104,10 +133,16 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
+        let (_, volume, _) = read_stamp(task.ticket);
+        self.signs.pulse.ask(volume as u32);
         let Self {
-            handles, settings, ..
+            handles,
+            settings,
+            signs,
+            ..
         } = self;
         let opened = patiently(patience, |again| {
+            signs.pulse.beat();
             if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
                 handles.close_all();
@@ -133,7 +168,11 @@ impl<F: Fold> Reader<F> {
     pub fn spend(&self, task: &Task, bytes: u64) {
         let (_, volume, _) = read_stamp(task.ticket);
         let Settings { budgets, stop, .. } = &self.settings;
+        if budgets.are_limited() {
+            self.signs.rest();
+        }
         budgets.take(volume, bytes, stop);
+        self.signs.pulse.beat();
     }
 
     /// Reads all spans here and now, piece by piece, as far as the device's budget allows.

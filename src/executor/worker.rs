@@ -70,6 +70,7 @@ pub fn run<F: Fold>(
     let mut stream = Stream::new(shape.window, team.clone());
     let mut next = None;
     loop {
+        reader.signs.rest();
         let work = next.take().map(Work::Tasks);
         let batch = match work.or_else(|| wait(tasks, team.as_ref())) {
             Some(Work::Tasks(batch)) => batch,

@@ -26,7 +26,7 @@ impl DirHandles {
         if self.held(dir).is_none() {
             // Close first: with few descriptors left there may be no room for two.
             self.slots[slot] = None;
-            let fd = dirs.read().open_from(dir, |above| self.held(above))?;
+            let fd = dirs.open_from(dir, |above| self.held(above))?;
             self.slots[slot] = Some((dir, fd));
         }
         let (_, fd) = self.slots[slot].as_ref().expect("just filled");

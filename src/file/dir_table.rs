@@ -1,23 +1,16 @@
 //! Every folder met: parent and name, from which any path can be rebuilt.
 
-use std::ffi::CString;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
 
-use crate::sys::open;
-
-use super::FolderId;
+use super::{FolderId, Manner};
 
 /// Number of a folder in the [`DirTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirId(pub u32);
 
 const NO_PARENT: u32 = u32::MAX;
-
-/// Longest path handed to the kernel at once; `PATH_MAX` is 4096 with its NUL.
-const LONGEST_CALL: usize = 4000;
 
 /// Folders in columns: about 30 bytes each, and their names in one arena.
 #[derive(Debug, Default)]
@@ -33,6 +26,8 @@ pub struct DirTable {
     by_inode: HashTable<u32>,
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
+    /// How paths are followed.
+    manner: Manner,
 }
 
 /// Folders that were met before under one identity.
@@ -43,6 +38,11 @@ pub struct MetBefore {
 }
 
 impl DirTable {
+    /// Opens folders in this manner from now on.
+    pub fn open_in(&mut self, manner: Manner) {
+        self.manner = manner;
+    }
+
     /// Adds a root folder under the path by which the user named it. Roots of equal identity may be added
     /// several times.
     pub fn add_root(&mut self, path: &[u8], root: u32, id: impl Into<FolderId>) -> DirId {
@@ -199,50 +199,9 @@ impl DirTable {
         &self.names[start..end]
     }
 
-    /// Opens the folder as a starting point, in several steps where its path is too long for one.
-    pub fn open(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
-        self.open_from(dir, |_| None)
-    }
-
-    /// The same, from the nearest folder above it that is `held` open: a path is looked up folder by
-    /// folder, which for one folder in the other would take as long as all of them squared.
-    pub fn open_from<'fd>(
-        &self,
-        dir: DirId,
-        held: impl Fn(DirId) -> Option<BorrowedFd<'fd>>,
-    ) -> rustix::io::Result<OwnedFd> {
-        let mut chain = vec![dir];
-        let mut above = None;
-        while let Some(parent) = self.parent(chain[chain.len() - 1]) {
-            above = held(parent);
-            if above.is_some() {
-                break;
-            }
-            chain.push(parent);
-        }
-        let mut reached: Option<OwnedFd> = None;
-        let mut path: Vec<u8> = Vec::new();
-        for &dir in chain.iter().rev() {
-            let name = self.name(dir);
-            if !path.is_empty() && path.len() + name.len() > LONGEST_CALL {
-                reached = Some(open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)?);
-                path.clear();
-            }
-            path.extend_from_slice(name);
-            if !path.is_empty() && path.last() != Some(&b'/') {
-                path.push(b'/');
-            }
-        }
-        open_at(reached.as_ref().map(AsFd::as_fd).or(above), &path)
-    }
-}
-
-fn open_at(at: Option<BorrowedFd<'_>>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let path = if path.is_empty() { b"." } else { path };
-    let path = CString::new(path).map_err(|_| rustix::io::Errno::INVAL)?;
-    match at {
-        Some(at) => open::folder_handle(at, &path),
-        None => open::folder_handle(open::CWD, &path),
+    /// How paths are followed.
+    pub(super) fn manner(&self) -> Manner {
+        self.manner
     }
 }
 
@@ -311,37 +270,5 @@ mod tests {
         let beside = beside.expect("one was known");
         assert_eq!(dirs.met((1, 2)), [sub, beside]);
         assert!(dirs.add_beside(root, b"too late", (1, 2), 1).is_err());
-    }
-
-    /// Three times as deep as a path may be for the kernel.
-    #[test]
-    fn a_folder_deeper_than_any_path_is_opened() {
-        use crate::sys::stat;
-        use std::os::unix::ffi::OsStrExt;
-
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut dirs = DirTable::default();
-        let path = folder.path().as_os_str().as_bytes();
-        let mut at = dirs.add_root(path, 0, (1, 1));
-        let mut all = vec![at];
-        let mut handle = dirs.open(at).expect("is there");
-        for depth in 0..60_usize {
-            // Lengths that end right before, at and behind each limit.
-            let name = vec![b'd'; 200 + depth % 50];
-            let c_name = CString::new(name.clone()).expect("no NUL");
-            rustix::fs::mkdirat(&handle, &c_name, rustix::fs::Mode::RWXU).expect("made");
-            handle = open::folder_handle(&handle, &c_name).expect("is there");
-            let s = stat::descriptor(&handle).expect("is open");
-            at = dirs.add_beside(at, &name, &s, 0).expect("new");
-            all.push(at);
-        }
-        for &dir in &all[1..] {
-            let opened = dirs.open(dir).expect("is there");
-            let s = stat::descriptor(&opened).expect("is open");
-            assert_eq!((s.dev, s.ino), dirs.identity(dir));
-        }
-        let mut path = Vec::new();
-        dirs.path(at, &mut path);
-        assert!(path.len() > 3 * 4096, "{}", path.len());
     }
 }

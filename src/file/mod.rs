@@ -3,6 +3,7 @@
 mod catalog;
 mod dir_handles;
 mod dir_paths;
+mod dir_route;
 mod dir_table;
 mod fingerprint;
 mod identity;
@@ -15,6 +16,7 @@ pub mod trust;
 
 pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
 pub use dir_handles::DirHandles;
+pub use dir_route::Manner;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};

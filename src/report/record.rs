@@ -228,6 +228,7 @@ struct LeftOutRecord {
     vanished: u64,
     unsettled: u64,
     unreadable: u64,
+    unanswered: u64,
     changed: u64,
 }
 

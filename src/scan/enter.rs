@@ -9,6 +9,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::file::{DirId, DirTable, FolderId, MetBefore, Numbering, SharedDirs};
+use crate::scan::limits;
 use crate::sys::stat::Stat;
 use crate::sys::{dirent, open, stat, statfs};
 
@@ -19,6 +20,8 @@ pub enum Entered {
     New(DirId),
     /// It is this one, which was or will be listed on another way.
     Before(DirId),
+    /// So many folders have its number that nobody can tell in time whether it is one of them.
+    OneOfTooMany,
 }
 
 /// Gives an open folder a number, unless it was met before.
@@ -55,11 +58,13 @@ fn enter_as(
     };
     let numbering = numbering_of(fd);
     loop {
+        if known.len() >= limits::ALIKE {
+            return Entered::OneOfTooMany;
+        }
         let before = known.iter().find(|&&dir| {
-            let dirs = dirs.read();
-            is_now(&dirs, dir, here, fd, numbering)
+            is_now(dirs, dir, here, fd, numbering)
                 || !numbering.tells_folders()
-                    && above.is_some_and(|above| leads_back(&dirs, dir, above, here, fd))
+                    && above.is_some_and(|above| leads_back(dirs, dir, above, here, fd))
         });
         if let Some(&before) = before {
             return Entered::Before(before);
@@ -90,9 +95,10 @@ pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
 }
 
 /// The folder that is this one among those that were met before.
-pub fn met(dirs: &DirTable, here: &Stat, fd: BorrowedFd<'_>) -> Option<DirId> {
+pub fn met(dirs: &SharedDirs, here: &Stat, fd: BorrowedFd<'_>) -> Option<DirId> {
     let numbering = numbering_of(fd);
-    let mut known = dirs.met(here).into_iter();
+    let known = dirs.read().met(here);
+    let mut known = known.into_iter();
     known.find(|&dir| is_now(dirs, dir, here, fd, numbering))
 }
 
@@ -110,7 +116,7 @@ pub fn numbering_of(fd: impl AsFd) -> Numbering {
 /// True if the path of a folder that was met leads to the folder that is open here. While both are open, unique
 /// numbers are not given to others. Where numbers are not unique, the kernel's path of both must be one.
 fn is_now(
-    dirs: &DirTable,
+    dirs: &SharedDirs,
     dir: DirId,
     here: &Stat,
     fd: BorrowedFd<'_>,
@@ -128,9 +134,15 @@ fn is_now(
 
 /// True if `dir` holds the folder that is open and looks like it, times and entries included: a file system
 /// that shows a folder inside itself, as `bindfs / /mnt` does, has no end.
-fn leads_back(dirs: &DirTable, dir: DirId, above: DirId, here: &Stat, fd: BorrowedFd<'_>) -> bool {
+fn leads_back(
+    dirs: &SharedDirs,
+    dir: DirId,
+    above: DirId,
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+) -> bool {
     let state = |s: &Stat| (FolderId::from(s), s.mtime_ns, s.ctime_ns, s.links);
-    if !dirs.holds(dir, above) {
+    if !dirs.read().holds(dir, above) {
         return false;
     }
     let Ok(met) = dirs.open(dir) else {
@@ -140,12 +152,21 @@ fn leads_back(dirs: &DirTable, dir: DirId, above: DirId, here: &Stat, fd: Borrow
         && entries(met.as_fd()).is_some_and(|of_met| entries(fd) == Some(of_met))
 }
 
-/// Names and inode numbers in a folder, in the order of names.
+/// Entries of two folders that are compared at most.
+const COMPARED: usize = 100_000;
+
+/// Names and inode numbers in a folder, in the order of names; nothing if there are very many.
 fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
     let folder = open::folder_following(folder, c".").ok()?;
     let mut entries = Vec::new();
-    let each = |name: &CStr, ino, _| entries.push((name.to_owned(), ino));
-    dirent::list(folder, &mut dirent::Buffer::default(), each).ok()?;
+    let each = |name: &CStr, ino, _| {
+        entries.push((name.to_owned(), ino));
+        entries.len() < COMPARED
+    };
+    let mut buffer = dirent::Buffer::default();
+    if !dirent::Entries::of(folder, &mut buffer).each(each).ok()? {
+        return None;
+    }
     entries.sort_unstable();
     Some(entries)
 }

@@ -10,41 +10,48 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::Sender;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FoundFile};
-use crate::sys::{open, stat, statfs};
+use crate::pulse::Pulse;
+use crate::sys::{dirent, open, stat, statfs};
 
 use super::enter::{Entered, enter, enter_again, is_placeholder, is_same_place, numbering_of_name};
 use super::filter::Verdict;
 use super::found::{Outbox, Place, ScanMessage};
 use super::ignore_file::IgnoreRules;
+use super::limits;
 use super::stamp::Stamp;
 use super::walk::{Folder, LISTED_AGAIN, Left, Walk, Walked, count, found_file};
 
 /// A walk with links followed.
-pub struct Following<'a> {
-    walk: &'a Walk<'a>,
-    outbox: Outbox<'a>,
+pub struct Following {
+    walk: Arc<Walk>,
+    outbox: Outbox,
+    pulse: Arc<Pulse>,
     /// Files reached through a link of their own: they come last, so that a file which is also
     /// reached by its real name is known by that.
     linked: Vec<(Place, CString, CString, FoundFile)>,
     /// The least depth at which each folder was met; roots are not in it.
     depths: HashMap<DirId, usize>,
     walked: Walked,
+    /// Names met since it was looked how much memory is left.
+    names: u64,
     /// They are listed again: what there is to say was said.
     is_quiet: bool,
 }
 
-impl<'a> Following<'a> {
-    pub fn new(walk: &'a Walk<'a>, to: &'a Sender<ScanMessage>) -> Self {
+impl Following {
+    pub fn new(walk: &Arc<Walk>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) -> Self {
         Self {
-            walk,
-            outbox: Outbox::new(to),
+            walk: Arc::clone(walk),
+            outbox: Outbox::new(to, pulse),
+            pulse: Arc::clone(pulse),
+            names: 0,
             linked: Vec::new(),
             depths: HashMap::new(),
             walked: Walked::default(),
@@ -55,6 +62,8 @@ impl<'a> Following<'a> {
     /// Walks all folders.
     pub fn run(mut self, roots: Vec<Folder>) -> Walked {
         for root in roots {
+            let path = super::walk::path_of(&self.walk.dirs, root.dir, None);
+            self.pulse.ask_about(0, path.as_os_str().as_bytes());
             let stamped = self.stamped(&root);
             self.walked.listed.extend(stamped);
             self.below(&root);
@@ -72,7 +81,7 @@ impl<'a> Following<'a> {
 
     /// A folder that is about to be listed, with its times.
     fn stamped(&self, folder: &Folder) -> Option<Folder> {
-        let fd = self.walk.dirs.read().open(folder.dir).ok()?;
+        let fd = self.walk.dirs.open(folder.dir).ok()?;
         let stat = stat::descriptor(&fd).ok()?;
         Some(Folder {
             left: Left::Listed(Stamp::of(&stat, &fd)),
@@ -110,7 +119,7 @@ impl<'a> Following<'a> {
         for folder in std::mem::take(&mut self.walked.listed) {
             if self.changed(&folder).is_some() {
                 self.walked.left_out.unsettled += 1;
-                let path = super::walk::path_of(self.walk.dirs, folder.dir, None);
+                let path = super::walk::path_of(&self.walk.dirs, folder.dir, None);
                 self.tell(&path, ProblemKind::Unsettled, None);
             }
         }
@@ -118,7 +127,7 @@ impl<'a> Following<'a> {
 
     /// A folder with its times of now, if it is not what it was.
     fn changed(&self, folder: &Folder) -> Option<Folder> {
-        let dirs = self.walk.dirs;
+        let dirs = &*self.walk.dirs;
         if let (Left::Passed(id), Some(name)) = (folder.left, &folder.name) {
             let path = super::walk::path_of(dirs, folder.dir, Some(name));
             let path = CString::new(path.as_os_str().as_bytes()).ok()?;
@@ -130,7 +139,7 @@ impl<'a> Following<'a> {
                 ..folder.clone()
             });
         }
-        let fd = dirs.read().open(folder.dir).ok()?;
+        let fd = dirs.open(folder.dir).ok()?;
         let stat = stat::descriptor(&fd).ok()?;
         let is_this = is_same_place(dirs.read().id(folder.dir), &stat, &fd);
         let still = matches!(folder.left, Left::Listed(stamp) if stamp.still_holds(&stat));
@@ -142,6 +151,7 @@ impl<'a> Following<'a> {
             // Something was mounted there or unmounted, which no folder's times tell.
             false => match enter_again(dirs, folder.dir, &stat, fd.as_fd()) {
                 Entered::New(dir) | Entered::Before(dir) => dir,
+                Entered::OneOfTooMany => folder.dir,
             },
         };
         Some(Folder {
@@ -155,7 +165,7 @@ impl<'a> Following<'a> {
 
     /// Walks what is below a folder that has its number.
     fn below(&mut self, root: &Folder) {
-        let path = super::walk::path_of(self.walk.dirs, root.dir, None);
+        let path = super::walk::path_of(&self.walk.dirs, root.dir, None);
         let mut walk = WalkDir::new(path).follow_links(true).sort_by_file_name();
         let deepest = self
             .walk
@@ -167,7 +177,7 @@ impl<'a> Following<'a> {
         let mut stack: Vec<(DirId, Option<Arc<IgnoreRules>>)> = Vec::new();
         let mut entries = walk.into_iter();
         while let Some(entry) = entries.next() {
-            if self.walk.stop.load(Ordering::Relaxed) {
+            if self.is_stopped() {
                 return;
             }
             let entry = match entry {
@@ -179,6 +189,11 @@ impl<'a> Following<'a> {
             };
             stack.truncate(entry.depth());
             let is_folder = entry.file_type().is_dir();
+            if self.is_too_much(&entry, root, is_folder) {
+                entries.skip_current_dir();
+                continue;
+            }
+            self.pulse.ask_about(0, entry.path().as_os_str().as_bytes());
             if entry.depth() == 0 {
                 self.walked.folders += 1;
                 let rules = self.rules(entry.path(), root.rules.clone());
@@ -213,9 +228,39 @@ impl<'a> Following<'a> {
         }
     }
 
+    fn is_stopped(&self) -> bool {
+        self.walk.stop.load(Ordering::Relaxed) || self.walk.full.load(Ordering::Relaxed)
+    }
+
+    /// True if an entry is not to be looked at: there is no end there, or no memory left.
+    fn is_too_much(&mut self, entry: &DirEntry, root: &Folder, is_folder: bool) -> bool {
+        self.names += 1;
+        if self.names >= limits::LOOK {
+            self.names = 0;
+            if limits::is_memory_short() && !self.walk.full.swap(true, Ordering::Relaxed) {
+                self.problem(entry.path(), ProblemKind::MemoryShort, None);
+                return true;
+            }
+        }
+        if !is_folder {
+            return false;
+        }
+        if root.depth as usize + entry.depth() >= limits::DEPTH as usize {
+            self.problem(entry.path(), ProblemKind::TooDeep, None);
+            return true;
+        }
+        // walkdir holds all names of a folder at once.
+        self.pulse.ask_about(0, entry.path().as_os_str().as_bytes());
+        let too_many = has_too_many_names(entry.path(), &self.walk.stop, &self.pulse);
+        if too_many {
+            self.problem(entry.path(), ProblemKind::TooManyNames, None);
+        }
+        too_many
+    }
+
     fn wanted(&mut self, entry: &DirEntry, is_folder: bool, rules: Option<&IgnoreRules>) -> bool {
         let path = entry.path().as_os_str().as_bytes();
-        let filter = self.walk.filter;
+        let filter = &self.walk.filter;
         let mut verdict = filter.entry(entry.file_name().as_bytes(), is_folder);
         if verdict == Verdict::Keep {
             if rules.is_some_and(|rules| rules.is_ignored(path, is_folder)) {
@@ -262,7 +307,7 @@ impl<'a> Following<'a> {
         }
         let name = entry.file_name().as_bytes();
         let depth = root.depth as usize + entry.depth();
-        let dir = match enter(self.walk.dirs, above, name, &here, fd.as_fd()) {
+        let dir = match enter(&self.walk.dirs, above, name, &here, fd.as_fd()) {
             Entered::New(dir) => {
                 self.walked.folders += 1;
                 self.depths.insert(dir, depth);
@@ -279,6 +324,10 @@ impl<'a> Following<'a> {
                 return Some(dir);
             }
             Entered::Before(dir) => dir,
+            Entered::OneOfTooMany => {
+                self.problem(entry.path(), ProblemKind::TooManyAlike, None);
+                return None;
+            }
         };
         if self.walk.list_again
             && let Ok(name) = CString::new(name)
@@ -330,7 +379,6 @@ impl<'a> Following<'a> {
         let name = entry.file_name().as_bytes();
         let mut file = found_file(&stat, name);
         file.via_link = entry.path_is_symlink();
-        self.walk.files.fetch_add(1, Ordering::Relaxed);
         let place = Place {
             dir: above,
             root,
@@ -350,7 +398,8 @@ impl<'a> Following<'a> {
         above: Option<Arc<IgnoreRules>>,
     ) -> Option<Arc<IgnoreRules>> {
         let mut rules = above;
-        for name in self.walk.ignore_files {
+        let walk = Arc::clone(&self.walk);
+        for name in &walk.ignore_files {
             let path = folder.join(name);
             let contents = match read_ignore_file(folder, name) {
                 Ok(contents) => Some(contents),
@@ -400,12 +449,28 @@ impl<'a> Following<'a> {
         if self.is_quiet {
             return;
         }
-        self.walk.observer.problem(Problem {
+        self.outbox.problem(Problem {
             path: path.to_owned(),
             kind,
             cause,
         });
     }
+}
+
+/// True if a folder has more names than can be held; it is read only as far as needed to tell.
+fn has_too_many_names(folder: &Path, stop: &AtomicBool, pulse: &Pulse) -> bool {
+    let path = CString::new(folder.as_os_str().as_bytes());
+    let folder = path
+        .ok()
+        .and_then(|p| open::folder_following(open::CWD, &p).ok());
+    let Some(folder) = folder else { return false };
+    let mut names = 0;
+    let counted = dirent::Entries::of(folder, &mut dirent::Buffer::default()).each(|_, _, _| {
+        names += 1;
+        pulse.beat();
+        names < limits::NAMES_WITH_LINKS && !stop.load(Ordering::Relaxed)
+    });
+    counted == Ok(false) && !stop.load(Ordering::Relaxed)
 }
 
 /// Reads an ignore file by its folder's descriptor: never a link's target, never a pipe.

@@ -1,9 +1,12 @@
 //! How walkers hand over what they find.
 
+use std::sync::Arc;
+
 use crossbeam_channel::Sender;
 
-use crate::event::LeftOut;
+use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
+use crate::pulse::Pulse;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -47,6 +50,10 @@ pub struct Run {
 pub enum ScanMessage {
     /// Files.
     Found(FoundBatch),
+    /// Something that cannot be looked at.
+    Problem(Problem),
+    /// The roots have been looked at: device numbers of the good ones, each with its root's number.
+    Rooted(Vec<(u64, usize)>),
     /// All folders of one crew have been listed, as far as they are known.
     Walked {
         /// Its number.
@@ -71,20 +78,40 @@ const FILES: usize = 512;
 const USUAL_NAME: usize = 30;
 
 /// Fills batches and sends them.
-pub struct Outbox<'a> {
+pub struct Outbox {
     batch: FoundBatch,
     /// The device met last.
     last: Option<(u64, Option<Numbering>)>,
-    to: &'a Sender<ScanMessage>,
+    to: Sender<ScanMessage>,
+    pulse: Arc<Pulse>,
 }
 
-impl<'a> Outbox<'a> {
-    pub fn new(to: &'a Sender<ScanMessage>) -> Self {
+impl Outbox {
+    /// Sends there; while it waits for whoever receives, no file system is asked.
+    pub fn new(to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) -> Self {
         Self {
             batch: FoundBatch::default(),
             last: None,
-            to,
+            to: to.clone(),
+            pulse: Arc::clone(pulse),
         }
+    }
+
+    fn send(&self, message: ScanMessage) {
+        self.pulse.rest();
+        // Nobody listens any more only when the run is over.
+        let _ignored = self.to.send(message);
+        self.pulse.beat();
+    }
+
+    /// It waits for other threads from now on.
+    pub fn rest(&self) {
+        self.pulse.rest();
+    }
+
+    /// Says what cannot be looked at.
+    pub fn problem(&self, problem: Problem) {
+        self.send(ScanMessage::Problem(problem));
     }
 
     /// Adds a file. `numbering` is asked when a device is met that was not the last one.
@@ -129,16 +156,14 @@ impl<'a> Outbox<'a> {
     /// Sends what there is, and that a crew has done its work.
     pub fn walked(&mut self, crew: usize) {
         self.flush();
-        let _ignored = self.to.send(ScanMessage::Walked { crew });
+        self.send(ScanMessage::Walked { crew });
     }
 
     /// Sends what there is.
     pub fn flush(&mut self) {
         if !self.batch.files.is_empty() {
-            // Nobody listens any more only when the run is over.
-            let _ignored = self
-                .to
-                .send(ScanMessage::Found(std::mem::take(&mut self.batch)));
+            let batch = std::mem::take(&mut self.batch);
+            self.send(ScanMessage::Found(batch));
         }
     }
 }

@@ -4,6 +4,13 @@ use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
+/// Entries that are held at a time. What is held is looked at in the order of inode numbers, so up to a million entries
+/// come in the order of the disk; a folder may have any number.
+const ENTRIES: usize = 1 << 20;
+
+/// Bytes of names that are held at a time: as many names of 30 bytes.
+const NAMES: usize = 32 << 20;
+
 /// Entries with their names in one buffer, reused from folder to folder.
 #[derive(Default)]
 pub struct Listing {
@@ -35,6 +42,11 @@ impl Listing {
         let start = self.names.len() as u32;
         self.entries.push(Entry { ino, start, kind });
         self.names.extend_from_slice(name.to_bytes_with_nul());
+    }
+
+    /// True if what is held is to be looked at before more is added.
+    pub fn is_full(&self) -> bool {
+        self.entries.len() >= ENTRIES || self.names.len() >= NAMES
     }
 
     /// Sorts the entries by inode number, which is the order of the inode tables on disk.

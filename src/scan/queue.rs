@@ -129,6 +129,27 @@ impl<T> Queue<T> {
         }
     }
 
+    /// Lets one more walker work in each crew, in the place of one that waits for a file system.
+    pub fn allow_extra(&self) {
+        let mut state = self.lock();
+        for crew in &mut state.crews {
+            crew.allowed += 1;
+            crew.most += 1;
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Folders that nobody took.
+    pub fn left(&self) -> u64 {
+        let state = self.lock();
+        state
+            .crews
+            .iter()
+            .map(|crew| crew.waiting.len() as u64)
+            .sum()
+    }
+
     /// Makes all walkers end as soon as they have done what they took.
     pub fn stop(&self) {
         self.lock().stopped = true;

@@ -4,77 +4,97 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use crossbeam_channel::{Receiver, Sender};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use crate::event::{LeftOut, Observer, Problem, ProblemKind};
-use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
+use crate::event::{LeftOut, Problem, ProblemKind};
+use crate::file::{DirId, FolderId, FoundFile};
+use crate::pulse::Pulse;
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
 use super::enter::{met, numbering_of_name};
-use super::filter::Filter;
-use super::found::{Outbox, Place};
-use super::walk::{Folder, Left, count, found_file};
+use super::found::{Outbox, Place, ScanMessage};
+use super::walk::{Folder, Left, Walk, count, found_file};
 
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
 /// second time; files are handed over at once.
-pub struct Roots<'a> {
-    /// Where folders are entered.
-    pub dirs: &'a SharedDirs,
-    /// Which files take part.
-    pub filter: &'a Filter,
-    /// List folders at all.
-    pub list_folders: bool,
+pub struct Roots {
+    walk: Arc<Walk>,
+    outbox: Outbox,
+    pulse: Arc<Pulse>,
     /// Take files that are named through a symbolic link.
-    pub follow_links: bool,
-    /// Who hears of problems.
-    pub observer: &'a dyn Observer,
+    follow_links: bool,
     /// Folders of files that were named one by one.
-    pub file_folders: HashMap<(Vec<u8>, u32), DirId>,
-    /// Device numbers of all good roots.
+    file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    /// Device numbers of good roots, one root for each.
     pub devices: Vec<(u64, usize)>,
+    /// Folders to be walked.
+    pub folders: Vec<Folder>,
     /// What was left out.
     pub left_out: LeftOut,
-    /// Files handed over.
-    pub files: u64,
     /// Files named through links, which come last: a file's own names go first.
     linked: Vec<(Place, Vec<u8>, FoundFile)>,
 }
 
-impl<'a> Roots<'a> {
+/// One root to be looked at.
+pub struct Given {
+    /// Its number.
+    pub number: u32,
+    /// Its path.
+    pub path: PathBuf,
+    /// Device and inode number that it must have.
+    pub id: Option<(u64, u64)>,
+    /// Files of one folder remember through which root they came.
+    pub keep_apart: bool,
+}
+
+impl Roots {
     pub fn new(
-        dirs: &'a SharedDirs,
-        filter: &'a Filter,
-        list_folders: bool,
+        walk: &Arc<Walk>,
         follow_links: bool,
-        observer: &'a dyn Observer,
+        to: &Sender<ScanMessage>,
+        pulse: &Arc<Pulse>,
     ) -> Self {
         Self {
-            dirs,
-            filter,
-            list_folders,
+            walk: Arc::clone(walk),
+            outbox: Outbox::new(to, pulse),
+            pulse: Arc::clone(pulse),
             follow_links,
-            observer,
             file_folders: HashMap::new(),
             devices: Vec::new(),
+            folders: Vec::new(),
             left_out: LeftOut::default(),
-            files: 0,
             linked: Vec::new(),
         }
     }
 
-    /// Looks at one root; gives back the folder to walk if it is one. With `keep_apart` files of
-    /// one folder remember through which root they came.
-    pub fn enter(
-        &mut self,
-        number: u32,
-        path: &Path,
-        keep_apart: bool,
-        outbox: &mut Outbox<'_>,
-    ) -> Option<Folder> {
+    /// Looks at roots until there are no more.
+    pub fn look_at_all(mut self, given: &Receiver<Given>, pulse: &Pulse) -> Self {
+        loop {
+            pulse.rest();
+            let Ok(root) = given.recv() else { break };
+            pulse.ask_about(root.number, root.path.as_os_str().as_bytes());
+            self.look_at(&root);
+        }
+        self.outbox.flush();
+        self
+    }
+
+    /// Looks at one root.
+    pub fn look_at(&mut self, root: &Given) {
+        let folder = self.enter(root);
+        self.folders.extend(folder);
+    }
+
+    /// Looks at one root; gives back the folder to walk if it is one.
+    fn enter(&mut self, given: &Given) -> Option<Folder> {
+        let &Given { number, id, .. } = given;
+        let path = &given.path;
         let bytes = path.as_os_str().as_bytes();
         let (named, stat) = match look(bytes) {
             Ok(both) => both,
@@ -87,6 +107,10 @@ impl<'a> Roots<'a> {
                 return None;
             }
         };
+        if id.is_some_and(|id| id != (stat.dev, stat.ino)) {
+            self.problem(path, ProblemKind::ReplacedRoot, None);
+            return None;
+        }
         let is_folder = stat.kind == FileType::Directory;
         let is_link = named.kind == FileType::Symlink;
         if !is_folder && stat.kind != FileType::RegularFile {
@@ -97,35 +121,37 @@ impl<'a> Roots<'a> {
             self.problem(path, ProblemKind::LinkRoot, None);
             return None;
         }
-        self.devices.push((stat.dev, number as usize));
-        if !count(&mut self.left_out, self.filter.root(bytes, is_folder)) {
+        if self.devices.iter().all(|&(dev, _)| dev != stat.dev) {
+            self.devices.push((stat.dev, number as usize));
+        }
+        if !count(&mut self.left_out, self.walk.filter.root(bytes, is_folder)) {
             return None;
         }
         if is_folder {
             return self.folder(number, bytes, &stat);
         }
-        let verdict = self.filter.metadata(stat.size, stat.mtime_ns);
+        let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
         if count(&mut self.left_out, verdict) {
-            self.file(number, bytes, &stat, is_link, keep_apart, outbox);
+            self.file(number, bytes, &stat, is_link, given.keep_apart);
         }
         None
     }
 
     fn folder(&mut self, number: u32, path: &[u8], stat: &Stat) -> Option<Folder> {
-        if !self.list_folders {
+        if self.walk.max_depth == Some(0) {
             self.left_out.filtered += 1;
             return None;
         }
         let name = CString::new(path).ok()?;
         // One that cannot be opened is added, so that whoever comes to list it says why.
         let fd = open::folder_handle(open::CWD, &name).ok();
-        let met = fd.and_then(|fd| met(&self.dirs.read(), stat, fd.as_fd()));
+        let met = fd.and_then(|fd| met(&self.walk.dirs, stat, fd.as_fd()));
         if met.is_some() {
             self.left_out.listed_before += 1;
             return None;
         }
         Some(Folder {
-            dir: self.dirs.write().add_root(path, number, stat),
+            dir: self.walk.dirs.write().add_root(path, number, stat),
             name: None,
             depth: 0,
             root_dev: stat.dev,
@@ -134,15 +160,7 @@ impl<'a> Roots<'a> {
         })
     }
 
-    fn file(
-        &mut self,
-        number: u32,
-        path: &[u8],
-        stat: &Stat,
-        is_link: bool,
-        keep_apart: bool,
-        outbox: &mut Outbox<'_>,
-    ) {
+    fn file(&mut self, number: u32, path: &[u8], stat: &Stat, is_link: bool, keep_apart: bool) {
         let cut = path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(cut);
         let key = (folder.to_vec(), if keep_apart { number } else { 0 });
@@ -157,13 +175,12 @@ impl<'a> Roots<'a> {
                     mount: 0,
                 };
                 let id = place.map_or(nowhere, |place| FolderId::from(&place));
-                let dir = self.dirs.write().add_unlisted(folder, number, id);
+                let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
                 *self.file_folders.entry(key).or_insert(dir)
             }
         };
         let mut file = found_file(stat, name);
         file.via_link = is_link;
-        self.files += 1;
         let place = Place {
             dir,
             root: number,
@@ -171,16 +188,22 @@ impl<'a> Roots<'a> {
         };
         match is_link {
             true => self.linked.push((place, path.to_owned(), file)),
-            false => push(outbox, place, path, file),
+            false => push(&mut self.outbox, place, path, file),
         }
     }
 
     /// Hands over the files that were named through links. Call it when all others are handed over.
-    pub fn hand_over_linked(&mut self, outbox: &mut Outbox<'_>) {
+    pub fn hand_over_linked(mut self) {
         for (place, path, file) in std::mem::take(&mut self.linked) {
-            push(outbox, place, &path, file);
+            self.pulse.ask_about(0, &path);
+            push(&mut self.outbox, place, &path, file);
         }
-        outbox.flush();
+        self.outbox.flush();
+    }
+
+    /// True if there are files that were named through links.
+    pub fn has_linked(&self) -> bool {
+        !self.linked.is_empty()
     }
 
     fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<Errno>) {
@@ -188,7 +211,7 @@ impl<'a> Roots<'a> {
             ProblemKind::LinkRoot => self.left_out.symlinks += 1,
             _ => self.left_out.unreadable += 1,
         }
-        self.observer.problem(Problem {
+        self.outbox.problem(Problem {
             path: path.to_owned(),
             kind,
             cause: cause.map(Into::into),
@@ -196,7 +219,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-fn push(outbox: &mut Outbox<'_>, place: Place, path: &[u8], file: FoundFile) {
+fn push(outbox: &mut Outbox, place: Place, path: &[u8], file: FoundFile) {
     let name = &path[path.len() - usize::from(file.name_len)..];
     outbox.push(place, name, file, || {
         let path = CString::new(path).ok()?;

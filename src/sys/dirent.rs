@@ -32,24 +32,30 @@ pub fn is_empty(folder: impl AsFd) -> Result<bool> {
     Ok(true)
 }
 
-/// Calls `each` with name, inode number and kind of every entry but `.` and `..`.
-///
-/// The kind is [`FileType::Unknown`] on file systems that do not tell.
-///
-/// # Errors
-/// What the kernel said when the listing broke off; entries seen before remain valid.
-pub fn list(
-    folder: impl AsFd,
-    buffer: &mut Buffer,
-    mut each: impl FnMut(&CStr, u64, FileType),
-) -> Result<()> {
-    let mut entries = RawDir::new(folder, &mut buffer.0);
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name != c"." && name != c".." {
-            each(name, entry.ino(), entry.file_type());
-        }
+/// A folder that is being listed.
+pub struct Entries<'buffer, F: AsFd>(RawDir<'buffer, F>);
+
+impl<'buffer, F: AsFd> Entries<'buffer, F> {
+    /// Lists an open folder from where it stands.
+    pub fn of(folder: F, buffer: &'buffer mut Buffer) -> Self {
+        Self(RawDir::new(folder, &mut buffer.0))
     }
-    Ok(())
+
+    /// Calls `each` with name, inode number and kind of every further entry but `.` and `..`, until it returns false;
+    /// true if there are no more.
+    ///
+    /// The kind is [`FileType::Unknown`] on file systems that do not tell.
+    ///
+    /// # Errors
+    /// What the kernel said when the listing broke off; entries seen before remain valid.
+    pub fn each(&mut self, mut each: impl FnMut(&CStr, u64, FileType) -> bool) -> Result<bool> {
+        while let Some(entry) = self.0.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name != c"." && name != c".." && !each(name, entry.ino(), entry.file_type()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }

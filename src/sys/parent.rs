@@ -60,8 +60,14 @@ fn split(path: &[u8]) -> (&[u8], &[u8]) {
 
 fn below(at: &OwnedFd, part: &[u8]) -> Result<OwnedFd> {
     let name = std::ffi::CString::new(part).map_err(|_| Errno::INVAL)?;
-    match folder(at, &name, ResolveFlags::NO_SYMLINKS) {
-        Err(Errno::NOSYS | Errno::PERM) => one_by_one(at, part),
+    open_below(at, &name)
+}
+
+/// Opens a folder below an open one as a starting point for other calls; its path is relative and no link on it is
+/// followed. The path must not be longer than the kernel takes at once.
+pub fn open_below(at: impl AsFd, path: &CStr) -> Result<OwnedFd> {
+    match folder(&at, path, ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS | Errno::PERM) => one_by_one(&at, path.to_bytes()),
         opened => opened,
     }
 }
@@ -85,7 +91,7 @@ const FLAGS: OFlags = OFlags::PATH
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-fn one_by_one(at: &OwnedFd, path: &[u8]) -> Result<OwnedFd> {
+fn one_by_one(at: impl AsFd, path: &[u8]) -> Result<OwnedFd> {
     let mut here = rustix::io::fcntl_dupfd_cloexec(at, 0)?;
     for part in path.split(|&b| b == b'/').filter(|part| !part.is_empty()) {
         let name = std::ffi::CString::new(part).map_err(|_| Errno::INVAL)?;
@@ -129,6 +135,7 @@ mod tests {
         std::fs::create_dir_all(real.join("a/b")).expect("folders");
         std::os::unix::fs::symlink("a", real.join("link")).expect("a link");
         let at = open(real.as_os_str().as_bytes()).expect("the folder");
+        let one_by_one = |at: &OwnedFd, path: &[u8]| one_by_one(at, path);
         for open in [below, one_by_one] {
             assert!(open(&at, b"a/b").is_ok());
             assert_eq!(open(&at, b"link/b").err(), Some(Errno::LOOP));

@@ -9,6 +9,7 @@
 )]
 
 pub mod chain;
+pub mod daemon;
 pub mod oracle;
 pub mod people;
 pub mod real;

@@ -213,6 +213,22 @@ fn forbid_io_uring() -> [libc::sock_filter; 5] {
     ]
 }
 
+/// Waits for a run that was spawned; a hang fails the test.
+pub fn finish(mut child: Child, patience: Duration) -> Run {
+    thread::scope(|scope| {
+        let stdout = child.stdout.take();
+        let stdout = scope.spawn(move || read_all(stdout));
+        let stderr = child.stderr.take();
+        let stderr = scope.spawn(move || read_all(stderr));
+        let status = wait(&mut child, patience);
+        Run {
+            status,
+            stdout: stdout.join().expect("stdout can be read"),
+            stderr: stderr.join().expect("stderr can be read"),
+        }
+    })
+}
+
 fn read_all(stream: Option<impl Read>) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut stream) = stream {

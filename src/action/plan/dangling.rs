@@ -12,6 +12,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::scan::MOST_NAMES;
 use crate::scan::filter::{Filter, Verdict};
 use crate::sys::statfs;
 
@@ -85,7 +86,8 @@ impl Search {
         if looked.insert(self.hasher.hash_one(folder)) {
             let folder = Path::new(std::ffi::OsStr::from_bytes(folder));
             let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
-            let entries = entries.into_iter().filter_map(Result::ok);
+            let entries = entries.into_iter().take(MOST_NAMES as usize);
+            let entries = entries.filter_map(Result::ok);
             entries.for_each(|entry| self.entry(&entry));
         }
     }
@@ -125,7 +127,7 @@ impl Search {
                 || (is_wanted(filter, entry) && !is_pseudo(entry, &mut pseudo))
         });
         if deepest > 0 {
-            let entries = entries.filter_map(Result::ok);
+            let entries = entries.take(MOST_NAMES as usize).filter_map(Result::ok);
             entries.for_each(|entry| self.entry(&entry));
         }
     }

@@ -11,8 +11,7 @@ mod tests;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crossbeam_channel::Sender;
@@ -20,7 +19,7 @@ use rustix::io::Errno;
 
 use crate::executor::fold::Fold;
 use crate::executor::holes::Holes;
-use crate::executor::reader::{Reader, expected, is_expected};
+use crate::executor::reader::{Reader, Signs, expected, is_expected};
 use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
 
 use crate::hash::PlacesDigest;
@@ -144,7 +143,7 @@ fn compare<F: Fold>(
     answers: &mut Vec<Completion<F::Digest>>,
 ) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
-    let stop = Arc::clone(&reader.settings.stop);
+    let signs = reader.signs.clone();
     if files.len() == 1 {
         return settle(&files, 0, answers);
     }
@@ -156,7 +155,7 @@ fn compare<F: Fold>(
         classes: vec![files],
     };
     let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
-    all.run(&mut buffers, &stop, answers);
+    all.run(&mut buffers, &signs, answers);
 }
 
 /// Files that were equal to each other as far as they were read.
@@ -176,7 +175,7 @@ impl<'a> Comparison<'a> {
     fn run<D: Send>(
         mut self,
         buffers: &mut [Vec<u8>; 2],
-        stop: &AtomicBool,
+        signs: &Signs,
         answers: &mut Vec<Completion<D>>,
     ) {
         while !self.classes.is_empty()
@@ -186,7 +185,7 @@ impl<'a> Comparison<'a> {
             let mut split = Vec::new();
             let mut is_read = false;
             for mut class in std::mem::take(&mut self.classes) {
-                if !stop.load(Ordering::Relaxed) && is_common_hole(&mut class, offset, want) {
+                if !signs.stopped() && is_common_hole(&mut class, offset, want) {
                     split.push(class);
                     continue;
                 }
@@ -196,7 +195,7 @@ impl<'a> Comparison<'a> {
                     offset,
                     piece: &mut piece[..want],
                     first: &mut first[..want],
-                    stop,
+                    signs,
                 };
                 let failed = block.split(class, &mut split);
                 answers.extend(
@@ -215,7 +214,7 @@ impl<'a> Comparison<'a> {
             }
             let threads = self.threads();
             if threads > 1 {
-                return self.each_on_its_own(threads, stop, answers);
+                return self.each_on_its_own(threads, signs, answers);
             }
         }
         for class in self.classes {
@@ -236,7 +235,7 @@ impl<'a> Comparison<'a> {
     fn each_on_its_own<D: Send>(
         self,
         threads: usize,
-        stop: &AtomicBool,
+        signs: &Signs,
         answers: &mut Vec<Completion<D>>,
     ) {
         let queue = Mutex::new(self.classes.into_iter());
@@ -252,7 +251,7 @@ impl<'a> Comparison<'a> {
                     classes: vec![class],
                     ..self
                 };
-                alone.run(&mut buffers, stop, &mut own);
+                alone.run(&mut buffers, signs, &mut own);
             }
             let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
             merged.append(&mut own);

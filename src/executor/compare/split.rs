@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use rustix::io::Errno;
 
-use crate::executor::reader::refused;
+use crate::executor::reader::{Signs, refused};
 use crate::executor::task::{Failure, Task};
 use crate::sys::{pread, sysinfo};
 
@@ -37,7 +36,7 @@ pub struct Block<'b> {
     /// For the blocks of the others, as long.
     pub piece: &'b mut [u8],
     /// Set when no more is to be read.
-    pub stop: &'b AtomicBool,
+    pub signs: &'b Signs,
 }
 
 /// What files with equal blocks have in common that are unlike the first one's.
@@ -88,7 +87,7 @@ impl Block<'_> {
         let mut seen = Seen::default();
         let mut next_of_kin = None;
         while let Some(mut file) = next_of_kin.take().or_else(|| files.next()) {
-            match read(&mut file, self.offset, self.first, self.stop) {
+            match read(&mut file, self.offset, self.first, self.signs) {
                 Ok(()) => {
                     seen.like_first.push(file);
                     break;
@@ -96,14 +95,14 @@ impl Block<'_> {
                 Err(failure) => next_of_kin = file.fail(failure, failed),
             }
         }
-        let (offset, first, stop) = (self.offset, &*self.first, self.stop);
+        let (offset, first, signs) = (self.offset, &*self.first, self.signs);
         let threads = threads_for(files.len());
         // Handed out one by one: threads that could not be started leave nothing undone.
         let queue = Mutex::new(files);
         let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
         let merged = Mutex::new(&mut seen);
         let work = |piece: &mut [u8]| {
-            let own = look(next, first, offset, piece, stop, key);
+            let own = look(next, first, offset, piece, signs, key);
             let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
             merged.add(own);
         };
@@ -171,13 +170,13 @@ fn look<'a>(
     first: &[u8],
     offset: u64,
     piece: &mut [u8],
-    stop: &AtomicBool,
+    signs: &Signs,
     key: fn(&[u8], &[u8]) -> Key,
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     let mut next_of_kin = None;
     while let Some(mut file) = next_of_kin.take().or_else(&next) {
-        match read(&mut file, offset, piece, stop) {
+        match read(&mut file, offset, piece, signs) {
             Ok(()) if piece == first => seen.like_first.push(file),
             Ok(()) => seen.others.push((key(piece, first), file)),
             Err(failure) => next_of_kin = file.fail(failure, &mut seen.failed),
@@ -207,13 +206,8 @@ fn digest(piece: &[u8], _first: &[u8]) -> Key {
     *blake3::hash(piece).as_bytes()
 }
 
-fn read(
-    file: &mut File<'_>,
-    offset: u64,
-    piece: &mut [u8],
-    stop: &AtomicBool,
-) -> Result<(), Failure> {
-    if stop.load(Ordering::Relaxed) {
+fn read(file: &mut File<'_>, offset: u64, piece: &mut [u8], signs: &Signs) -> Result<(), Failure> {
+    if signs.stopped() {
         return Err(Failure::Refused(Errno::CANCELED));
     }
     if file.holes.cover(&file.fd, offset, piece.len() as u64) {

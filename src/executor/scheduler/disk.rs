@@ -73,6 +73,11 @@ impl<F: Fold> Disk<F> {
         self.waiting.push(position, waiting);
     }
 
+    /// How many requests wait here.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// True if nothing waits here.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()

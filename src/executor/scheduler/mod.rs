@@ -46,6 +46,8 @@ pub struct Scheduler<F: Fold> {
     volumes: Vec<Volume>,
     random: Pool<F>,
     sequential: Pool<F>,
+    /// Random and sequential pools of single volumes.
+    own: HashMap<usize, (Pool<F>, Pool<F>)>,
     disks: Vec<Disk<F>>,
     disk_names: HashMap<Arc<str>, usize>,
     done: Sender<Vec<Completion<F::Digest>>>,
@@ -71,17 +73,11 @@ impl<F: Fold> Scheduler<F> {
     /// A scheduler without volumes.
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
-        let pool = |name, slots| {
-            let shape = Shape {
-                slots,
-                slot_size: RANDOM_SLOT,
-                window: Window::NONE,
-            };
-            Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
-        };
+        let (random, sequential) = pools(&settings, &fold, &done);
         Self {
-            random: pool("random", 1),
-            sequential: pool("sequential", 1).with_team(settings.part.map(Team::new)),
+            random,
+            sequential,
+            own: HashMap::new(),
             volumes: Vec::new(),
             disks: Vec::new(),
             disk_names: HashMap::new(),
@@ -100,6 +96,12 @@ impl<F: Fold> Scheduler<F> {
     /// Adds a volume that lies on this device and returns its number.
     pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> usize {
         self.settings.budgets.add_volume(device);
+        if lane == Lane::OwnPools {
+            let (mut random, mut sequential) = pools(&self.settings, &self.fold, &self.done);
+            random.widen(limits.random_threads, limits.depth);
+            sequential.widen(limits.sequential_threads, 0);
+            self.own.insert(self.volumes.len(), (random, sequential));
+        }
         let disk = self.make_ready(lane, limits);
         self.volumes.push(Volume::new(disk, limits));
         self.volumes.len() - 1
@@ -124,6 +126,7 @@ impl<F: Fold> Scheduler<F> {
     /// to be one.
     fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<usize> {
         match lane {
+            Lane::OwnPools => None,
             Lane::Pools => {
                 self.random.widen(limits.random_threads, limits.depth);
                 self.sequential.widen(limits.sequential_threads, 0);
@@ -246,18 +249,22 @@ impl<F: Fold> Scheduler<F> {
     /// Hands over as much as the devices have room for.
     pub fn dispatch(&mut self, asker: &mut dyn Asker) {
         for (v, volume) in self.volumes.iter_mut().enumerate() {
+            let (random, sequential) = match self.own.get_mut(&v) {
+                Some((random, sequential)) => (random, sequential),
+                None => (&mut self.random, &mut self.sequential),
+            };
             for bulk in [false, true] {
                 while let Some(batch) = volume.next_batch(v, bulk, asker) {
                     self.in_flight += batch.tasks.len();
                     match batch.kind == Kind::Bulk {
-                        true => self.sequential.send(batch),
-                        false => self.random.send(batch),
+                        true => sequential.send(batch),
+                        false => random.send(batch),
                     }
                 }
             }
             while let Some(batch) = volume.next_group(v, asker) {
                 self.in_flight += batch.tasks.len();
-                self.sequential.send(batch);
+                sequential.send(batch);
             }
         }
         for (d, disk) in self.disks.iter_mut().enumerate() {
@@ -356,13 +363,50 @@ impl<F: Fold> Scheduler<F> {
         })
     }
 
+    /// Requests that wait or are in flight.
+    pub fn outstanding(&self) -> usize {
+        let waiting = self.volumes.iter().map(Volume::waiting).sum::<usize>();
+        self.in_flight + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
+    }
+
+    /// Has others work in the place of a thread that gets no answer.
+    pub fn add_hands(&mut self) {
+        self.random.add_hand();
+        self.sequential.add_hand();
+    }
+
+    /// Leaves all threads to themselves: they end when they have what they wait for.
+    pub fn leave(self) {}
+
     /// Ends all threads. Call it when nothing is in flight.
     pub fn join(self) {
         self.random.join();
         self.sequential.join();
+        for (random, sequential) in self.own.into_values() {
+            random.join();
+            sequential.join();
+        }
         for disk in self.disks {
             disk.pool.join();
         }
         self.settings.behind.join();
     }
+}
+
+/// A pool for scattered reads and one for whole files, of a thread each so far.
+fn pools<F: Fold>(
+    settings: &Settings,
+    fold: &F,
+    done: &Sender<Vec<Completion<F::Digest>>>,
+) -> (Pool<F>, Pool<F>) {
+    let pool = |name, slots| {
+        let shape = Shape {
+            slots,
+            slot_size: RANDOM_SLOT,
+            window: Window::NONE,
+        };
+        Pool::new(name, 1, shape, settings.clone(), fold.clone(), done.clone())
+    };
+    let team = settings.part.map(Team::new);
+    (pool("random", 1), pool("sequential", 1).with_team(team))
 }

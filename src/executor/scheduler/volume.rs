@@ -31,6 +31,8 @@ pub(super) const AHEAD: usize = 2;
 pub enum Lane {
     /// The pools, in order of arrival.
     Pools,
+    /// Pools of its own, in order of arrival: a server or a daemon that does not answer must keep nobody else waiting.
+    OwnPools,
     /// An executor of its own for the disk of this name, in order of position.
     Disk(Arc<str>),
 }
@@ -215,6 +217,12 @@ impl Volume {
     /// Takes requests for files that are to be compared with each other.
     pub fn push_group(&mut self, group: Vec<Request>) {
         self.groups.push_back(group);
+    }
+
+    /// How many requests wait here.
+    pub fn waiting(&self) -> usize {
+        let groups: usize = self.groups.iter().map(Vec::len).sum();
+        self.random.waiting.len() + self.bulk.waiting.len() + groups
     }
 
     /// True if nothing waits here.

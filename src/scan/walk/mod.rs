@@ -11,16 +11,17 @@ mod walker;
 
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use crossbeam_channel::Sender;
 
-use crate::event::{LeftOut, Observer};
+use crate::event::LeftOut;
 use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
+use crate::pulse::{Pulse, Subject, Ward};
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
+use crate::scan::hands::Hands;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
@@ -28,30 +29,32 @@ use crate::sys::stat::Stat;
 
 use walker::Walker;
 
-/// What and how to walk.
-pub struct Walk<'a> {
+/// What and how to walk. It is shared with walkers that may never come back.
+pub struct Walk {
     /// Where folders are entered.
-    pub dirs: &'a SharedDirs,
+    pub dirs: Arc<SharedDirs>,
     /// Which entries take part.
-    pub filter: &'a Filter,
+    pub filter: Filter,
     /// Deepest level that is listed.
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
     /// List folders again that changed after they were listed: the answer depends on having seen every file.
     pub list_again: bool,
+    /// Roots must be what they were when they were looked at first.
+    pub tied_roots: bool,
     /// Names of ignore files to obey.
-    pub ignore_files: &'a [String],
-    /// Who walks what; the last crew takes what is no other's.
-    pub crews: &'a [Crew],
+    pub ignore_files: Vec<String>,
     /// Folders that each walker may keep open.
     pub open_folders: usize,
-    /// Who hears of problems.
-    pub observer: &'a dyn Observer,
+    /// Where each walker's signs of life are looked after.
+    pub ward: Arc<Ward>,
     /// Set when the walk is to end.
-    pub stop: &'a AtomicBool,
-    /// Counts files as they are found.
-    pub files: &'a AtomicU64,
+    pub stop: Arc<AtomicBool>,
+    /// Folders on devices that do not answer: whether they do after all is seen when all others are done.
+    pub aside: Mutex<Vec<Folder>>,
+    /// Set when memory is nearly used up.
+    pub full: AtomicBool,
 }
 
 /// Walkers that keep to some devices.
@@ -98,49 +101,103 @@ pub enum Left {
 /// listed again may have left another one that was looked at just before.
 pub const LISTED_AGAIN: usize = 2;
 
-impl Walk<'_> {
+impl Walk {
     /// Walks all folders.
-    pub fn run(&self, roots: Vec<Folder>, to: &Sender<ScanMessage>) -> Walked {
-        let mut walked = self.round(roots, Round::First, to);
+    pub fn run(
+        self: &Arc<Self>,
+        roots: Vec<Folder>,
+        crews: &[Crew],
+        to: &Sender<ScanMessage>,
+    ) -> Walked {
+        let mut walked = self.round(roots, Round::First, crews, to);
         if self.list_again {
             for _ in 0..LISTED_AGAIN {
                 let folders = once_each(std::mem::take(&mut walked.listed));
                 let changed_before = walked.changed.len();
-                walked.add(self.round(folders, Round::Again, to));
+                walked.add(self.round(folders, Round::Again, crews, to));
                 if walked.changed.len() == changed_before {
                     return walked;
                 }
             }
             let folders = once_each(std::mem::take(&mut walked.listed));
-            walked.add(self.round(folders, Round::Last, to));
+            walked.add(self.round(folders, Round::Last, crews, to));
         }
         walked
     }
 
-    fn round(&self, folders: Vec<Folder>, round: Round, to: &Sender<ScanMessage>) -> Walked {
-        let queue = Queue::new(self.crews.iter().map(|crew| (crew.first, crew.most)));
+    fn round(
+        self: &Arc<Self>,
+        mut folders: Vec<Folder>,
+        round: Round,
+        crews: &[Crew],
+        to: &Sender<ScanMessage>,
+    ) -> Walked {
+        let mut total = Walked::default();
+        while !folders.is_empty() {
+            let is_over = self.walk(folders, round, crews, to, &mut total);
+            folders = self.take_aside();
+            if is_over {
+                total.left_out.unanswered += folders.len() as u64;
+                break;
+            }
+        }
+        total
+    }
+
+    fn take_aside(&self) -> Vec<Folder> {
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *aside)
+    }
+
+    /// Walks as far as file systems answer; true if the walk was told to end.
+    fn walk(
+        self: &Arc<Self>,
+        folders: Vec<Folder>,
+        round: Round,
+        crews: &[Crew],
+        to: &Sender<ScanMessage>,
+        total: &mut Walked,
+    ) -> bool {
+        let queue = Arc::new(Queue::new(crews.iter().map(|crew| (crew.first, crew.most))));
         for folder in folders {
             let own = |crew: &Crew| crew.devices.contains(&folder.root_dev);
-            let last = self.crews.len().saturating_sub(1);
-            queue.push(self.crews.iter().position(own).unwrap_or(last), folder);
+            let last = crews.len().saturating_sub(1);
+            queue.push(crews.iter().position(own).unwrap_or(last), folder);
         }
-        let most: usize = self.crews.iter().map(|crew| crew.most.max(1)).sum();
-        let total = Mutex::new(Walked::default());
-        let walk = || {
-            let mut walker = Walker::new(self, round, &queue, to);
-            walker.work();
-            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
-            total.add(walker.walked);
+        let most: usize = crews.iter().map(|crew| crew.most.max(1)).sum();
+        let mut hands = Hands::new(&self.ward, &self.stop);
+        let mut pulses = Vec::new();
+        let walker = |pulse: &Arc<Pulse>| Walker::new(self, round, &queue, to, pulse);
+        let start = |hands: &mut Hands<Walked>| {
+            let pulse = self.ward.admit(Subject::Folder);
+            let walker = walker(&pulse);
+            // With fewer threads than wished for, those that run do the work.
+            hands
+                .start("walk", &pulse, || walker.work())
+                .then_some(pulse)
         };
-        thread::scope(|scope| {
-            for _ in 1..most {
-                let named = thread::Builder::new().name("walk".to_owned());
-                // With fewer threads than wished for, those that run do the work.
-                let _ignored = named.spawn_scoped(scope, walk);
+        pulses.extend((0..most).map_while(|_| start(&mut hands)));
+        if hands.at_work() == 0 {
+            let pulse = self.ward.admit(Subject::Folder);
+            total.add(walker(&pulse).work());
+            pulse.rest();
+        }
+        while let Some(walked) = hands.next(|hands| {
+            if hands.is_over() {
+                return queue.stop();
             }
-            walk();
-        });
-        total.into_inner().unwrap_or_else(PoisonError::into_inner)
+            // In the place of one that waits for a file system another one walks the others.
+            let stuck = pulses.iter().position(|pulse| pulse.is_silent());
+            if let Some(stuck) = stuck {
+                pulses.swap_remove(stuck);
+                queue.allow_extra();
+                pulses.extend(start(hands));
+            }
+        }) {
+            total.add(walked);
+        }
+        total.left_out.unanswered += hands.at_work() as u64 + queue.left();
+        hands.is_over()
     }
 }
 
@@ -176,7 +233,8 @@ pub struct Walked {
 }
 
 impl Walked {
-    fn add(&mut self, mut other: Self) {
+    /// Adds what another one brings.
+    pub fn add(&mut self, mut other: Self) {
         self.folders += other.folders;
         self.left_out.add(&other.left_out);
         self.listed.append(&mut other.listed);

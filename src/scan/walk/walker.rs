@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,12 +13,14 @@ use rustix::io::Errno;
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FolderId};
+use crate::pulse::Pulse;
 use crate::scan::enter::{
     Entered, enter, enter_again, is_placeholder, is_same_place, numbering_of_name,
 };
 use crate::scan::filter::Verdict;
 use crate::scan::found::{Outbox, Place, ScanMessage};
 use crate::scan::ignore_file::{self, IgnoreRules};
+use crate::scan::limits;
 use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
@@ -27,50 +29,74 @@ use crate::sys::{dirent, open, rusage, stat, statfs};
 
 use super::{Folder, Left, Round, Walk, Walked, count, found_file, path_of};
 
+/// What holds for all entries of a folder.
+struct Here {
+    dir: DirId,
+    root: u32,
+    rules: Option<Arc<IgnoreRules>>,
+    needs_path: bool,
+    /// Folders in it are listed.
+    deeper: bool,
+}
+
 /// A thread that lists folders.
-pub struct Walker<'a> {
-    walk: &'a Walk<'a>,
-    queue: &'a Queue<Folder>,
-    outbox: Outbox<'a>,
+pub struct Walker {
+    walk: Arc<Walk>,
+    queue: Arc<Queue<Folder>>,
+    outbox: Outbox,
+    pulse: Arc<Pulse>,
     handles: DirHandles,
     buffer: dirent::Buffer,
     listing: Listing,
     below: Vec<Folder>,
     path: Vec<u8>,
     round: Round,
-    /// What it found.
-    pub walked: Walked,
+    /// Names met since it was looked how much memory is left.
+    unlooked: u64,
+    walked: Walked,
 }
 
-impl<'a> Walker<'a> {
+impl Walker {
     /// Nothing listed yet.
     pub fn new(
-        walk: &'a Walk<'a>,
+        walk: &Arc<Walk>,
         round: Round,
-        queue: &'a Queue<Folder>,
-        to: &'a Sender<ScanMessage>,
+        queue: &Arc<Queue<Folder>>,
+        to: &Sender<ScanMessage>,
+        pulse: &Arc<Pulse>,
     ) -> Self {
         Self {
-            walk,
-            queue,
-            outbox: Outbox::new(to),
+            walk: Arc::clone(walk),
+            queue: Arc::clone(queue),
+            outbox: Outbox::new(to, pulse),
+            pulse: Arc::clone(pulse),
             handles: DirHandles::new(walk.open_folders),
             buffer: dirent::Buffer::default(),
             listing: Listing::default(),
             below: Vec::new(),
             path: Vec::new(),
             round,
+            unlooked: 0,
             walked: Walked::default(),
         }
     }
 
-    /// Lists folders until there are none.
-    pub fn work(&mut self) {
+    /// Lists folders until there are none; says what it found.
+    pub fn work(mut self) -> Walked {
         let mut waits = rusage::thread_waits();
-        while let Some((crew, folder)) = self.queue.take(|| self.outbox.flush()) {
-            if self.walk.stop.load(Ordering::Relaxed) {
+        loop {
+            self.pulse.rest();
+            let outbox = &mut self.outbox;
+            let taken = self.queue.take(|| {
+                outbox.flush();
+                outbox.rest();
+            });
+            let Some((crew, folder)) = taken else { break };
+            let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
+            self.pulse.ask_about(folder.dir.0, name);
+            if self.is_stopped() {
                 self.queue.stop();
-            } else {
+            } else if !self.is_put_aside(&folder) {
                 self.visit(folder);
             }
             if self.queue.done(crew, &mut self.below) && self.round == Round::First {
@@ -83,6 +109,24 @@ impl<'a> Walker<'a> {
             waits = rusage::thread_waits();
         }
         self.outbox.flush();
+        self.walked
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.walk.stop.load(Ordering::Relaxed) || self.walk.full.load(Ordering::Relaxed)
+    }
+
+    /// Puts a folder aside whose device does not answer.
+    fn is_put_aside(&self, folder: &Folder) -> bool {
+        let walk = &self.walk;
+        let is_silent = || walk.ward.is_silent(walk.dirs.read().identity(folder.dir).0);
+        if !walk.ward.any_devices() || !is_silent() {
+            return false;
+        }
+        let aside = walk.aside.lock();
+        let mut aside = aside.unwrap_or_else(PoisonError::into_inner);
+        aside.push(folder.clone());
+        true
     }
 
     fn visit(&mut self, folder: Folder) {
@@ -94,6 +138,10 @@ impl<'a> Walker<'a> {
         match self.enter(&folder) {
             Ok(Some((dir, fd, stat))) => self.list_and_note(dir, fd, &stat, folder),
             Ok(None) => {}
+            Err(Errno::STALE) if folder.name.is_none() && self.walk.tied_roots => {
+                self.walked.left_out.unreadable += 1;
+                self.tell(folder.dir, None, ProblemKind::ReplacedRoot, None);
+            }
             Err(e) => self.unreadable(&folder, ProblemKind::UnreadableFolder, e),
         }
     }
@@ -140,9 +188,10 @@ impl<'a> Walker<'a> {
         let dir = match is_this {
             true => dir,
             // Something was mounted there or unmounted, which no folder's times tell.
-            false => match enter_again(self.walk.dirs, dir, &stat, fd.as_fd()) {
+            false => match enter_again(&self.walk.dirs, dir, &stat, fd.as_fd()) {
                 Entered::New(dir) => dir,
                 Entered::Before(_) => return,
+                Entered::OneOfTooMany => return self.too_many_alike(dir, None),
             },
         };
         // What is left out was counted when the folder was listed for the first time.
@@ -155,7 +204,7 @@ impl<'a> Walker<'a> {
     /// Looks whether a folder that was passed over is still the one that it was.
     fn pass_again(&mut self, folder: Folder, id: FolderId) {
         let Some(name) = &folder.name else { return };
-        let here = self.handles.get(folder.dir, self.walk.dirs);
+        let here = self.handles.get(folder.dir, &self.walk.dirs);
         let here = here.and_then(|above| stat::entry(above, name));
         if here.is_ok_and(|here| FolderId::from(&here) == id) {
             return self.walked.listed.push(folder);
@@ -172,13 +221,14 @@ impl<'a> Walker<'a> {
     }
 
     fn open_again(&self, dir: DirId) -> rustix::io::Result<OwnedFd> {
-        let handle = self.walk.dirs.read().open(dir)?;
+        let handle = self.walk.dirs.open(dir)?;
         open::folder_following(handle.as_fd(), c".")
     }
 
     /// Opens a folder and gives it a number; nothing if it is not to be listed.
     fn enter(&mut self, folder: &Folder) -> rustix::io::Result<Option<(DirId, OwnedFd, Stat)>> {
-        let dirs = self.walk.dirs;
+        let walk = Arc::clone(&self.walk);
+        let dirs = &*walk.dirs;
         let Some(name) = &folder.name else {
             // A root has its number already, and may be reached through a link.
             let fd = self.open_again(folder.dir)?;
@@ -215,6 +265,10 @@ impl<'a> Walker<'a> {
         }
         match enter(dirs, folder.dir, name.to_bytes(), &here, fd.as_fd()) {
             Entered::New(dir) => Ok(Some((dir, fd, here))),
+            Entered::OneOfTooMany => {
+                self.too_many_alike(folder.dir, Some(name));
+                Ok(None)
+            }
             Entered::Before(_) => {
                 self.walked.left_out.listed_before += u64::from(self.round == Round::First);
                 if self.walk.list_again {
@@ -226,6 +280,11 @@ impl<'a> Walker<'a> {
                 Ok(None)
             }
         }
+    }
+
+    fn too_many_alike(&mut self, dir: DirId, name: Option<&CStr>) {
+        self.walked.left_out.unreadable += 1;
+        self.tell(dir, name, ProblemKind::TooManyAlike, None);
     }
 
     fn vanished(&mut self, folder: &Folder, name: &CStr) {
@@ -248,8 +307,9 @@ impl<'a> Walker<'a> {
     fn open_patiently(&mut self, above: DirId, name: &CStr) -> rustix::io::Result<OwnedFd> {
         for attempt in 0..1000 {
             self.handles.close_all();
+            self.pulse.beat();
             thread::sleep(Duration::from_millis(attempt.min(10)));
-            let handle = self.handles.get(above, self.walk.dirs);
+            let handle = self.handles.get(above, &self.walk.dirs);
             match handle.and_then(|above| open::folder(above, name)) {
                 Err(Errno::MFILE | Errno::NFILE) => {}
                 other => return other,
@@ -260,24 +320,73 @@ impl<'a> Walker<'a> {
 
     fn list(&mut self, dir: DirId, fd: &OwnedFd, folder: &Folder) {
         self.walked.folders += 1;
+        let walk = Arc::clone(&self.walk);
         let mut listing = std::mem::take(&mut self.listing);
-        listing.clear();
-        let ended = dirent::list(fd, &mut self.buffer, |name, ino, kind| {
-            listing.push(name, ino, kind);
-        });
-        if let Err(e) = ended {
-            self.unreadable_dir(dir, e);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut entries = dirent::Entries::of(fd, &mut buffer);
+        let (mut names, mut here) = (0, None);
+        loop {
+            listing.clear();
+            let (pulse, stop) = (&*self.pulse, &*walk.stop);
+            let ended = entries.each(|name, ino, kind| {
+                listing.push(name, ino, kind);
+                pulse.beat();
+                !listing.is_full() && !stop.load(Ordering::Relaxed)
+            });
+            let ended = ended.unwrap_or_else(|e| {
+                self.unreadable_dir(dir, e);
+                true
+            });
+            let here = here.get_or_insert_with(|| self.here(dir, fd, folder, &listing, ended));
+            self.portion(fd, folder, here, &mut listing);
+            let met = listing.entries().len() as u64;
+            names += met;
+            let is_short = self.is_memory_short(dir, met);
+            if ended || is_short || self.is_stopped() || self.is_too_much(dir, names) {
+                break;
+            }
         }
-        let rules = self.rules_of(dir, fd, folder, &listing);
+        (self.listing, self.buffer) = (listing, buffer);
+    }
+
+    /// What holds for all entries of a folder, of which these are the first; all of them if `is_whole`.
+    fn here(
+        &mut self,
+        dir: DirId,
+        fd: &OwnedFd,
+        folder: &Folder,
+        listing: &Listing,
+        is_whole: bool,
+    ) -> Here {
+        let rules = self.rules_of(dir, fd, folder, listing, is_whole);
         let needs_path = self.walk.filter.needs_path() || rules.is_some();
         if needs_path {
             self.walk.dirs.read().path(dir, &mut self.path);
         }
-        let deeper = self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max);
-        let root = self.walk.dirs.read().root(dir);
-        let mut found = 0;
+        Here {
+            dir,
+            root: self.walk.dirs.read().root(dir),
+            deeper: self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max),
+            rules,
+            needs_path,
+        }
+    }
+
+    /// Looks at some of a folder's entries.
+    fn portion(&mut self, fd: &OwnedFd, folder: &Folder, here: &Here, listing: &mut Listing) {
+        let &Here {
+            dir,
+            root,
+            deeper,
+            needs_path,
+            ref rules,
+        } = here;
         listing.sort();
         for &entry in listing.entries() {
+            if self.walk.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            self.pulse.beat();
             let name = listing.name(entry);
             let kind = match entry.kind {
                 FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
@@ -300,7 +409,10 @@ impl<'a> Walker<'a> {
                 continue;
             }
             if !is_folder {
-                found += u64::from(self.file(dir, root, fd.as_fd(), name));
+                self.file(dir, root, fd.as_fd(), name);
+            } else if folder.depth + 1 >= limits::DEPTH {
+                self.walked.left_out.unreadable += 1;
+                self.tell(dir, Some(name), ProblemKind::TooDeep, None);
             } else if deeper {
                 self.below.push(Folder {
                     dir,
@@ -314,8 +426,32 @@ impl<'a> Walker<'a> {
                 self.walked.left_out.filtered += 1;
             }
         }
-        self.walk.files.fetch_add(found, Ordering::Relaxed);
-        self.listing = listing;
+    }
+
+    /// True if a folder with so many names is not to be listed any further.
+    fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
+        if names >= limits::NAMES {
+            self.walked.left_out.unreadable += 1;
+            self.tell(dir, None, ProblemKind::TooManyNames, None);
+        }
+        names >= limits::NAMES
+    }
+
+    /// Ends the whole walk where memory is nearly used up.
+    fn is_memory_short(&mut self, dir: DirId, names: u64) -> bool {
+        self.unlooked += names;
+        if self.unlooked < limits::LOOK {
+            return false;
+        }
+        self.unlooked = 0;
+        if !limits::is_memory_short() {
+            return false;
+        }
+        if !self.walk.full.swap(true, Ordering::Relaxed) {
+            self.walked.left_out.unreadable += 1;
+            self.tell(dir, None, ProblemKind::MemoryShort, None);
+        }
+        true
     }
 
     fn wanted(
@@ -325,7 +461,7 @@ impl<'a> Walker<'a> {
         needs_path: bool,
         rules: Option<&IgnoreRules>,
     ) -> bool {
-        let filter = self.walk.filter;
+        let filter = &self.walk.filter;
         let mut verdict = filter.entry(name.to_bytes(), is_folder);
         if verdict == Verdict::Keep && needs_path {
             let prefix = self.path.len();
@@ -341,33 +477,28 @@ impl<'a> Walker<'a> {
         count(&mut self.walked.left_out, verdict)
     }
 
-    /// Looks a file up and hands it over; true if it takes part.
-    fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) -> bool {
+    /// Looks a file up and hands it over if it takes part.
+    fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) {
         let stat = match stat::entry(fd, name) {
             Ok(stat) => stat,
             // Gone since the listing.
             Err(Errno::NOENT) => {
                 self.walked.left_out.vanished += 1;
-                return false;
+                return;
             }
-            Err(e) => {
-                self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e);
-                return false;
-            }
+            Err(e) => return self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e),
         };
         if stat.kind != FileType::RegularFile {
-            return false;
+            return;
         }
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
-        let keep = count(&mut self.walked.left_out, verdict);
-        if keep {
+        if count(&mut self.walked.left_out, verdict) {
             let file = found_file(&stat, name.to_bytes());
             let dev = stat.dev;
             let numbering = || numbering_of_name(fd, name, false);
             self.outbox
                 .push(Place { dir, root, dev }, name.to_bytes(), file, numbering);
         }
-        keep
     }
 
     fn kind_of(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) -> FileType {
@@ -388,10 +519,13 @@ impl<'a> Walker<'a> {
         fd: &OwnedFd,
         folder: &Folder,
         listing: &Listing,
+        is_whole: bool,
     ) -> Option<Arc<IgnoreRules>> {
         let mut rules = folder.rules.clone();
-        for file in self.walk.ignore_files {
-            if !listing.contains(file.as_bytes()) {
+        let walk = Arc::clone(&self.walk);
+        for file in &walk.ignore_files {
+            let is_listed = listing.contains(file.as_bytes());
+            if !is_listed && is_whole {
                 continue;
             }
             let Ok(name) = CString::new(file.as_str()) else {
@@ -409,6 +543,8 @@ impl<'a> Walker<'a> {
                         self.tell(dir, Some(&name), ProblemKind::BadIgnoreFile, Some(cause));
                     }
                 }
+                // It may be among those that are listed later.
+                Err(Errno::NOENT) if !is_listed => {}
                 Err(e) => self.problem(dir, Some(&name), ProblemKind::UnreadableFile, e),
             }
         }
@@ -435,8 +571,8 @@ impl<'a> Walker<'a> {
         kind: ProblemKind,
         cause: Option<std::io::Error>,
     ) {
-        self.walk.observer.problem(Problem {
-            path: path_of(self.walk.dirs, dir, name),
+        self.outbox.problem(Problem {
+            path: path_of(&self.walk.dirs, dir, name),
             kind,
             cause,
         });

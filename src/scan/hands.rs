@@ -1,0 +1,105 @@
+//! Threads of a scan, which may never come back from a file system that does not answer.
+//!
+//! Nobody joins them. Whoever started them hears from each that ends, until all have ended or nobody waits any more for
+//! the rest.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+use crate::pulse::{Pulse, Ward};
+
+/// How often is looked whether anybody waits any more.
+pub const TICK: Duration = Duration::from_millis(50);
+
+/// What threads get to end by themselves that are told to: those that the kernel lets go are much faster.
+const GRACE: Duration = Duration::from_millis(400);
+
+/// Threads at work.
+pub struct Hands<T> {
+    ward: Arc<Ward>,
+    stop: Arc<AtomicBool>,
+    to: Sender<thread::Result<T>>,
+    ended: Receiver<thread::Result<T>>,
+    at_work: usize,
+    over_since: Option<Instant>,
+}
+
+impl<T: Send + 'static> Hands<T> {
+    /// None yet.
+    pub fn new(ward: &Arc<Ward>, stop: &Arc<AtomicBool>) -> Self {
+        let (to, ended) = unbounded();
+        Self {
+            ward: Arc::clone(ward),
+            stop: Arc::clone(stop),
+            to,
+            ended,
+            at_work: 0,
+            over_since: None,
+        }
+    }
+
+    /// Starts a thread; false if there is none to be had.
+    pub fn start(
+        &mut self,
+        name: &str,
+        pulse: &Arc<Pulse>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> bool {
+        let (to, pulse) = (self.to.clone(), Arc::clone(pulse));
+        let named = thread::Builder::new().name(name.to_owned());
+        let spawned = named.spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(work));
+            pulse.rest();
+            // Nobody listens any more only when nobody waits.
+            let _ignored = to.send(result);
+        });
+        self.at_work += usize::from(spawned.is_ok());
+        spawned.is_ok()
+    }
+
+    /// Threads at work.
+    pub fn at_work(&self) -> usize {
+        self.at_work
+    }
+
+    /// True if those at work are to end.
+    pub fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.ward.is_given_up()
+    }
+
+    /// What a thread brings that ends within a tick.
+    pub fn within_a_tick(&mut self) -> Option<T> {
+        match self.ended.recv_timeout(TICK) {
+            Ok(Ok(result)) => {
+                self.at_work -= 1;
+                Some(result)
+            }
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(_) => None,
+        }
+    }
+
+    /// What the next thread brings that ends; nothing if there is none, or nobody waits any more. `each_tick` is called
+    /// now and then while it takes long.
+    pub fn next(&mut self, mut each_tick: impl FnMut(&mut Self)) -> Option<T> {
+        while self.at_work > 0 {
+            let ended = self.within_a_tick();
+            if ended.is_some() {
+                return ended;
+            }
+            each_tick(self);
+            if self.is_over() {
+                let since = *self.over_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= GRACE {
+                    return None;
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,151 @@
+//! File systems that have no end or do not answer: a search of them ends all the same, with a line that says what is
+//! missing, and an interruption is heeded within moments. Root only.
+
+mod common;
+
+use std::process::Child;
+use std::thread;
+use std::time::Duration;
+
+use common::daemon::{Daemon, Shows};
+use common::run::Seekless;
+use common::{Run, Tree, noise, seekless};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A hang, not a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn mounted(tree: &Tree, shows: Shows) -> Daemon {
+    let place = tree.path("mounted");
+    std::fs::create_dir_all(&place).expect("a folder");
+    Daemon::mount(place, shows)
+}
+
+fn interrupted(run: Seekless, when: impl FnOnce(&Child)) -> Run {
+    let child = run.spawn();
+    when(&child);
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    common::run::finish(child, PATIENCE)
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn ctrl_c_ends_the_listing_of_a_folder_without_end() {
+    for shows in [Shows::EndlessFiles, Shows::EndlessFolders] {
+        let tree = Tree::new();
+        let daemon = mounted(&tree, shows);
+        let run = seekless(tree.root(), "find mounted");
+        let run = interrupted(run, |_| daemon.wait_for(2000));
+        run.exits(130);
+    }
+}
+
+/// Two equal files beside the place where the file system is mounted: others go on.
+fn with_neighbours() -> Tree {
+    Tree::new().copies(["beside/1", "beside/2"], noise(1, 5000))
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_in_a_folder_without_end_is_left_with_a_line() {
+    for one_number in [false, true] {
+        let tree = with_neighbours();
+        let _daemon = mounted(&tree, Shows::EndlessDepth { one_number });
+        let run = seekless(tree.root(), "find -f nul beside mounted").run();
+        let line = match one_number {
+            false => "more than 16,384 folders deep",
+            true => "more than 256 folders have the inode number of this one",
+        };
+        run.exits(1).says(line).finds(["beside/1 beside/2"]);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
+    // While it lists, and while it reads.
+    for reads in [false, true] {
+        let tree = with_neighbours();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 200,
+                size: 400_000,
+            },
+        );
+        match reads {
+            true => daemon.be_silent_after_reads(40),
+            false => daemon.be_silent(true),
+        }
+        for arguments in [
+            "find -f json beside mounted",
+            "find -f json -L beside mounted",
+        ] {
+            if reads && daemon.is_silent() {
+                daemon.be_silent(false);
+            }
+            let run = interrupted(seekless(tree.root(), arguments), |_| {
+                thread::sleep(Duration::from_millis(1500));
+            });
+            let run = run.exits(130);
+            assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn what_does_not_answer_is_named_and_not_waited_for() {
+    for reads in [false, true] {
+        let tree = with_neighbours();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 200,
+                size: 400_000,
+            },
+        );
+        match reads {
+            true => daemon.be_silent_after_reads(40),
+            false => daemon.be_silent(true),
+        }
+        let line = "find -f nul --patience 12 mounted beside";
+        let run = seekless(tree.root(), line).run();
+        let place = daemon.path().display();
+        let run = run
+            .exits(1)
+            .says(&format!("{place}: has not answered for 10 s"))
+            .says(&format!("{place}: did not answer"));
+        let named = run.stderr_text().matches("has not answered").count();
+        assert_eq!(named, 1, "{run}");
+        assert!(
+            run.sets().contains(
+                &common::sets(["beside/1 beside/2"])
+                    .into_iter()
+                    .next()
+                    .expect("one")
+            ),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_file_system_that_answers_again_is_searched_to_its_end() {
+    let tree = with_neighbours();
+    let shows = Shows::Files {
+        count: 50,
+        size: 400_000,
+    };
+    let daemon = mounted(&tree, shows);
+    daemon.be_silent(true);
+    let child = seekless(tree.root(), "find -f nul beside mounted").spawn();
+    thread::sleep(Duration::from_secs(12));
+    daemon.be_silent(false);
+    let run = common::run::finish(child, PATIENCE);
+    let run = run.exits(0).says("has not answered for 10 s");
+    let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [2, 50], "{run}");
+}
