@@ -4,9 +4,11 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod ground;
 mod outputs;
 mod outside;
 mod rival;
+mod swaps;
 
 /// The other process. Does nothing unless it was started as one.
 #[test]

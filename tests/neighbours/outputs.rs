@@ -253,7 +253,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
         }
         let mut swaps = 0;
         let mut written = 0;
-        for _ in 0..super::rounds(150) {
+        for _ in 0..super::rounds(60) {
             rival.work_on(
                 &[
                     (path("own/report"), path("own/link")),

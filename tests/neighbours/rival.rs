@@ -54,7 +54,7 @@ impl Rival {
         }
     }
 
-    /// Lets it work on these until [`Rival::stop`]; `pause` is how long it leaves each state at most.
+    /// Lets it work on these until [`Rival::stop`]; `pause` is how long it leaves them swapped at most.
     pub fn work_on(&mut self, couples: &[Couple], pause: Duration) {
         let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
         let words = couples.iter().flat_map(|(a, b)| [bytes(a), bytes(b)]);
@@ -125,27 +125,44 @@ pub fn work() {
     }
 }
 
+/// Swaps any of these, waits a little, swaps it back, and waits longer: long enough for a step to begin.
 fn swap(couples: &[(&Path, &Path)], is_mount: bool, pause: u64, stopped: &AtomicBool) -> u64 {
     let mut count = 0;
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ pause;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below.max(1)
+    };
+    let exchange = |one, other| renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok();
     while !stopped.load(Ordering::Relaxed) {
-        for &(one, other) in couples {
-            count += u64::from(match is_mount {
-                true => mount_bind(other, one).is_ok(),
-                false => renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok(),
-            });
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            let until = Instant::now() + Duration::from_nanos(seed % pause.max(1));
-            // A sleep is too long where a step takes microseconds.
-            while Instant::now() < until {
-                std::hint::spin_loop();
-            }
-            if is_mount {
-                let _ = unmount(one, UnmountFlags::DETACH);
-            }
+        let (one, other) = couples[random(couples.len() as u64) as usize];
+        let done = match is_mount {
+            true => mount_bind(other, one).is_ok(),
+            false => exchange(one, other),
+        };
+        wait(random(pause));
+        if done {
+            let back = match is_mount {
+                true => unmount(one, UnmountFlags::DETACH).is_ok(),
+                false => exchange(one, other),
+            };
+            count += 1 + u64::from(back);
         }
+        wait(random(4 * pause));
     }
     count
+}
+
+fn wait(nanoseconds: u64) {
+    let pause = Duration::from_nanos(nanoseconds);
+    // A sleep is too long where a step takes microseconds.
+    if pause > Duration::from_millis(1) {
+        return std::thread::sleep(pause);
+    }
+    let start = Instant::now();
+    while start.elapsed() < pause {
+        std::hint::spin_loop();
+    }
 }
