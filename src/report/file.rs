@@ -56,7 +56,7 @@ impl From<Refusal> for Cause {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Link(path) => Self::Link(path),
-            Refusal::System(error) => Self::System(error),
+            Refusal::System(error) => error.into(),
         }
     }
 }
@@ -165,7 +165,9 @@ impl Target {
                 return direct(special(&place, stat, access)?);
             }
             replaceable(&place, stat, access)?;
-            if access.uid == place::own_uid() && stat.links == 1 {
+            // Whoever owns the folder may have given it an ACL that new files inherit.
+            let is_ours = access.uid == place::own_uid() && stat.links == 1;
+            if is_ours && place::is_trusted(place.access.uid) {
                 kept = Some(*access);
                 mode = 0o600;
             }
