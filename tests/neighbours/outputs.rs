@@ -118,7 +118,18 @@ fn a_link_that_only_root_can_make_is_followed() {
 #[test]
 #[ignore = "acts as two users: root only"]
 fn a_file_of_somebody_else_hands_nothing_on() {
+    const ACL: &[u8] = &[
+        2, 0, 0, 0, // version
+        1, 0, 7, 0, 255, 255, 255, 255, // owner
+        2, 0, 7, 0, 254, 255, 0, 0, // nobody
+        4, 0, 7, 0, 255, 255, 255, 255, // group
+        16, 0, 7, 0, 255, 255, 255, 255, // mask
+        32, 0, 7, 0, 255, 255, 255, 255, // others
+    ];
     let scene = Scene::new();
+    // New files there are open to nobody, as far as their mode is.
+    let (own, name) = (scene.tree.path("own"), "system.posix_acl_default");
+    rustix::fs::setxattr(own, name, ACL, rustix::fs::XattrFlags::empty()).expect("an ACL");
     for folder in ["shared", "own", "safe"] {
         let name = format!("{folder}/report");
         scene.tree.write(&name, "planted");
