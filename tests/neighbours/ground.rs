@@ -289,7 +289,7 @@ impl Ground {
 
 /// What the files of a pair hold: large ones, so that comparing takes its time, and small ones.
 fn content(pair: u64) -> Vec<u8> {
-    noise(pair, if pair % 2 == 0 { 700 } else { 300_000 })
+    noise(pair, if pair.is_multiple_of(2) { 700 } else { 300_000 })
 }
 
 /// Lets everybody enter a volume.

@@ -1,6 +1,7 @@
 //! Every action and undo, while another user swaps what they work on.
 //!
-//! `SEEKLESS_ROUNDS=2000 cargo test --release --test neighbours -- --ignored in_full_` is the long form.
+//! `SEEKLESS_ROUNDS=20 cargo test --test neighbours -- --ignored in_full_` is the long form. Not with `--release`: such
+//! a build cannot be killed at a chosen call.
 
 use std::time::Duration;
 
