@@ -68,7 +68,7 @@ fn links_cross_owners_when_told() {
         stage
             .run(&format!("{line} --yes"))
             .exits(0)
-            .says("1 of them rely on a kept file of another owner");
+            .says("For 1 of them the kept file belongs to another owner");
         let now = inode(&stage.tree.path("r/v"));
         assert_eq!(now, inode(&stage.tree.path("n/k")));
         stage.run("undo --yes").exits(0);
@@ -182,7 +182,7 @@ fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
     stage
         .run("remove --yes --across-owners --keep oldest .")
         .exits(0)
-        .says("1 of them rely on a kept file of another owner");
+        .says("For 1 of them the kept file belongs to another owner");
     assert_eq!(stage.names(), ["n/k"]);
 }
 
@@ -194,7 +194,7 @@ fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
         stage
             .run(&format!("{line} --yes --keep oldest ."))
             .exits(0)
-            .says("1 of them rely on a kept file of another owner");
+            .says("For 1 of them the kept file belongs to another owner");
         assert!(!stage.has("r/v"), "{line}");
     }
     // A user who removes a copy of somebody else's file knows what is his own.
@@ -207,7 +207,7 @@ fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
         .before(become_nobody)
         .run()
         .exits(0)
-        .says("1 of them rely on a kept file of another owner");
+        .says("For 1 of them the kept file belongs to another owner");
     assert_eq!(stage.names(), ["r/v"]);
 }
 

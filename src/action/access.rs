@@ -78,8 +78,8 @@ pub struct Class {
 impl Common {
     /// What an action demands.
     ///
-    /// Only root is held back from removing: it acts for people who cannot say no, and it may remove what they
-    /// alone could before.
+    /// For `remove` this limits root only, since root can remove files that nobody else but their owners could
+    /// remove.
     pub fn demanded(action: ActionKind, across_owners: bool, is_root: bool) -> Self {
         match action {
             _ if across_owners => Self::Nothing,

@@ -1,4 +1,4 @@
-//! Owner, mode and ACLs of a folder, which the folder that is made in its place at another path gets as well.
+//! Owner, mode and ACLs of a folder, to be given to the folder that a move makes for it elsewhere.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -85,8 +85,8 @@ impl FolderTraits {
     }
 }
 
-/// A mode for a folder of another owner or another group: whoever is in another class of people than before may do
-/// no more than in either.
+/// A mode for a folder that gets another owner or another group. A user who was in another permission class before
+/// may do only what both classes allow.
 fn narrowed(mode: u32, has_owner: bool, has_group: bool) -> u32 {
     let (user, group, others) = (mode >> 6 & 7, mode >> 3 & 7, mode & 7);
     // The owner of the original is one of the group or of the others now.
@@ -137,8 +137,8 @@ pub fn is_owners(
     Ok(attributes::get(above(like, height)?)?.uid == owner)
 }
 
-/// Opens a folder that was just made, for reading. Where others may rename folders another one may have its name by
-/// now, which must not be given away.
+/// Opens a folder that was just made, for reading. If others may rename folders there, another one may have its name
+/// by now, whose owner and mode must not be changed.
 ///
 /// # Errors
 /// `ESTALE` if it is another one. One that is empty, and its maker's, is as good.

@@ -154,7 +154,7 @@ pub fn make_way_like(
 
 const DOING: &str = "put it into its destination folder";
 
-const NOT_OWNERS: &str = "that folder belongs to another user than the original folder: take it away, or choose \
+const NOT_OWNERS: &str = "that folder belongs to another user than the original folder: move it away, or choose \
     another folder with --to";
 
 fn make(

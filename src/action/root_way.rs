@@ -1,7 +1,7 @@
 //! Where a given path leads, and who decides that.
 //!
-//! Whoever owns a symbolic link on the way to a path can let the path lead elsewhere at any time. An action that
-//! obeys such a link does to other people's files what the link's owner wants.
+//! The owner of a symbolic link on the way to a path can make the path lead elsewhere at any time. An action that
+//! follows such a link does to other people's files what the owner of the link wants.
 
 use std::ffi::OsString;
 use std::io;

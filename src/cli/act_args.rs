@@ -16,7 +16,7 @@ pub struct ActArgs {
     ///
     /// A report in text may be edited first: names whose lines were taken out are left alone, and * may
     /// be moved to the name to keep. Every file is looked at again before anything is done to it. With a PATH,
-    /// only files below it take part. A report that another user owns or may write to needs a PATH with --yes.
+    /// only files below it take part. With --yes, a report that another user owns or may write to needs a PATH.
     #[arg(
         long,
         value_name = "REPORT",
@@ -31,10 +31,10 @@ pub struct ActArgs {
     #[command(flatten)]
     pub search: SearchArgs,
 
-    /// As root, follow links on the way to the given paths whoever owns them
+    /// As root, follow symbolic links on the way to the given paths, whoever owns them
     ///
-    /// Without this option root refuses a PATH (also of --to, --reference, --only-under and --protect) that leads
-    /// through a symbolic link which belongs neither to root nor to the owner of what it leads to.
+    /// Without this option root refuses a path (also of --to, --reference, --only-under and --protect) if a link on the
+    /// way to it belongs neither to root nor to the owner of what it leads to.
     #[arg(long, help_heading = "Where to look")]
     pub follow_roots: bool,
 
@@ -157,10 +157,10 @@ pub struct RemoveArgs {
     #[arg(long, help_heading = "How it is done")]
     pub trash: bool,
 
-    /// As root, remove files although the file that stays belongs to another owner
+    /// As root, also remove files whose kept file belongs to another owner
     ///
-    /// Without this option root keeps one file for each owner in each set. Other users need no option: the plan
-    /// says how many files have a kept file of another owner.
+    /// Without this option root keeps one file of each owner in each set. For other users this option changes nothing.
+    /// The plan says for how many files the kept file belongs to another owner.
     #[arg(long, help_heading = "How it is done")]
     pub across_owners: bool,
 }
@@ -172,7 +172,7 @@ pub struct HardlinkArgs {
 
     /// Link only files that have the same owner, mode, modification time and extended attributes
     ///
-    /// A hard link has the metadata of the file that stays. Without this option what differs is told.
+    /// A hard link has the metadata of the file that stays. Without this option the run says what differs.
     #[arg(long, help_heading = "How it is done")]
     pub same_metadata: bool,
 

@@ -188,7 +188,7 @@ Examples:
 
 Exit status:
   0    done
-  1    done, but something had changed since and was left alone; stderr names it
+  1    done, but something was left alone, or lacks its owner or rights; stderr names it
   2    wrong use, there is no such run, a run is still at work, or the last run is unknown";
 
 const DEVICES_EXAMPLES: &str = "\

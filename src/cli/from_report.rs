@@ -37,7 +37,7 @@ impl FromReport {
         };
         let opened = opened.map_err(|error| match error {
             OpenError::NoWriter => {
-                format!("cannot read the report {name}: {error}; start that program first")
+                format!("cannot read the report {name}: {error}; start the program that writes the report first")
             }
             error => format!("cannot read the report {name}: {error}"),
         })?;
@@ -76,17 +76,17 @@ impl FromReport {
         self.limits = limits.to_vec();
     }
 
-    /// Without a comparison of bytes, the report's digests decide: a stranger's must not.
+    /// Without a comparison of bytes the digests in the report decide. Those of another user's report must not.
     pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
         match &self.stranger {
             Some(stranger) if trust_hash => Err(format!(
-                "--trust-hash would believe the report's digests, and {stranger}: leave --trust-hash out"
+                "--trust-hash relies on the digests in the report, but {stranger}: leave --trust-hash out"
             )),
             _ => Ok(()),
         }
     }
 
-    /// A stranger's report needs a yes, or paths that the user gave; its own are no permission.
+    /// A report of another user needs a yes, or paths on the command line. The paths in the report permit nothing.
     pub fn may_be_acted_on(&self, run: &ActRun) -> Result<(), String> {
         let Some(stranger) = &self.stranger else {
             return Ok(());
@@ -100,8 +100,8 @@ impl FromReport {
             .chain(words)
             .collect();
         Err(format!(
-            "{stranger}. This report {}. To act on it without being asked, repeat the paths that it may act \
-             on: {} {}",
+            "{stranger}. This report {}. To act on it with --yes, add the paths within which it may act: \
+             {} {}",
             self.about(),
             words.join(" "),
             self.paths_of_command(),

@@ -1,4 +1,5 @@
-//! A run that waits itself for a file system: it is named, and an interruption leaves at once.
+//! The run's own thread may wait for a file system that does not answer: this names it, and lets Ctrl-C end the
+//! program.
 
 use std::time::Duration;
 
@@ -8,20 +9,20 @@ use seekless::event::{Problem, ProblemKind};
 use super::sanitize;
 use super::voice::Voice;
 
-/// A wait so long is named.
+/// After a wait this long, the file system is named.
 const NAMED: Duration = Duration::from_secs(10);
 
-/// A wait so long is not ended by an interruption that the run was told of.
+/// After a wait this long, the run cannot end by itself when it is interrupted.
 const STUCK: Duration = Duration::from_millis(500);
 
-/// Looks after the engine's own thread.
+/// Watches the engine's own thread.
 #[derive(Debug, Default)]
 pub struct Patience {
     named: Option<std::path::PathBuf>,
 }
 
 impl Patience {
-    /// Names what the run waits for, once it has for long.
+    /// Names the file system that the run has waited for too long, once.
     pub fn look(&mut self, control: &Control, voice: &Voice) {
         let Some((path, waited)) = control.waits_for() else {
             return;
@@ -37,7 +38,7 @@ impl Patience {
         }
     }
 
-    /// True if the run cannot hear that it was interrupted.
+    /// True if the run is in a call that does not return, so that it cannot end when it is interrupted.
     pub fn is_stuck(control: &Control) -> bool {
         control
             .waits_for()

@@ -30,7 +30,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     }
     if totals.other_owner > 0 {
         lines.push(format!(
-            "{} of them rely on a kept file of another owner, who can change or remove it.",
+            "For {} of them the kept file belongs to another owner, who can change or remove it.",
             count(totals.other_owner),
         ));
     }
@@ -117,7 +117,7 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
             }
         });
     }
-    impossible.then(|| "It cannot be undone; --trash can.".to_owned())
+    impossible.then(|| "It cannot be undone; with --trash it can.".to_owned())
 }
 
 /// The question whether the plan shall be carried out.

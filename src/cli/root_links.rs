@@ -1,4 +1,4 @@
-//! Given paths that lead through symbolic links: an action says where, and root obeys no stranger's link.
+//! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const NAMED: usize = 10;
 #[derive(Debug, Default)]
 pub struct RootLinks {
     links: Vec<RootLink>,
-    /// Links of strangers are followed: `--follow-roots`, or nobody's files but one's own are in reach.
+    /// Links of other users are followed: with `--follow-roots`, and if this user is not root.
     obeys_all: bool,
 }
 
@@ -76,8 +76,8 @@ fn leads(link: &RootLink) -> String {
 
 fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
     contradiction(format!(
-        "{}; the link belongs to user {}, neither to root nor to the owner of the files there: give the folder \
-         itself, or add --follow-roots; nothing was done",
+        "{}; the link belongs to user {}, neither to root nor to the owner of what it leads to: give the path \
+         without the link, or add --follow-roots; nothing was done",
         leads(link),
         link.owner,
     ))

@@ -46,11 +46,12 @@ impl Script {
              # Each line below the functions is one step. Take out those that you do not want, then run\n\
              # sh with this file. What is not printable in a name is written as octal numbers.\n\
              #\n\
-             # Before each step both files are compared byte by byte, and looked at again. Folders that a link\n\
-             # leads to are not entered. But it goes by names and bytes: whoever may write to these folders can\n\
-             # still put another file with the same bytes in a file's place, or keep the script waiting. Nothing\n\
-             # is written down for undo, nor brought to the disk first. seekless itself does all of that. If\n\
-             # other users may write to these folders, let seekless itself act, above all as root.",
+             # Before each step the script compares both files byte by byte and looks at them again. It enters\n\
+             # no folder through a symbolic link. It knows files by their names and bytes only: whoever may\n\
+             # write to these folders can put another file with the same bytes in a file's place, or make the\n\
+             # script wait. It keeps no journal, so there is no undo, and it does not sync what it keeps before\n\
+             # it removes a copy. seekless itself checks inodes, keeps a journal and syncs. If other users may\n\
+             # write to these folders, let seekless itself act, above all as root.",
             version = env!("CARGO_PKG_VERSION"),
             name = self.action.name(),
             steps = self.steps,

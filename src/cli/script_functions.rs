@@ -1,8 +1,8 @@
 //! The shell functions that a script consists of: for dash, bash and busybox sh, on Linux.
 //!
-//! A path is a promise of nobody's: whoever may write to a folder on the way can put a link there at any moment. So
-//! each folder is entered, and only then asked for its path; from there on it is held open, and files are named below
-//! `/proc/self/fd`. What is new is made in a folder that nobody else can enter.
+//! Whoever may write to a folder on a path can put a link there at any moment. Therefore a script enters each folder
+//! first, then asks the kernel for its path, keeps it open, and names files below `/proc/self/fd`. It makes new files
+//! in a folder that nobody else can enter.
 
 pub const COMMON: &str = r#"
 set -u

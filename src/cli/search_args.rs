@@ -16,8 +16,8 @@ use seekless::units::Bytes;
 pub struct PathArgs {
     /// Folders and files to look at; find without any looks at the current folder
     ///
-    /// A file that can be reached through several of them, or that is named twice, counts once. With --from, only
-    /// files below them take part.
+    /// A file that can be reached through several of them, or that is named twice, counts once. An action with --from
+    /// acts only on files below them.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
     pub roots: Vec<OsString>,
 }
@@ -51,10 +51,11 @@ pub struct SearchArgs {
     #[arg(short = 'L', long, help_heading = "Where to look")]
     pub follow_links: bool,
 
-    /// Wait so long for a disk, server or daemon that does not answer, once nothing else is left to do
+    /// Give up on a disk, server or daemon that does not answer, when nothing else has moved for so long
     ///
-    /// It is named after 10 s, and everything else is searched meanwhile. If nothing else is left to do for so long after
-    /// that, what it holds is left out (exit status 1). More may suit files that a tape or a cloud has to fetch first.
+    /// It is named after 10 s (or after SECONDS, if that is less), and everything else is searched meanwhile. When
+    /// nothing else has moved for SECONDS after that, what was not read there is left out (exit status 1). Files on
+    /// tape or in a cloud may need more time.
     #[arg(
         long,
         value_name = "SECONDS",

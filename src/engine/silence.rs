@@ -1,4 +1,4 @@
-//! Which threads get no answer from a file system, and how long anybody waits for it.
+//! Which threads get no answer from a file system, and when the run gives up on them.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use crate::pulse::{Pulse, Subject};
 
 use super::run::Run;
 
-/// A call that takes so long is named. A disk that has to spin up takes about as long.
+/// A file system that does not answer a call for this long is named. A disk takes about as long to spin up.
 const NAMED: Duration = Duration::from_secs(10);
 
-/// After a call was interrupted, those that the kernel lets go end within so much.
+/// After Ctrl-C, threads that the kernel lets go end within this time.
 const INTERRUPTED: Duration = Duration::from_millis(500);
 
-/// Longest time that counts between two looks: a run that was stopped, or a machine that slept, heard nothing.
+/// Longest time that counts between two looks. While the run was stopped or the machine slept, no thread could answer.
 const STEP: Duration = Duration::from_secs(1);
 
-/// What was heard of the threads that ask file systems.
+/// What is known of the threads that make calls to file systems.
 pub struct Silence {
-    /// How long anybody waits once nothing else is left to do.
+    /// How long the run waits when nothing else moves.
     patience: Duration,
     heard: Vec<Heard>,
     looked: Instant,
@@ -36,7 +36,7 @@ pub struct Silence {
     is_over: bool,
 }
 
-/// What was heard of one thread.
+/// What is known of one thread.
 #[derive(Clone, Copy, Default)]
 struct Heard {
     count: u32,
@@ -60,12 +60,12 @@ impl Silence {
         }
     }
 
-    /// True if nobody waits any more for what is in flight.
+    /// True if the run no longer waits for calls in flight.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Takes note of a look; those that have become silent.
+    /// Compares the counts with those of the last look; returns the threads that have become silent.
     fn look(&mut self, pulses: &[Arc<Pulse>], step: Duration) -> Vec<usize> {
         self.heard.resize(pulses.len(), Heard::default());
         let mut become_silent = Vec::new();
@@ -98,8 +98,8 @@ impl Silence {
 }
 
 impl Run<'_> {
-    /// Looks which threads get no answer: names the file systems, lets others work in their place, and waits no more when
-    /// nothing else is left to do.
+    /// Finds the threads that get no answer, names their file systems and lets others work in their place. Gives up on
+    /// them when nothing else has moved for long enough.
     pub fn listen(&mut self) {
         let step = self.silence.looked.elapsed().min(STEP);
         self.silence.looked = Instant::now();
@@ -141,8 +141,8 @@ impl Run<'_> {
         }
     }
 
-    /// Where the file system is mounted that a thread waits for, and its device number if it is known. No file system is
-    /// asked for that.
+    /// Where the file system that a thread waits for is mounted, and its device number if it is known. Makes no call to
+    /// any of these file systems.
     fn place_of(&self, pulse: &Pulse) -> (PathBuf, Option<u64>) {
         let at = pulse.at();
         let mounts = Mounts::read();

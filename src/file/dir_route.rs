@@ -1,7 +1,7 @@
 //! How a folder is opened: from where, and by which names.
 //!
-//! A route is written down while the table is locked, and taken when it is not: a file system that does not answer must
-//! not keep everybody from the table.
+//! A route is read from the table under its lock and followed without the lock. Otherwise a file system that does not
+//! answer would keep all threads from the table.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -79,8 +79,8 @@ impl DirTable {
         self.route(dir, |_| None)?.open()
     }
 
-    /// The way from the nearest folder above it that is `held` open: a path is looked up folder by folder, which for
-    /// one folder in the other would take as long as all of them squared.
+    /// The way from the nearest folder above it that is `held` open. From the root, each folder of a deep path would be
+    /// looked up again for every folder below it: quadratic time.
     fn route<'fd>(
         &self,
         dir: DirId,

@@ -1,7 +1,7 @@
-//! Threads of a scan, which may never come back from a file system that does not answer.
+//! Threads of a scan, which may never return from a call to a file system that does not answer.
 //!
-//! Nobody joins them. Whoever started them hears from each that ends, until all have ended or nobody waits any more for
-//! the rest.
+//! Therefore they are not joined. Each sends its result when it ends. The receiver waits until all have ended or the
+//! run has given up on the rest.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::pulse::{Pulse, Ward};
 
-/// How often is looked whether anybody waits any more.
+/// How often to check whether the run still waits.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// What threads get to end by themselves that are told to: those that the kernel lets go are much faster.
+/// How long threads that were told to end may take. Those that the kernel lets go are much faster.
 const GRACE: Duration = Duration::from_millis(400);
 
 /// Threads at work.
@@ -43,7 +43,7 @@ impl<T: Send + 'static> Hands<T> {
         }
     }
 
-    /// Starts a thread; false if there is none to be had.
+    /// Starts a thread; false if the system gives none.
     pub fn start(
         &mut self,
         name: &str,
@@ -72,7 +72,7 @@ impl<T: Send + 'static> Hands<T> {
         self.stop.load(Ordering::Relaxed) || self.ward.is_given_up()
     }
 
-    /// What a thread brings that ends within a tick.
+    /// The result of a thread that ends within a tick.
     pub fn within_a_tick(&mut self) -> Option<T> {
         match self.ended.recv_timeout(TICK) {
             Ok(Ok(result)) => {
@@ -84,8 +84,8 @@ impl<T: Send + 'static> Hands<T> {
         }
     }
 
-    /// What the next thread brings that ends; nothing if there is none, or nobody waits any more. `each_tick` is called
-    /// now and then while it takes long.
+    /// The result of the next thread that ends; `None` if there is none, or if the run has given up. Calls `each_tick`
+    /// now and then while it waits.
     pub fn next(&mut self, mut each_tick: impl FnMut(&mut Self)) -> Option<T> {
         while self.at_work > 0 {
             let ended = self.within_a_tick();

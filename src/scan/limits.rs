@@ -1,7 +1,7 @@
-//! Where a scan ends that has no end.
+//! Limits that end a scan which would not end by itself.
 //!
-//! A file system may be a program's, and show what it likes: a folder with names without end, or a folder in a folder
-//! without end. `docs/correctness.md` says why these limits are where they are.
+//! A FUSE file system is a program and may show anything: a folder with endless names, or endlessly nested folders.
+//! `docs/correctness.md` gives the reason for each limit.
 
 use crate::sys::meminfo::{self, Memory};
 
@@ -11,16 +11,16 @@ pub const NAMES: u64 = 100_000_000;
 /// Names in one folder where links are followed: all of them are held at once.
 pub const NAMES_WITH_LINKS: u64 = 10_000_000;
 
-/// Folders in each other.
+/// Nested folders.
 pub const DEPTH: u32 = 16_384;
 
 /// Folders with one inode number: each further one is compared with all of them.
 pub const ALIKE: usize = 256;
 
-/// Names after which is looked how much memory is left.
+/// After so many names, check how much memory is left.
 pub const LOOK: u64 = 1 << 16;
 
-/// Less is not worth a look.
+/// A process that holds less is not checked.
 const LITTLE: u64 = 64 << 20;
 
 /// True if memory is nearly used up, and it is this process that holds much of it.
@@ -28,8 +28,8 @@ pub fn is_memory_short() -> bool {
     meminfo::of_this_process().is_some_and(is_short)
 }
 
-/// Less is left than an eighth of what is held: tables that grow would not fit much longer. What is short since others
-/// hold it is no matter of how much is listed.
+/// True if less is left than an eighth of what the process holds: its tables could not grow much longer. If other
+/// processes hold the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
     memory.held >= LITTLE && memory.available < memory.held / 8
 }

@@ -1,6 +1,6 @@
-//! The whole scan: looks at the roots, has the folders among them walked, and says what came of it.
+//! The whole scan: has the roots looked at and the folders among them walked, and reports the result.
 //!
-//! The thread that does this asks no file system itself, so that it always hears when it is to end.
+//! The thread that does this makes no calls to file systems itself, so it can always be told to end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -68,7 +68,7 @@ impl Search {
         });
     }
 
-    /// Has roots looked at, one after the other; in the place of a thread that gets no answer another one goes on.
+    /// Has roots looked at, one after the other. If a thread gets no answer, another one takes the next roots.
     fn look(&self, roots: impl Iterator<Item = Given>, hands: &mut Hands<Roots>) -> Vec<Roots> {
         let (to, given) = bounded(ROOTS_AHEAD);
         let mut pulses = vec![self.start(hands, &given)];

@@ -35,7 +35,9 @@ pub enum OpenError {
     #[error("it is a named pipe, and no program writes to it")]
     NoWriter,
     /// Whoever has the other end can let this wait.
-    #[error("it is a named pipe, and {0}: give the report as a file, or on standard input")]
+    #[error(
+        "it is a named pipe that others could write to ({0}): give the report as a file, or on standard input"
+    )]
     StrangersPipe(Untrusted),
 }
 
