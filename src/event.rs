@@ -118,8 +118,8 @@ impl ProblemKind {
                 "memory is nearly used up: nothing more is listed, here or elsewhere (search less at a time, or leave \
                  this folder out with --exclude)"
             }
-            Self::NotAnswering => "has not answered for 10 s; waiting for it",
-            Self::Unanswered => "did not answer; what is left there is left out",
+            Self::NotAnswering => "does not answer; waiting for it",
+            Self::Unanswered => "did not answer; what was not read there is left out",
             Self::NotVerified => "differs byte for byte; left out",
         }
     }

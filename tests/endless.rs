@@ -96,7 +96,8 @@ fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
 fn what_does_not_answer_is_named_and_not_waited_for() {
-    for reads in [false, true] {
+    let orders = ["mounted beside", "beside mounted"];
+    for (reads, order) in orders.into_iter().flat_map(|o| [(false, o), (true, o)]) {
         let tree = with_neighbours();
         let daemon = mounted(
             &tree,
@@ -109,14 +110,14 @@ fn what_does_not_answer_is_named_and_not_waited_for() {
             true => daemon.be_silent_after_reads(40),
             false => daemon.be_silent(true),
         }
-        let line = "find -f nul --patience 12 mounted beside";
-        let run = seekless(tree.root(), line).run();
+        let line = format!("find -f nul --patience 12 {order}");
+        let run = seekless(tree.root(), &line).run();
         let place = daemon.path().display();
         let run = run
             .exits(1)
-            .says(&format!("{place}: has not answered for 10 s"))
+            .says(&format!("{place}: does not answer"))
             .says(&format!("{place}: did not answer"));
-        let named = run.stderr_text().matches("has not answered").count();
+        let named = run.stderr_text().matches("does not answer").count();
         assert_eq!(named, 1, "{run}");
         assert!(
             run.sets().contains(
@@ -144,8 +145,25 @@ fn a_file_system_that_answers_again_is_searched_to_its_end() {
     thread::sleep(Duration::from_secs(12));
     daemon.be_silent(false);
     let run = common::run::finish(child, PATIENCE);
-    let run = run.exits(0).says("has not answered for 10 s");
+    let run = run.exits(0).says("does not answer");
     let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [2, 50], "{run}");
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn an_action_refuses_a_path_that_does_not_answer() {
+    let tree = with_neighbours();
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    daemon.be_silent(true);
+    for line in ["remove --yes", "remove --dry-run", "hardlink --yes"] {
+        let line = format!("{line} --patience 2 beside mounted");
+        seekless(tree.root(), &line)
+            .run()
+            .exits(2)
+            .says("mounted: does not answer")
+            .says("mounted: did not answer for 2 s; nothing was done");
+        assert!(tree.path("beside/1").exists() && tree.path("beside/2").exists());
+    }
 }

@@ -201,7 +201,7 @@ fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
     let stage = two_owners();
     give(&stage.tree.path("r"), ALICE, 0o755);
     mode(&stage.tree.path("r/v"), 0o644);
-    mode(stage.state.path(), 0o777);
+    give(stage.state.path(), NOBODY, 0o700);
     stage
         .seekless("remove --yes --keep newest .")
         .before(become_nobody)

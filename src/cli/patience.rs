@@ -1,6 +1,7 @@
 //! The run's own thread may wait for a file system that does not answer: this names it, and lets Ctrl-C end the
 //! program.
 
+use std::path::Path;
 use std::time::Duration;
 
 use seekless::engine::Control;
@@ -10,7 +11,7 @@ use super::sanitize;
 use super::voice::Voice;
 
 /// After a wait this long, the file system is named.
-const NAMED: Duration = Duration::from_secs(10);
+pub const NAMED: Duration = Duration::from_secs(10);
 
 /// After a wait this long, the run cannot end by itself when it is interrupted.
 const STUCK: Duration = Duration::from_millis(500);
@@ -28,12 +29,7 @@ impl Patience {
             return;
         };
         if waited >= NAMED && self.named.as_ref() != Some(&path) {
-            let problem = Problem {
-                path: path.clone(),
-                kind: ProblemKind::NotAnswering,
-                cause: None,
-            };
-            voice.complain(&format!("{}: {problem}", sanitize::path(&path)));
+            voice.complain(&not_answering(&path));
             self.named = Some(path);
         }
     }
@@ -44,4 +40,14 @@ impl Patience {
             .waits_for()
             .is_some_and(|(_, waited)| waited >= STUCK)
     }
+}
+
+/// Names a file system that is waited for.
+pub fn not_answering(path: &Path) -> String {
+    let problem = Problem {
+        path: path.to_owned(),
+        kind: ProblemKind::NotAnswering,
+        cause: None,
+    };
+    format!("{}: {problem}", sanitize::path(path))
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use rustix::process::geteuid;
 use seekless::action::bounds::{Below, Bounds, Place};
@@ -96,7 +97,10 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     let use_of_plan = use_of_plan(&args, action, around)?;
-    let mut links = RootLinks::new(args.follow_roots);
+    let mut links = RootLinks::new(
+        args.follow_roots,
+        Duration::from_secs(args.search.patience.into()),
+    );
     let source = match &args.from {
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),

@@ -1,11 +1,18 @@
 //! Given paths that lead through symbolic links: an action says where, and as root follows no link of another user.
+//!
+//! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
 
+use super::patience::{self, not_answering};
 use super::sanitize;
+use super::voice::Voice;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// Links that are named; a list on standard input may lead through any number.
@@ -17,31 +24,61 @@ pub struct RootLinks {
     links: Vec<RootLink>,
     /// Links of other users are followed: with `--follow-roots`, and if this user is not root.
     obeys_all: bool,
+    /// A path that does not answer for so long is refused.
+    patience: Duration,
 }
 
 impl RootLinks {
     /// Looks at none yet.
-    pub fn new(follow_roots: bool) -> Self {
+    pub fn new(follow_roots: bool, patience: Duration) -> Self {
         let is_root = rustix::process::geteuid().is_root();
         Self {
             links: Vec::new(),
             obeys_all: follow_roots || !is_root,
+            patience,
         }
     }
 
     /// Looks at the paths that are searched, and ties each to what it leads to now.
     pub fn tie(&mut self, config: &mut Config) -> Result<(), WrongUse> {
+        let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
+        let looked = look_at_all(paths);
         for root in &mut config.roots {
-            root.id = self.check(&root.path)?.map(|way| way.id);
+            let way = self.await_answer(&looked, &root.path)?;
+            root.id = self.obey(way)?.map(|way| way.id);
         }
         Ok(())
     }
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
     pub fn check(&mut self, path: &Path) -> Result<Option<RootWay>, WrongUse> {
-        let Ok(way) = RootWay::look(path) else {
-            return Ok(None);
-        };
+        let looked = look_at_all(vec![path.to_owned()]);
+        let way = self.await_answer(&looked, path)?;
+        self.obey(way)
+    }
+
+    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<Option<RootWay>, WrongUse> {
+        let named = patience::NAMED.min(self.patience);
+        match looked.recv_timeout(named) {
+            Ok(way) => return Ok(way),
+            // There is no thread to be had.
+            Err(RecvTimeoutError::Disconnected) => return Ok(RootWay::look(path).ok()),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        Voice::new(false).complain(&not_answering(path));
+        looked
+            .recv_timeout(self.patience.saturating_sub(named))
+            .or_else(|_| {
+                contradiction(format!(
+                    "{}: did not answer for {} s; nothing was done: leave it out, or wait longer with --patience",
+                    sanitize::path(path),
+                    self.patience.as_secs()
+                ))
+            })
+    }
+
+    fn obey(&mut self, way: Option<RootWay>) -> Result<Option<RootWay>, WrongUse> {
+        let Some(way) = way else { return Ok(None) };
         for link in &way.links {
             if link.is_a_strangers && !self.obeys_all {
                 return refuse(link);
@@ -67,6 +104,23 @@ impl RootLinks {
     pub fn any_strangers(&self) -> bool {
         self.links.iter().any(|link| link.is_a_strangers)
     }
+}
+
+/// What each path leads to, in order; a thread that never returns keeps the program from nothing.
+type Looks = Receiver<Option<RootWay>>;
+
+fn look_at_all(paths: Vec<PathBuf>) -> Looks {
+    let (to, looked) = unbounded();
+    let look = move || {
+        for path in paths {
+            if to.send(RootWay::look(&path).ok()).is_err() {
+                break;
+            }
+        }
+    };
+    // Without a thread the receiver is told that nobody sends.
+    let _thread = thread::Builder::new().name("roots".to_owned()).spawn(look);
+    looked
 }
 
 fn leads(link: &RootLink) -> String {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender};
 use rustix::fs::FileType;
@@ -26,11 +26,16 @@ use super::walk::{Folder, Left, Walk, count, found_file};
 pub struct Roots {
     walk: Arc<Walk>,
     outbox: Outbox,
-    pulse: Arc<Pulse>,
     /// Take files that are named through a symbolic link.
     follow_links: bool,
     /// Folders of files that were named one by one.
     file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    found: Found,
+}
+
+/// What roots were found to be.
+#[derive(Default)]
+pub struct Found {
     /// Device numbers of good roots, one root for each.
     pub devices: Vec<(u64, usize)>,
     /// Folders to be walked.
@@ -38,7 +43,14 @@ pub struct Roots {
     /// What was left out.
     pub left_out: LeftOut,
     /// Files named through links, which come last: a file's own names go first.
-    linked: Vec<(Place, Vec<u8>, FoundFile)>,
+    pub linked: Vec<Linked>,
+}
+
+/// A file that was named through a symbolic link, and its path.
+pub struct Linked {
+    place: Place,
+    path: Vec<u8>,
+    file: FoundFile,
 }
 
 /// One root to be looked at.
@@ -63,40 +75,56 @@ impl Roots {
         Self {
             walk: Arc::clone(walk),
             outbox: Outbox::new(to, pulse),
-            pulse: Arc::clone(pulse),
             follow_links,
             file_folders: HashMap::new(),
-            devices: Vec::new(),
-            folders: Vec::new(),
-            left_out: LeftOut::default(),
-            linked: Vec::new(),
+            found: Found::default(),
         }
     }
 
     /// Looks at roots until there are no more.
-    pub fn look_at_all(mut self, given: &Receiver<Given>, pulse: &Pulse) -> Self {
+    ///
+    /// The first look at a root may never end. Nothing is locked meanwhile, so others can [take](Roots::take) what was
+    /// found before.
+    pub fn look_at_all(roots: &Mutex<Self>, given: &Receiver<Given>, pulse: &Pulse) {
+        let locked = || roots.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             pulse.rest();
             let Ok(root) = given.recv() else { break };
-            pulse.ask_about(root.number, root.path.as_os_str().as_bytes());
-            self.look_at(&root);
+            let path = root.path.as_os_str().as_bytes();
+            pulse.ask_about(root.number, path);
+            let seen = look(path);
+            locked().enter(&root, seen);
         }
-        self.outbox.flush();
-        self
+        locked().outbox.flush();
     }
 
     /// Looks at one root.
     pub fn look_at(&mut self, root: &Given) {
-        let folder = self.enter(root);
-        self.folders.extend(folder);
+        let seen = look(root.path.as_os_str().as_bytes());
+        self.enter(root, seen);
     }
 
-    /// Looks at one root; gives back the folder to walk if it is one.
-    fn enter(&mut self, given: &Given) -> Option<Folder> {
+    /// Hands over the files that were found, and gives back the rest.
+    pub fn take(&mut self) -> Found {
+        self.outbox.flush();
+        std::mem::take(&mut self.found)
+    }
+
+    fn enter(&mut self, root: &Given, seen: rustix::io::Result<(Stat, Stat)>) {
+        let folder = self.folder_of(root, seen);
+        self.found.folders.extend(folder);
+    }
+
+    /// The folder to walk if a root is one. A file is handed over.
+    fn folder_of(
+        &mut self,
+        given: &Given,
+        seen: rustix::io::Result<(Stat, Stat)>,
+    ) -> Option<Folder> {
         let &Given { number, id, .. } = given;
         let path = &given.path;
         let bytes = path.as_os_str().as_bytes();
-        let (named, stat) = match look(bytes) {
+        let (named, stat) = match seen {
             Ok(both) => both,
             Err(Errno::NOENT | Errno::NOTDIR) => {
                 self.problem(path, ProblemKind::MissingRoot, None);
@@ -121,17 +149,20 @@ impl Roots {
             self.problem(path, ProblemKind::LinkRoot, None);
             return None;
         }
-        if self.devices.iter().all(|&(dev, _)| dev != stat.dev) {
-            self.devices.push((stat.dev, number as usize));
+        if self.found.devices.iter().all(|&(dev, _)| dev != stat.dev) {
+            self.found.devices.push((stat.dev, number as usize));
         }
-        if !count(&mut self.left_out, self.walk.filter.root(bytes, is_folder)) {
+        if !count(
+            &mut self.found.left_out,
+            self.walk.filter.root(bytes, is_folder),
+        ) {
             return None;
         }
         if is_folder {
             return self.folder(number, bytes, &stat);
         }
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
-        if count(&mut self.left_out, verdict) {
+        if count(&mut self.found.left_out, verdict) {
             self.file(number, bytes, &stat, is_link, given.keep_apart);
         }
         None
@@ -139,7 +170,7 @@ impl Roots {
 
     fn folder(&mut self, number: u32, path: &[u8], stat: &Stat) -> Option<Folder> {
         if self.walk.max_depth == Some(0) {
-            self.left_out.filtered += 1;
+            self.found.left_out.filtered += 1;
             return None;
         }
         let name = CString::new(path).ok()?;
@@ -147,7 +178,7 @@ impl Roots {
         let fd = open::folder_handle(open::CWD, &name).ok();
         let met = fd.and_then(|fd| met(&self.walk.dirs, stat, fd.as_fd()));
         if met.is_some() {
-            self.left_out.listed_before += 1;
+            self.found.left_out.listed_before += 1;
             return None;
         }
         Some(Folder {
@@ -187,29 +218,19 @@ impl Roots {
             dev: stat.dev,
         };
         match is_link {
-            true => self.linked.push((place, path.to_owned(), file)),
+            true => self.found.linked.push(Linked {
+                place,
+                path: path.to_owned(),
+                file,
+            }),
             false => push(&mut self.outbox, place, path, file),
         }
     }
 
-    /// Hands over the files that were named through links. Call it when all others are handed over.
-    pub fn hand_over_linked(mut self) {
-        for (place, path, file) in std::mem::take(&mut self.linked) {
-            self.pulse.ask_about(0, &path);
-            push(&mut self.outbox, place, &path, file);
-        }
-        self.outbox.flush();
-    }
-
-    /// True if there are files that were named through links.
-    pub fn has_linked(&self) -> bool {
-        !self.linked.is_empty()
-    }
-
     fn problem(&mut self, path: &Path, kind: ProblemKind, cause: Option<Errno>) {
         match kind {
-            ProblemKind::LinkRoot => self.left_out.symlinks += 1,
-            _ => self.left_out.unreadable += 1,
+            ProblemKind::LinkRoot => self.found.left_out.symlinks += 1,
+            _ => self.found.left_out.unreadable += 1,
         }
         self.outbox.problem(Problem {
             path: path.to_owned(),
@@ -217,6 +238,16 @@ impl Roots {
             cause: cause.map(Into::into),
         });
     }
+}
+
+/// Hands over files that were named through links. Call it when all others are handed over.
+pub fn hand_over(linked: Vec<Linked>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
+    let mut outbox = Outbox::new(to, pulse);
+    for Linked { place, path, file } in linked {
+        pulse.ask_about(0, &path);
+        push(&mut outbox, place, &path, file);
+    }
+    outbox.flush();
 }
 
 fn push(outbox: &mut Outbox, place: Place, path: &[u8], file: FoundFile) {
