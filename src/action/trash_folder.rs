@@ -1,6 +1,7 @@
 //! The folders of a trash: where it is, and whose.
 
 use std::ffi::OsStr;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use rustix::io::Errno;
 use super::act::{Act, Sketch};
 use super::folder_entry::join;
 use super::relocate;
+use super::step::Failure;
 use super::trouble::{Trouble, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
@@ -55,8 +57,11 @@ pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
 
 fn not_yours(refused: &[Untrusted]) -> Trouble {
     let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
-    let doing = format!("use the trash: {}", refused.join("; "));
-    failure_with(&doing, Errno::PERM, NOT_YOURS)
+    Trouble::Failed(Failure {
+        doing: "use the trash".to_owned(),
+        cause: io::Error::new(io::ErrorKind::PermissionDenied, refused.join("; ")),
+        hint: Some(NOT_YOURS),
+    })
 }
 
 /// Why a trash cannot be used.

@@ -101,10 +101,9 @@ impl FromReport {
             .collect();
         Err(format!(
             "{stranger}. This report {}. To act on it with --yes, add the paths within which it may act: \
-             {} {}",
+             {} PATH...",
             self.about(),
             words.join(" "),
-            self.paths_of_command(),
         ))
     }
 
@@ -125,16 +124,6 @@ impl FromReport {
         match &self.roots {
             Some(roots) => format!("is about {}", named(roots)),
             None => "does not say which paths it is about".to_owned(),
-        }
-    }
-
-    fn paths_of_command(&self) -> String {
-        match &self.roots {
-            Some(roots) if roots.len() <= NAMED => {
-                let words = roots.iter().map(|root| root.as_os_str().as_bytes());
-                words.map(word_of_command).collect::<Vec<_>>().join(" ")
-            }
-            _ => "PATH...".to_owned(),
         }
     }
 }

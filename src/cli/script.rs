@@ -11,6 +11,7 @@ use super::resolve_act::ActRun;
 use super::script_functions::{
     CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, SYMLINK, TRAITS,
 };
+use super::summary::plural;
 
 /// Writes a plan as a script for the shells that Linux has as `sh`: dash, bash, busybox.
 pub struct Script {
@@ -41,7 +42,7 @@ impl Script {
             out,
             "#!/bin/sh\n\
              # Written by seekless {version} for you to read; nothing has been done yet.\n\
-             # {name}: {steps} steps; {frees} of disk space come free.\n\
+             # {name}: {steps} {what}; {frees} of disk space come free.\n\
              #\n\
              # Each line below the functions is one step. Take out those that you do not want, then run\n\
              # sh with this file. What is not printable in a name is written as octal numbers.\n\
@@ -55,6 +56,7 @@ impl Script {
             version = env!("CARGO_PKG_VERSION"),
             name = self.action.name(),
             steps = self.steps,
+            what = plural(self.steps, "step", "steps"),
             frees = Bytes(self.frees),
         )?;
         for line in &self.links {

@@ -127,7 +127,6 @@ fn left_in(
         Err(error @ JournalError::Untrusted(..)) => {
             // Where there are no journals, nothing is missed.
             if place.folder.symlink_metadata().is_ok() {
-                let error = place.with_way_out(&error);
                 voice.complain(&format!(
                     "runs that were cut short are not looked for: {error}"
                 ));

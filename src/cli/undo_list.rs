@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::progress_text::count;
 use super::sanitize::{complain, message};
+use super::summary::plural;
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
@@ -53,10 +54,11 @@ fn line(run: &Run) -> String {
         _ => "done",
     };
     format!(
-        "{}  {}  {state:11}  {:>9} steps  {}",
+        "{}  {}  {state:11}  {:>9} {}  {}",
         run.name,
         time.strftime("%Y-%m-%d %H:%M:%S"),
         count(run.steps as u64),
+        plural(run.steps as u64, "step ", "steps"),
         words(run),
     )
 }
