@@ -67,6 +67,11 @@ pub fn file_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
     safe(fd, now, false)
 }
 
+/// A symbolic link whose owner lets a path of root's lead to what belongs to this user.
+pub fn may_lead(link_owner: u32, target_owner: u32) -> bool {
+    link_owner == ROOT || link_owner == target_owner
+}
+
 /// The group may write if it is its owner's private group, which has the owner's number: users of many
 /// distributions have such a group, and a umask that lets it write.
 fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
