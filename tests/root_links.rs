@@ -4,14 +4,13 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use common::users::{NOBODY, give_away, set_mode};
 use common::{Run, Tree, seekless};
-
-const NOBODY: u32 = 65534;
 
 fn as_nobody(program: &str, arguments: &[&Path]) {
     let done = Command::new(program)
@@ -31,8 +30,8 @@ fn two_users() -> Tree {
         .copies(["private/sub/1", "private/sub/2"], "of root")
         .folder("upload")
         .folder("state");
-    fs::set_permissions(tree.root(), fs::Permissions::from_mode(0o755)).expect("a mode");
-    chown(tree.path("upload"), Some(NOBODY), Some(NOBODY)).expect("given away");
+    set_mode(tree.root(), 0o755);
+    give_away(&tree.path("upload"));
     tree
 }
 
@@ -142,7 +141,7 @@ fn links_of_root_and_of_the_owner_lead_where_they_did() {
     as_nobody("mkdir", &[&tree.path("upload/own")]);
     for name in ["upload/own/1", "upload/own/2"] {
         tree.write(name, "of nobody");
-        chown(tree.path(name), Some(NOBODY), Some(NOBODY)).expect("given away");
+        give_away(&tree.path(name));
     }
     link_of_nobody(&tree, "upload/own", "upload/link");
     act(&tree, "remove --yes upload/link").exits(0);
