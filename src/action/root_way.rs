@@ -44,10 +44,10 @@ impl RootWay {
     /// # Errors
     /// If it leads nowhere, or may not be followed.
     pub fn look(path: &Path) -> io::Result<Self> {
-        let path = path.as_os_str().as_bytes();
-        let (end, mut links) = match way::without_links(path)? {
+        let bytes = path.as_os_str().as_bytes();
+        let (end, mut links) = match way::without_links(bytes)? {
             Some(end) => (end, Vec::new()),
-            None => followed(path)?,
+            None => followed(bytes)?,
         };
         let (stat, access) = attributes::both(&end)?;
         for link in &mut links {
@@ -55,7 +55,8 @@ impl RootWay {
         }
         Ok(Self {
             id: (stat.dev, stat.ino),
-            real: real(&end)?,
+            // Without `/proc` it takes a path.
+            real: real(&end).or_else(|_| path.canonicalize())?,
             links,
         })
     }
@@ -83,7 +84,7 @@ fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<RootLink>)> {
         }
         while let Some((link, _)) = begun.pop_if(|(_, after)| way.left() <= *after) {
             let link: &mut RootLink = &mut links[link];
-            link.target = real(way.here())?;
+            link.target = real(way.here()).unwrap_or_default();
             let target = attributes::get(way.here())?;
             link.is_a_strangers = !trust::may_lead(link.owner, target.uid);
         }

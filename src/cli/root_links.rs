@@ -1,5 +1,6 @@
 //! Given paths that lead through symbolic links: an action says where, and root obeys no stranger's link.
 
+use std::io;
 use std::path::Path;
 
 use seekless::action::{RootLink, RootWay};
@@ -10,6 +11,9 @@ use super::wrong_use::{WrongUse, contradiction};
 
 /// Links that are named; a list on standard input may lead through any number.
 const NAMED: usize = 10;
+
+/// No file has these numbers.
+const NOWHERE: (u64, u64) = (0, 0);
 
 /// The links on the way to the paths that an action was given.
 #[derive(Debug, Default)]
@@ -29,18 +33,20 @@ impl RootLinks {
         }
     }
 
-    /// Looks at the paths that are searched, and ties each to what it leads to now.
+    /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
+    /// well: its links could lead somewhere in a moment, and nobody would have looked at them.
     pub fn tie(&mut self, config: &mut Config) -> Result<(), WrongUse> {
         for root in &mut config.roots {
-            root.id = self.check(&root.path)?.map(|way| way.id);
+            root.id = Some(self.check(&root.path)?.map_or(NOWHERE, |way| way.id));
         }
         Ok(())
     }
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
-    pub fn check(&mut self, path: &Path) -> Result<Option<RootWay>, WrongUse> {
-        let Ok(way) = RootWay::look(path) else {
-            return Ok(None);
+    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
+        let way = match RootWay::look(path) {
+            Ok(way) => way,
+            nowhere => return Ok(nowhere),
         };
         for link in &way.links {
             if link.is_a_strangers && !self.obeys_all {
@@ -50,7 +56,7 @@ impl RootLinks {
                 self.links.push(link.clone());
             }
         }
-        Ok(Some(way))
+        Ok(Ok(way))
     }
 
     /// Says where the links lead, one line each.
