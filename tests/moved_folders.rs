@@ -6,11 +6,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use common::people::{
-    ALICE, NOBODY, acl, become_nobody, extended, give, looks, mode, moved, open_stage, set_extended,
-};
 use common::scene::{self, Scene};
 use common::stage::Stage;
+use common::users::{
+    ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
+};
 use common::{Tree, noise};
 use tempfile::TempDir;
 
@@ -72,7 +72,7 @@ fn new_folders_are_as_the_old_ones() {
 fn a_user_who_may_not_give_folders_away_closes_them() {
     let stage = Stage::new(tree());
     for (name, bits) in [("p", 0o750), ("p/q", 0o700), ("p/q/r", 0o711)] {
-        mode(&stage.tree.path(name), bits);
+        set_mode(stage.tree.path(name), bits);
     }
     stage
         .run("move --yes --keep shortest-path --to aside .")
@@ -102,10 +102,10 @@ fn what_nobody_may_give_is_not_opened_to_others_either() {
     for name in ["k", "k2"] {
         give(&stage.tree.path(name), NOBODY, 0o644);
     }
-    mode(&stage.tree.path("p/q"), 0o1777);
+    set_mode(stage.tree.path("p/q"), 0o1777);
     stage
         .seekless("move --yes --keep shortest-path --to aside .")
-        .before(become_nobody)
+        .by_nobody()
         .run()
         .exits(0)
         .says("than the original folder");

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::run::{Seekless, seekless};
 use common::scene::{Scene, picture};
-use common::users::{NOBODY, Neighbours, give_all_away, give_away, mode};
+use common::users::{NOBODY, Neighbours, give_all_away, give_away, set_mode};
 use serde_json::{Value, json};
 
 /// A run that a hanging read would fail. Far above what it needs.
@@ -86,7 +86,7 @@ fn attacked() -> Neighbours {
     let root = neighbours.top().join("root");
     fs::create_dir_all(root.join("cron.d")).expect("folders");
     fs::write(root.join("key"), "a secret key").expect("written");
-    fs::set_permissions(root.join("key"), mode(0o600)).expect("mode");
+    set_mode(root.join("key"), 0o600);
     neighbours
 }
 
@@ -209,7 +209,7 @@ fn a_forged_journal_makes_root_move_nothing_in() {
 #[ignore = "becomes another user: root only"]
 fn roots_own_journal_in_anothers_folder_is_not_used() {
     let scene = Scene::new();
-    fs::set_permissions(&scene.top, mode(0o755)).expect("mode");
+    set_mode(&scene.top, 0o755);
     let home = scene.top.join("home");
     let hardlink = at_home(&home, &scene.top, "hardlink --yes tree");
     hardlink.run().exits(0);
@@ -217,14 +217,14 @@ fn roots_own_journal_in_anothers_folder_is_not_used() {
     give_away(&home.join(".local"));
     let refused = at_home(&home, &scene.top, "undo").run();
     refused.exits(2).says(".local belongs to user 65534");
-    fs::set_permissions(home.join(".local"), mode(0o777)).expect("mode");
+    set_mode(home.join(".local"), 0o777);
     chown(home.join(".local"), Some(0), Some(0)).expect("root gives");
     let refused = at_home(&home, &scene.top, "undo").run();
     refused
         .exits(2)
         .says("can be written to by other users (mode 777)")
         .says("chmod go-w");
-    fs::set_permissions(home.join(".local"), mode(0o755)).expect("mode");
+    set_mode(home.join(".local"), 0o755);
     at_home(&home, &scene.top, "undo").run().exits(0);
 }
 
@@ -335,7 +335,7 @@ fn a_folder_of_journals_that_others_may_write_to_is_not_used() {
         .exits(0);
     let before = picture(&scene.tree());
     for bits in [0o777, 0o770, 0o1777] {
-        fs::set_permissions(journals(&home), mode(bits)).expect("mode");
+        set_mode(journals(&home), bits);
         for arguments in ["undo", "undo --list", "undo --sweep", "hardlink --yes tree"] {
             at_home(&home, &scene.top, arguments)
                 .run()
@@ -345,13 +345,13 @@ fn a_folder_of_journals_that_others_may_write_to_is_not_used() {
         }
         assert_eq!(picture(&scene.tree()), before, "{bits:o}");
     }
-    fs::set_permissions(journals(&home), mode(0o700)).expect("mode");
-    fs::set_permissions(journal(&home), mode(0o622)).expect("mode");
+    set_mode(journals(&home), 0o700);
+    set_mode(journal(&home), 0o622);
     at_home(&home, &scene.top, "undo")
         .run()
         .exits(2)
         .says("can be written to by other users (mode 622)");
-    fs::set_permissions(journal(&home), mode(0o600)).expect("mode");
+    set_mode(journal(&home), 0o600);
     at_home(&home, &scene.top, "undo").run().exits(0);
 }
 
@@ -359,7 +359,7 @@ fn a_folder_of_journals_that_others_may_write_to_is_not_used() {
 #[ignore = "sets an ACL, and becomes another user: root only"]
 fn an_acl_that_lets_others_write_counts() {
     let scene = Scene::new();
-    fs::set_permissions(&scene.top, mode(0o755)).expect("mode");
+    set_mode(&scene.top, 0o755);
     let home = scene.top.join("home");
     at_home(&home, &scene.top, "hardlink --yes tree")
         .run()
@@ -390,7 +390,7 @@ fn an_acl_that_lets_others_write_counts() {
         .exits(2)
         .says(".local can be written to by other users");
     rustix::fs::removexattr(&local, c"system.posix_acl_access").expect("removed");
-    fs::set_permissions(&local, mode(0o775)).expect("mode");
+    set_mode(&local, 0o775);
     at_home(&home, &scene.top, "undo").run().exits(0);
 }
 
@@ -443,7 +443,7 @@ fn nobody_may_still_use_a_home_of_nobodys() {
     // Root's own, where this user cannot change anything, is not this user's own either.
     give_all_away(&home);
     chown(journals(&home), Some(0), Some(0)).expect("root gives");
-    fs::set_permissions(journals(&home), mode(0o755)).expect("mode");
+    set_mode(journals(&home), 0o755);
     at_home(&home, &home, "undo --list")
         .by_nobody()
         .run()

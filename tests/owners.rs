@@ -7,12 +7,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use common::people::{
-    ALICE, CAPABILITY, NOBODY, acl, become_nobody, give, looks, mode, moved, nobody_does,
-    open_stage, set_extended,
-};
 use common::scene::{Scene, step};
 use common::stage::Stage;
+use common::users::{
+    ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,
+    set_extended, set_mode,
+};
 use common::{Tree, noise};
 use seekless::action::{ActionKind, Apart, Outcome, Settings, Skip};
 
@@ -113,8 +113,8 @@ fn what_more_people_could_read_is_left_alone_and_what_they_can_read_is_not() {
     ] {
         for action in ["hardlink", "symlink"] {
             let stage = Stage::new(Tree::new().copies(["a", "b"], noise(1, 5000)));
-            mode(&stage.tree.path("a"), one);
-            mode(&stage.tree.path("b"), other);
+            set_mode(stage.tree.path("a"), one);
+            set_mode(stage.tree.path("b"), other);
             let run = stage.run(&format!("{action} --yes --keep shortest-path ."));
             let run = run.exits(0);
             let context = format!("{action} {one:o} {other:o}");
@@ -160,8 +160,8 @@ fn acls_groups_and_capabilities_count() {
     let s = stage();
     std::os::unix::fs::chown(s.tree.path("b"), None, Some(ALICE)).expect("given");
     s.run("hardlink -n .").exits(0).never_says("left alone");
-    mode(&s.tree.path("a"), 0o640);
-    mode(&s.tree.path("b"), 0o640);
+    set_mode(s.tree.path("a"), 0o640);
+    set_mode(s.tree.path("b"), 0o640);
     left(&s, "another group");
 }
 
@@ -200,11 +200,11 @@ fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
     // A user who removes a copy of somebody else's file knows what is his own.
     let stage = two_owners();
     give(&stage.tree.path("r"), ALICE, 0o755);
-    mode(&stage.tree.path("r/v"), 0o644);
-    give(stage.state.path(), NOBODY, 0o700);
+    set_mode(stage.tree.path("r/v"), 0o644);
+    give_away(stage.state.path());
     stage
         .seekless("remove --yes --keep newest .")
-        .before(become_nobody)
+        .by_nobody()
         .run()
         .exits(0)
         .says("For 1 of them the kept file belongs to another owner");

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::run::{Run, Seekless};
 use common::stage::Stage;
-use common::users::{Neighbours, give_away, mode};
+use common::users::{Neighbours, give_away, set_mode};
 use common::{Tree, seekless};
 
 /// A run that waits for ever would fail; a pipe is given two seconds.
@@ -174,13 +174,13 @@ fn strangers(change: impl Fn(&Path), why: &str) {
 #[test]
 fn a_report_that_others_can_write_to_is_no_permission() {
     strangers(
-        |path| fs::set_permissions(path, mode(0o666)).expect("mode"),
+        |path| set_mode(path, 0o666),
         "can be written to by other users (mode 666)",
     );
     strangers(
         |path| {
             let folder = path.parent().expect("a folder");
-            fs::set_permissions(folder, mode(0o777)).expect("mode");
+            set_mode(folder, 0o777);
         },
         "can be written to by other users (mode 777)",
     );

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::stage::Stage;
+use common::users::{become_nobody, give_away};
 use common::volume::Volume;
 use common::{Tree, seekless};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
-
-const NOBODY: u32 = 65534;
 
 /// No leftovers.
 const NONE: [PathBuf; 0] = [];
@@ -320,7 +319,7 @@ impl Upload {
         }
         for entry in walkdir::WalkDir::new(&upload) {
             let path = entry.expect("an entry").into_path();
-            lchown(&path, Some(NOBODY), Some(NOBODY)).expect("given away");
+            give_away(&path);
         }
         if !is_anew {
             fs::create_dir_all(outside.join("folder")).expect("a folder");
@@ -412,7 +411,7 @@ impl Upload {
         let pid = child.id();
         thread::scope(|scope| {
             scope.spawn(|| {
-                become_nobody();
+                become_nobody().expect("only root can be somebody else");
                 self.attack(attack, pid, &goes_on);
             });
             let began = Instant::now();
@@ -446,18 +445,6 @@ impl Upload {
             assert!(!is_set_id, "{}\n{what}", entry.path().display());
         }
     }
-}
-
-/// This thread is somebody else from here on; the C library would change all threads.
-fn become_nobody() {
-    let id = libc::c_long::from(NOBODY);
-    // SAFETY: these calls take numbers and an empty list.
-    let done = unsafe {
-        libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()) == 0
-            && libc::syscall(libc::SYS_setresgid, id, id, id) == 0
-            && libc::syscall(libc::SYS_setresuid, id, id, id) == 0
-    };
-    assert!(done, "only root can be somebody else");
 }
 
 fn rounds(otherwise: usize) -> usize {

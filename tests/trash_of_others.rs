@@ -10,7 +10,7 @@ use std::process::Command;
 
 use common::run::{Run, seekless};
 use common::scene::{Scene, picture};
-use common::users::{NOBODY, give_all_away, give_away, mode};
+use common::users::{NOBODY, give_all_away, give_away, set_mode};
 use common::volume::Volume;
 
 /// A disk whose top folder somebody else may write to, with two equal files of root's.
@@ -25,7 +25,7 @@ impl Disk {
     fn new() -> Self {
         let volume = Volume::tmpfs("");
         let scene = Scene::below(&volume.path());
-        fs::set_permissions(volume.path(), mode(0o1777)).expect("mode");
+        set_mode(volume.path(), 0o1777);
         let home = tempfile::tempdir().expect("a folder");
         Self {
             volume,
@@ -58,7 +58,7 @@ impl Disk {
     fn folder(&self, name: &str, owner: u32, bits: u32) -> PathBuf {
         let path = self.top().join(name);
         fs::create_dir_all(&path).expect("folders");
-        fs::set_permissions(&path, mode(bits)).expect("mode");
+        set_mode(&path, bits);
         chown(&path, Some(owner), Some(owner)).expect("root gives");
         path
     }
@@ -89,7 +89,7 @@ fn a_trash_that_somebody_else_made_beforehand_is_refused() {
     disk.folder(".Trash-0/files", 0, 0o700);
     disk.folder(".Trash-0/info", 0, 0o700);
     give_away(&disk.top());
-    fs::set_permissions(disk.top(), mode(0o755)).expect("mode");
+    set_mode(disk.top(), 0o755);
     disk.refuses(".Trash-0 belongs to user 65534");
     // Root's own, open to all.
     let disk = Disk::new();

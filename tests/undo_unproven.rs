@@ -5,11 +5,11 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::people::{
-    ALICE, CAPABILITY, NOBODY, extended, give, looks, mode, nobody_does, nobody_forges, open_stage,
-    set_extended,
-};
 use common::stage::Stage;
+use common::users::{
+    ALICE, CAPABILITY, NOBODY, extended, give, looks, nobody_does, nobody_forges, open_stage,
+    set_extended, set_mode,
+};
 use common::{Tree, noise};
 
 const LINE: &str = "--yes --across-owners --keep oldest .";
@@ -128,12 +128,12 @@ fn a_copy_on_another_disk_that_others_could_write_comes_back_without_rights() {
         if !with_digest {
             rewrite(&journal(&stage), 1);
         }
-        let there = common::people::moved(shared.path(), &stage.tree.path("r")).join("v");
+        let there = common::users::moved(shared.path(), &stage.tree.path("r")).join("v");
         // Root gave it away meanwhile; whoever has it now writes into it.
         give(&there, NOBODY, 0o755);
         let mut folder = there.parent().expect("a folder");
         while folder != Path::new("/dev/shm") {
-            mode(folder, 0o755);
+            set_mode(folder, 0o755);
             folder = folder.parent().expect("a folder");
         }
         nobody_forges(&there);

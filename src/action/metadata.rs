@@ -103,17 +103,6 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     Ok(missing)
 }
 
-/// True if a file belongs to this owner, to root, or to whoever runs this program.
-pub fn is_owned(now: &Attributes, uid: u32) -> bool {
-    let us = rustix::process::geteuid().as_raw();
-    [uid, 0, us].contains(&now.uid)
-}
-
-/// True if nobody but these may write the file. The bits of the group are those of an ACL's mask as well.
-pub fn is_trusted(now: &Attributes, uid: u32) -> bool {
-    is_owned(now, uid) && now.mode & 0o022 == 0
-}
-
 /// What a copy may get whose bytes may be another user's: no more than what it was made of has and the original had.
 pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
     let harmless = |(name, _): &&(Raw, Raw)| name.0.starts_with(b"user.");

@@ -3,12 +3,15 @@
 //! The owner of a symbolic link on the way to a path can make the path lead elsewhere at any time. An action that
 //! follows such a link does to other people's files what the owner of the link wants.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::sys::{open, way};
+use crate::file::trust;
+use crate::sys::way::{self, Way};
+use crate::sys::{attributes, open};
 
 /// Where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,24 +44,109 @@ impl RootWay {
     /// # Errors
     /// If it leads nowhere, or may not be followed.
     pub fn look(path: &Path) -> io::Result<Self> {
-        let way = way::follow(path.as_os_str().as_bytes())?;
-        let real = open::path_of(&way.end).ok_or(io::ErrorKind::NotFound)?;
-        let end_owner = way.owner;
-        let links = way.links.into_iter().map(|link| RootLink {
-            path: path_from(link.path),
-            target: path_from(link.target),
-            owner: link.owner,
-            is_a_strangers: link.owner != 0
-                && (link.owner != link.target_owner || link.owner != end_owner),
-        });
+        let bytes = path.as_os_str().as_bytes();
+        let (end, mut links) = match way::without_links(bytes)? {
+            Some(end) => (end, Vec::new()),
+            None => followed(bytes)?,
+        };
+        let (stat, access) = attributes::both(&end)?;
+        for link in &mut links {
+            link.is_a_strangers |= !trust::may_lead(link.owner, access.uid);
+        }
         Ok(Self {
-            id: way.id,
-            real: path_from(real),
-            links: links.collect(),
+            id: (stat.dev, stat.ino),
+            // Without `/proc` it takes a path.
+            real: real(&end).or_else(|_| path.canonicalize())?,
+            links,
         })
     }
 }
 
-fn path_from(bytes: Vec<u8>) -> PathBuf {
-    OsString::from_vec(bytes).into()
+/// Follows a path part by part, and notes its links in the order in which they are met.
+fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<RootLink>)> {
+    let mut way = Way::to(path)?;
+    let mut links = Vec::new();
+    // Links whose text is being followed, each with how many parts come after it.
+    let mut begun = Vec::new();
+    while let Some(name) = way.part() {
+        let part = way.look(&name)?;
+        if part.is_link() {
+            begun.push((links.len(), way.left()));
+            links.push(RootLink {
+                path: place(way.here(), &name),
+                target: PathBuf::new(),
+                owner: part.access.uid,
+                is_a_strangers: false,
+            });
+            way.follow(&part)?;
+        } else {
+            way.enter(&name, part.handle);
+        }
+        while let Some((link, _)) = begun.pop_if(|(_, after)| way.left() <= *after) {
+            let link: &mut RootLink = &mut links[link];
+            link.target = real(way.here()).unwrap_or_default();
+            let target = attributes::get(way.here())?;
+            link.is_a_strangers = !trust::may_lead(link.owner, target.uid);
+        }
+    }
+    Ok((way.into_here(), links))
+}
+
+/// The path of an open file or folder, without links.
+fn real(end: &OwnedFd) -> io::Result<PathBuf> {
+    let path = open::path_of(end).ok_or(io::ErrorKind::NotFound)?;
+    Ok(OsString::from_vec(path).into())
+}
+
+/// The path of a name in an open folder.
+fn place(folder: &OwnedFd, name: &CStr) -> PathBuf {
+    let folder = real(folder).unwrap_or_default();
+    folder.join(OsStr::from_bytes(name.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use rustix::io::Errno;
+
+    use super::*;
+
+    #[test]
+    fn links_are_met_in_every_part_of_a_path() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let top = folder.path().canonicalize().expect("real");
+        let path = |name: &str| top.join(name);
+        fs::create_dir_all(path("real/sub")).expect("folders");
+        symlink("real", path("one")).expect("a link");
+        symlink(path("one"), path("two")).expect("a link");
+        symlink("../real/../real/sub", path("real/up")).expect("a link");
+        symlink("round", path("round")).expect("a link");
+        for (given, links, leads_to) in [
+            ("real/sub", &[][..], "real/sub"),
+            ("one", &[("one", "real")], "real"),
+            ("one/", &[("one", "real")], "real"),
+            ("one/sub", &[("one", "real")], "real/sub"),
+            ("one/../real", &[("one", "real")], "real"),
+            ("two/sub", &[("two", "real"), ("one", "real")], "real/sub"),
+            (
+                "two/up/..",
+                &[("two", "real"), ("one", "real"), ("real/up", "real/sub")],
+                "real",
+            ),
+        ] {
+            let way = RootWay::look(&path(given)).expect("it leads somewhere");
+            let met = way.links.into_iter().map(|link| (link.path, link.target));
+            let expected = links.iter().map(|(a, b)| (path(a), path(b)));
+            assert!(met.eq(expected), "{given}");
+            let there = fs::metadata(path(leads_to)).expect("is there");
+            assert_eq!(way.id, (there.dev(), there.ino()), "{given}");
+            assert_eq!(way.real, path(leads_to), "{given}");
+        }
+        for (given, errno) in [("round", Errno::LOOP), ("one/none", Errno::NOENT)] {
+            let error = RootWay::look(&path(given)).expect_err("leads nowhere");
+            assert_eq!(error.raw_os_error(), Some(errno.raw_os_error()), "{given}");
+        }
+    }
 }

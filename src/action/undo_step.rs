@@ -16,6 +16,7 @@ use super::record::{Intent, Metadata, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
 use super::undo::{Lack, Undone};
 use super::{compare, copy, metadata, swap};
+use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::open;
 use crate::sys::stat::Stat;
@@ -268,7 +269,7 @@ impl<'a> Scene<'a> {
     /// What a copy of a source may get, and what of the original it does not.
     fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
         let was = &self.intent.metadata;
-        if self.digest.is_some() || metadata::is_trusted(&source.attributes, was.uid) {
+        if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
             return (was.clone(), Lack::NOTHING);
         }
         let given = metadata::unproven(was, &source.attributes);
@@ -304,7 +305,7 @@ impl<'a> Scene<'a> {
         // Another user may have put a file of his own there: it could be changed at any time.
         let was = &self.intent.metadata;
         let writable = file.attributes.mode & !was.mode & 0o022;
-        if writable != 0 || !metadata::is_owned(&file.attributes, was.uid) {
+        if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
             return None;
         }
         let same = compare::begins_with(&file.file, &source.file).ok()??;

@@ -2,6 +2,7 @@
 //!
 //! These are the first calls on the given paths, so a path that does not answer is named here, and refused.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +18,9 @@ use super::wrong_use::{WrongUse, contradiction};
 
 /// Links that are named; a list on standard input may lead through any number.
 const NAMED: usize = 10;
+
+/// No file has these numbers.
+const NOWHERE: (u64, u64) = (0, 0);
 
 /// The links on the way to the paths that an action was given.
 #[derive(Debug, Default)]
@@ -39,30 +43,31 @@ impl RootLinks {
         }
     }
 
-    /// Looks at the paths that are searched, and ties each to what it leads to now.
+    /// Looks at the paths that are searched, and ties each to what it leads to now. One that leads nowhere is tied as
+    /// well: its links could lead somewhere in a moment, and nobody would have looked at them.
     pub fn tie(&mut self, config: &mut Config) -> Result<(), WrongUse> {
         let paths: Vec<_> = config.roots.iter().map(|root| root.path.clone()).collect();
         let looked = look_at_all(paths);
         for root in &mut config.roots {
             let way = self.await_answer(&looked, &root.path)?;
-            root.id = self.obey(way)?.map(|way| way.id);
+            root.id = Some(self.obey(way)?.map_or(NOWHERE, |way| way.id));
         }
         Ok(())
     }
 
     /// Looks at one path. One that leads nowhere is left to whoever uses it.
-    pub fn check(&mut self, path: &Path) -> Result<Option<RootWay>, WrongUse> {
+    pub fn check(&mut self, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
         let looked = look_at_all(vec![path.to_owned()]);
         let way = self.await_answer(&looked, path)?;
         self.obey(way)
     }
 
-    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<Option<RootWay>, WrongUse> {
+    fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
         let named = patience::NAMED.min(self.patience);
         match looked.recv_timeout(named) {
             Ok(way) => return Ok(way),
             // There is no thread to be had.
-            Err(RecvTimeoutError::Disconnected) => return Ok(RootWay::look(path).ok()),
+            Err(RecvTimeoutError::Disconnected) => return Ok(RootWay::look(path)),
             Err(RecvTimeoutError::Timeout) => {}
         }
         Voice::new(false).complain(&not_answering(path));
@@ -77,8 +82,11 @@ impl RootLinks {
             })
     }
 
-    fn obey(&mut self, way: Option<RootWay>) -> Result<Option<RootWay>, WrongUse> {
-        let Some(way) = way else { return Ok(None) };
+    fn obey(&mut self, way: io::Result<RootWay>) -> Result<io::Result<RootWay>, WrongUse> {
+        let way = match way {
+            Ok(way) => way,
+            nowhere => return Ok(nowhere),
+        };
         for link in &way.links {
             if link.is_a_strangers && !self.obeys_all {
                 return refuse(link);
@@ -87,7 +95,7 @@ impl RootLinks {
                 self.links.push(link.clone());
             }
         }
-        Ok(Some(way))
+        Ok(Ok(way))
     }
 
     /// Says where the links lead, one line each.
@@ -107,13 +115,13 @@ impl RootLinks {
 }
 
 /// What each path leads to, in order; a thread that never returns keeps the program from nothing.
-type Looks = Receiver<Option<RootWay>>;
+type Looks = Receiver<io::Result<RootWay>>;
 
 fn look_at_all(paths: Vec<PathBuf>) -> Looks {
     let (to, looked) = unbounded();
     let look = move || {
         for path in paths {
-            if to.send(RootWay::look(&path).ok()).is_err() {
+            if to.send(RootWay::look(&path)).is_err() {
                 break;
             }
         }

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
 use crate::sys::open::Manner;
-use crate::sys::{attributes, open, parent, sync};
+use crate::sys::{attributes, link, open, parent, sync};
 
 /// A folder that belongs to the effective user, with a way to it that nobody else can change.
 ///
@@ -63,7 +63,7 @@ impl OwnFolder {
         }
         let handle = match parent::step(&above, &name) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
-                return Err(untrusted(match open::link_target(&above, &name) {
+                return Err(untrusted(match link::read(&above, &name) {
                     Ok(_) => Distrust::Link,
                     Err(_) => Distrust::NotFolder,
                 }));

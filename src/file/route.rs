@@ -1,16 +1,17 @@
 //! The way to a file or folder: every folder and link on it that somebody else could change.
 
-use std::collections::VecDeque;
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::trust::{self, Distrust};
-use crate::sys::{attributes, open, parent};
+use crate::sys::way::{Part, Way};
+use crate::sys::{attributes, parent};
 
 /// What somebody else could have made or changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,9 +58,6 @@ impl From<Errno> for RouteError {
     }
 }
 
-/// As many links as the kernel follows.
-const LINKS: usize = 40;
-
 /// Opens a folder (`O_PATH`) by a way that only we and root can change.
 ///
 /// Links on the way are followed if they are ours or root's, in folders that are: a user may have all state on
@@ -68,11 +66,18 @@ const LINKS: usize = 40;
 /// # Errors
 /// `NotFound` if something is missing; what is not to be trusted; and what the system says.
 pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, RouteError> {
-    let mut way = Way::to(path)?;
-    while let Some(part) = way.left.pop_front() {
-        way.go(&part, make)?;
+    let mut way = begin(path)?;
+    while let Some(name) = way.part() {
+        let part = match way.look(&name) {
+            Err(Errno::NOENT) if make => {
+                parent::make_folder(way.here(), &name, 0o700)?;
+                way.look(&name)?
+            }
+            part => part?,
+        };
+        go(&mut way, &name, part)?;
     }
-    Ok(way.at)
+    Ok(way.into_here())
 }
 
 /// Looks whether anybody else could change what this path of a file leads to; links are followed.
@@ -80,119 +85,45 @@ pub fn folder(path: &Path, make: bool) -> Result<OwnedFd, RouteError> {
 /// # Errors
 /// As [`folder`].
 pub fn to_file(path: &Path) -> Result<(), RouteError> {
-    let mut way = Way::to(path)?;
-    while let Some(part) = way.left.pop_front() {
-        match way.left.is_empty() {
-            true => way.end(&part)?,
-            false => way.go(&part, false)?,
+    let mut way = begin(path)?;
+    while let Some(name) = way.part() {
+        let part = way.look(&name)?;
+        if way.left() == 0 && !part.is_link() {
+            let trusted = trust::nobody_else_writes(&part.handle, &part.access);
+            return trusted.map_err(untrusted(&way, Some(&name)));
         }
+        go(&mut way, &name, part)?;
     }
     Ok(())
 }
 
-/// A way that was gone in part.
-struct Way {
-    at: OwnedFd,
-    /// Where that is, for messages.
-    shown: PathBuf,
-    left: VecDeque<Vec<u8>>,
-    links: usize,
+fn begin(path: &Path) -> Result<Way, RouteError> {
+    let path = std::path::absolute(path)?;
+    let way = Way::to(path.as_os_str().as_bytes())?;
+    let now = attributes::get(way.here())?;
+    trust::folder_is_safe(way.here(), &now).map_err(untrusted(&way, None))?;
+    Ok(way)
 }
 
-impl Way {
-    fn to(path: &Path) -> Result<Self, RouteError> {
-        let path = std::path::absolute(path)?;
-        let mut way = Self {
-            at: parent::open(b"/")?,
-            shown: PathBuf::from("/"),
-            left: VecDeque::new(),
-            links: 0,
-        };
-        way.look()?;
-        way.lead(path.as_os_str().as_bytes());
-        Ok(way)
-    }
-
-    /// Puts the parts of a path in front of what is left of the way.
-    fn lead(&mut self, path: &[u8]) {
-        let parts = path.split(|&b| b == b'/').rev();
-        for part in parts.filter(|part| !matches!(*part, b"" | b".")) {
-            self.left.push_front(part.to_vec());
+/// One part further, if nobody else could have made it lead there.
+fn go(way: &mut Way, name: &CStr, part: Part) -> Result<(), RouteError> {
+    match part.stat.kind {
+        FileType::Directory => {
+            way.enter(name, part.handle);
+            let trusted = trust::folder_is_safe(way.here(), &part.access);
+            trusted.map_err(untrusted(way, None))
         }
-    }
-
-    /// One part further.
-    fn go(&mut self, part: &[u8], make: bool) -> Result<(), RouteError> {
-        let name = CString::new(part).map_err(|_| Errno::INVAL)?;
-        let stepped = match parent::step(&self.at, &name) {
-            Err(Errno::NOENT) if make => {
-                parent::make_folder(&self.at, &name, 0o700)?;
-                parent::step(&self.at, &name)
-            }
-            stepped => stepped,
-        };
-        match stepped {
-            Ok(next) => {
-                self.at = next;
-                match part {
-                    b".." => drop(self.shown.pop()),
-                    part => self.shown.push(OsStr::from_bytes(part)),
-                }
-                self.look()
-            }
-            // `O_DIRECTORY` says so of a link, too.
-            Err(Errno::NOTDIR | Errno::LOOP) => self.follow(&name),
-            Err(error) => Err(error.into()),
+        FileType::Symlink => {
+            trust::link_is_safe(&part.access).map_err(untrusted(way, Some(name)))?;
+            Ok(way.follow(&part)?)
         }
+        _ => Err(Errno::NOTDIR.into()),
     }
+}
 
-    /// The last part, which may be a file.
-    fn end(&mut self, part: &[u8]) -> Result<(), RouteError> {
-        let name = CString::new(part).map_err(|_| Errno::INVAL)?;
-        let file = open::any_handle(&self.at, &name, false)?;
-        if open::link_target(&self.at, &name).is_ok() {
-            return self.follow(&name);
-        }
-        let now = attributes::get(&file)?;
-        let trusted = trust::file_is_safe(&file, &now);
-        trusted.map_err(|why| self.untrusted(part, why).into())
-    }
-
-    fn follow(&mut self, name: &CString) -> Result<(), RouteError> {
-        let part = name.to_bytes();
-        let link = open::any_handle(&self.at, name, false)?;
-        let target = match open::link_target(&link, c"") {
-            // No link, and no folder.
-            Err(Errno::NOENT | Errno::INVAL) => return Err(Errno::NOTDIR.into()),
-            target => target?,
-        };
-        // Every link has mode 777; what counts is whose it is.
-        let now = attributes::get(&link)?;
-        let now = attributes::Attributes { mode: 0o700, ..now };
-        trust::file_is_safe(&link, &now).map_err(|why| self.untrusted(part, why))?;
-        self.links += 1;
-        if self.links > LINKS {
-            return Err(Errno::LOOP.into());
-        }
-        if target.starts_with(b"/") {
-            self.at = parent::open(b"/")?;
-            self.shown = PathBuf::from("/");
-        }
-        self.lead(&target);
-        Ok(())
-    }
-
-    fn look(&self) -> Result<(), RouteError> {
-        let now = attributes::get(&self.at)?;
-        let trusted = trust::folder_is_safe(&self.at, &now);
-        trusted.map_err(|why| {
-            let path = self.shown.clone();
-            Untrusted { path, why }.into()
-        })
-    }
-
-    fn untrusted(&self, part: &[u8], why: Distrust) -> Untrusted {
-        let path = self.shown.join(OsStr::from_bytes(part));
-        Untrusted { path, why }
-    }
+/// Says what is not trusted: the folder that was reached, or a name in it.
+fn untrusted(way: &Way, name: Option<&CStr>) -> impl FnOnce(Distrust) -> RouteError {
+    let mut path = way.shown().to_owned();
+    path.extend(name.map(|name| OsStr::from_bytes(name.to_bytes())));
+    |why| Untrusted { path, why }.into()
 }

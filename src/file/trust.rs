@@ -7,6 +7,7 @@ use std::fmt;
 use std::os::fd::AsFd;
 
 use crate::sys::attributes::{self, Attributes};
+use crate::sys::stat::Stat;
 use crate::sys::user_namespace;
 
 /// Why something may be what somebody else made of it.
@@ -59,22 +60,78 @@ pub fn folder_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
     safe(fd, now, now.mode & STICKY != 0)
 }
 
-/// A file whose bytes only we and root can change.
+/// A file whose bytes, or a folder whose names, only we and root can change.
 ///
 /// # Errors
 /// Why others can.
-pub fn file_is_safe(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
+pub fn nobody_else_writes(fd: impl AsFd, now: &Attributes) -> Result<(), Distrust> {
     safe(fd, now, false)
+}
+
+/// A symbolic link of ours or root's. Every link has mode 777; who can replace it is asked of its folder.
+///
+/// # Errors
+/// If it belongs to somebody who is not trusted.
+pub fn link_is_safe(now: &Attributes) -> Result<(), Distrust> {
+    is_trusted(now.uid)
+}
+
+/// A folder of ours or root's in which only we and root can change names. Whoever cannot be told from root is not
+/// trusted here: in a sandbox that may be anybody.
+pub fn only_we_write(fd: impl AsFd, folder: &Attributes) -> bool {
+    // Users of containers are often in root's group.
+    let is_group_roots = folder.uid == ROOT && folder.mode & GROUP_MAY_WRITE != 0;
+    is_ours_or_roots(folder.uid) && !is_group_roots && nobody_else_writes(fd, folder).is_ok()
+}
+
+/// A symbolic link that was made by us or root, as far as its folder lets one know. The folder above is not asked.
+pub fn link_is_ours(fd: impl AsFd, folder: &Attributes, stat: &Stat, link: &Attributes) -> bool {
+    let me = me();
+    // With the sticky bit, nobody else can move it there or away; a hard link can be made by anybody.
+    let is_kept =
+        folder.mode & STICKY != 0 && is_ours_or_roots(folder.uid) && is_ours_or_roots(link.uid);
+    // Many systems give each user a group of its own, which may write to the user's folders.
+    let is_private = me != ROOT && (folder.uid, link.uid) == (me, me) && folder.mode & 0o002 == 0;
+    only_we_write(fd, folder) || (is_kept || is_private) && stat.links == 1
+}
+
+/// A symbolic link whose owner lets a path of root's lead to what belongs to this user.
+pub fn may_lead(link_owner: u32, target_owner: u32) -> bool {
+    link_owner == ROOT || link_owner == target_owner
+}
+
+/// A file that belongs to this user, to root, or to us.
+pub fn is_theirs_or_ours(now: &Attributes, uid: u32) -> bool {
+    now.uid == uid || is_ours_or_roots(now.uid)
+}
+
+/// A file that nobody but these may write to.
+pub fn only_they_or_we_write(now: &Attributes, uid: u32) -> bool {
+    is_theirs_or_ours(now, uid) && now.mode & OTHERS_MAY_WRITE == 0
+}
+
+/// The effective user and root.
+pub fn is_ours_or_roots(uid: u32) -> bool {
+    uid == me() || uid == ROOT
+}
+
+/// The effective user, on whose behalf files are made.
+pub fn me() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// These, and in a sandbox those that cannot be told from root.
+fn is_trusted(owner: u32) -> Result<(), Distrust> {
+    match is_ours_or_roots(owner) || user_namespace::is_unmapped(owner) {
+        true => Ok(()),
+        false => Err(Distrust::Owner { owner, me: me() }),
+    }
 }
 
 /// The group may write if it is its owner's private group, which has the owner's number: users of many
 /// distributions have such a group, and a umask that lets it write.
 fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
-    let me = me();
-    let is_trusted = now.uid == me || now.uid == ROOT || user_namespace::is_unmapped(now.uid);
-    if !is_trusted {
-        return Err(Distrust::Owner { owner: now.uid, me });
-    }
+    is_trusted(now.uid)?;
     let is_private = || now.uid == now.gid && !attributes::has_acl(fd);
     match now.mode & OTHERS_MAY_WRITE {
         0 => Ok(()),
@@ -101,10 +158,6 @@ const ROOT: u32 = 0;
 const STICKY: u32 = 0o1000;
 const GROUP_MAY_WRITE: u32 = 0o020;
 const OTHERS_MAY_WRITE: u32 = 0o022;
-
-fn me() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
 
 #[cfg(test)]
 mod tests {
@@ -139,9 +192,49 @@ mod tests {
             (other, other, 0o1777, false, false),
         ] {
             let now = with(uid, gid, mode);
-            assert!(mode & 0o020 == 0 || gid == uid || file_is_safe(&plain, &now).is_err());
+            assert!(mode & 0o020 == 0 || gid == uid || nobody_else_writes(&plain, &now).is_err());
             assert_eq!(ours_alone(&now).is_ok(), alone, "{now:?}");
             assert_eq!(folder_is_safe(&plain, &now).is_ok(), safe, "{now:?}");
+        }
+    }
+
+    #[test]
+    fn links_count_only_where_nobody_else_can_make_them() {
+        let top = tempfile::tempdir().expect("a folder");
+        let plain = std::fs::File::open(top.path()).expect("opened");
+        let (me, other) = (me(), me() + 1);
+        let stat = |links| Stat {
+            kind: rustix::fs::FileType::Symlink,
+            dev: 1,
+            ino: 2,
+            size: 3,
+            atime_ns: 0,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            links,
+            blocks: 0,
+            mount: 0,
+            mount_root: false,
+        };
+        for (uid, gid, mode, link_uid, links, counts) in [
+            (me, other, 0o755, other, 2, true),
+            (ROOT, other, 0o755, other, 1, true),
+            (other, other, 0o755, me, 1, false),
+            (ROOT, ROOT, 0o1777, me, 1, true),
+            (ROOT, ROOT, 0o1777, ROOT, 1, true),
+            (ROOT, ROOT, 0o1777, me, 2, false),
+            (ROOT, ROOT, 0o1777, other, 1, false),
+            (other, other, 0o1777, me, 1, false),
+            (me, me, 0o777, me, 1, false),
+            (me, me, 0o775, other, 2, me != ROOT),
+            (ROOT, ROOT, 0o775, other, 1, false),
+            (me, other, 0o775, me, 1, me != ROOT),
+            (me, other, 0o775, me, 2, false),
+            (me, other, 0o775, other, 1, false),
+        ] {
+            let (folder, link) = (with(uid, gid, mode), with(link_uid, gid, 0o777));
+            let is_ours = link_is_ours(&plain, &folder, &stat(links), &link);
+            assert_eq!(is_ours, counts, "{folder:?} {link_uid} {links}");
         }
     }
 }

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use super::escape::escape;
 use super::place::{self, Found, Place, Refusal};
+use crate::file::trust;
 use crate::sys::attributes::Attributes;
 use crate::sys::stat::Stat;
 use crate::sys::{attributes, open, rename, stat, sync, unlink, write};
@@ -156,7 +157,7 @@ impl Target {
             Found::Name(place) => place,
         };
         let mut mode = match readers {
-            Readers::OfReport if place::own_uid() == 0 => 0o600,
+            Readers::OfReport if trust::me() == 0 => 0o600,
             _ => 0o666,
         };
         let mut kept = None;
@@ -166,8 +167,8 @@ impl Target {
             }
             replaceable(&place, stat, access)?;
             // Whoever owns the folder may have given it an ACL that new files inherit.
-            let is_ours = access.uid == place::own_uid() && stat.links == 1;
-            if is_ours && place::is_trusted(place.access.uid) {
+            let is_ours = access.uid == trust::me() && stat.links == 1;
+            if is_ours && trust::is_ours_or_roots(place.access.uid) {
                 kept = Some(*access);
                 mode = 0o600;
             }
@@ -214,7 +215,7 @@ impl Target {
 fn special(place: &Place, stat: &Stat, access: &Attributes) -> Result<OwnedFd, Cause> {
     // Users cannot make devices.
     let anybody_makes = matches!(stat.kind, FileType::Fifo | FileType::Socket);
-    let is_ours = place::is_trusted(access.uid) && stat.links == 1;
+    let is_ours = trust::is_ours_or_roots(access.uid) && stat.links == 1;
     if anybody_makes && !place.is_safe() && !is_ours {
         return Err(Cause::Fifo);
     }
@@ -234,7 +235,7 @@ fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Ca
     }
     drop(open::for_writing(&place.folder, &place.name)?);
     // What the rename would say at the end.
-    let uid = place::own_uid();
+    let uid = trust::me();
     let is_sticky = place.access.mode & 0o1000 != 0;
     match is_sticky && uid != 0 && ![place.access.uid, access.uid].contains(&uid) {
         true => Err(Errno::PERM.into()),
@@ -401,7 +402,7 @@ mod tests {
         let mode = |name| fs::metadata(path(name)).map(|now| now.mode() & 0o7777);
         let usual = mode("usual")?;
         assert_eq!(mode("public")?, usual);
-        let is_root = place::own_uid() == 0;
+        let is_root = trust::me() == 0;
         assert_eq!(mode("report")?, if is_root { 0o600 } else { usual });
         Ok(())
     }

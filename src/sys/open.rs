@@ -49,12 +49,6 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
     Some(path.into_bytes())
 }
 
-/// Where a symbolic link leads.
-pub fn link_target(at: impl AsFd, name: &CStr) -> Result<Vec<u8>> {
-    let target = rustix::fs::readlinkat(at, name, Vec::new())?;
-    Ok(target.into_bytes())
-}
-
 /// Lets reads of an open file wait for bytes from now on.
 pub fn let_block(fd: impl AsFd) -> Result<()> {
     let flags = rustix::fs::fcntl_getfl(&fd)?;

@@ -1,198 +1,256 @@
-//! The symbolic links on the way to a path, and who owns them.
+//! A path that is followed part by part with open descriptors, so that what was seen of a part is what was followed.
 //!
-//! A link in the last part of a path decides what the path leads to, and so does a link in any part before it. The
-//! path is followed part by part with open descriptors, so that what was seen of a link is what was followed.
+//! Whoever follows a path decides about each part: enter it, follow it if it is a link, or give up.
 
-use std::collections::VecDeque;
-use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat, openat2, readlinkat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::{Errno, Result};
 
-use super::open;
+use super::attributes::{self, Attributes};
+use super::stat::Stat;
+use super::{link, open, parent};
 
 /// Links that are followed, as many as the kernel follows.
 const LINKS: usize = 40;
 
-const FLAGS: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// Where a path leads.
+/// A path that was followed in part.
 #[derive(Debug)]
 pub struct Way {
-    /// What stands at its end, opened with `O_PATH`.
-    pub end: OwnedFd,
-    /// Device and inode number of that.
-    pub id: (u64, u64),
-    /// Who owns it.
-    pub owner: u32,
-    /// The links on the way, in the order in which they are met.
-    pub links: Vec<Link>,
+    here: OwnedFd,
+    shown: PathBuf,
+    /// The parts to come, the next one last.
+    left: Vec<CString>,
+    links: usize,
 }
 
-/// A symbolic link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// Where it lies.
-    pub path: Vec<u8>,
-    /// Who owns it.
-    pub owner: u32,
-    /// What it leads to, without links.
-    pub target: Vec<u8>,
-    /// Who owns that.
-    pub target_owner: u32,
+/// What a part of a path leads to.
+#[derive(Debug)]
+pub struct Part {
+    /// The file, folder or link itself, opened with `O_PATH`.
+    pub handle: OwnedFd,
+    /// What it is.
+    pub stat: Stat,
+    /// Whose it is, and who may write to it.
+    pub access: Attributes,
 }
 
-/// One part of the path that is left to follow.
-enum Part {
-    Name(Vec<u8>),
-    /// The text of this link ends here.
-    EndOf(usize),
-}
-
-/// Follows a path, which need not be absolute.
-///
-/// # Errors
-/// As for any path that leads nowhere; `ELOOP` for more than 40 links.
-pub fn follow(path: &[u8]) -> Result<Way> {
-    if let Some(end) = without_links(path)? {
-        return arrived(end, Vec::new());
+impl Part {
+    /// True if it is a symbolic link.
+    pub fn is_link(&self) -> bool {
+        self.stat.kind == FileType::Symlink
     }
-    let mut links: Vec<Link> = Vec::new();
-    let mut parts: VecDeque<Part> = names(path).map(Part::Name).collect();
-    let mut here = start(path)?;
-    while let Some(part) = parts.pop_front() {
-        let name = match part {
-            Part::Name(name) => CString::new(name).map_err(|_| Errno::INVAL)?,
-            Part::EndOf(link) => {
-                links[link].target = open::path_of(&here).ok_or(Errno::NOENT)?;
-                links[link].target_owner = fstat(&here)?.st_uid;
-                continue;
-            }
+}
+
+impl Way {
+    /// Begins at `/`, or in the current folder. The path may be of any length.
+    pub fn to(path: &[u8]) -> Result<Self> {
+        let mut way = Self {
+            here: open::folder_handle(CWD, c".")?,
+            shown: PathBuf::new(),
+            left: Vec::new(),
+            links: 0,
         };
-        let next = openat(&here, &name, FLAGS, Mode::empty())?;
-        let seen = fstat(&next)?;
-        if FileType::from_raw_mode(seen.st_mode) != FileType::Symlink {
-            here = next;
-            continue;
+        way.lead_to(path)?;
+        Ok(way)
+    }
+
+    /// What comes next is this path, and then what was to come.
+    fn lead_to(&mut self, path: &[u8]) -> Result<()> {
+        if path.is_empty() {
+            return Err(Errno::NOENT);
         }
-        if links.len() == LINKS {
+        if path.starts_with(b"/") {
+            self.here = open::folder_handle(CWD, c"/")?;
+            self.shown = PathBuf::from("/");
+        }
+        let mut parts = path.split(|&b| b == b'/').rev();
+        // A slash at the end asks for a folder, as a dot does. Elsewhere both say nothing.
+        let last = parts.next().filter(|part| !part.is_empty());
+        let before = parts.filter(|part| !matches!(*part, b"" | b"."));
+        for part in std::iter::once(last.unwrap_or(b".")).chain(before) {
+            self.left
+                .push(CString::new(part).map_err(|_| Errno::INVAL)?);
+        }
+        Ok(())
+    }
+
+    /// Takes the next part.
+    pub fn part(&mut self) -> Option<CString> {
+        self.left.pop()
+    }
+
+    /// How many parts come after those that were taken.
+    pub fn left(&self) -> usize {
+        self.left.len()
+    }
+
+    /// The folder that was reached, as a starting point for calls.
+    pub fn here(&self) -> &OwnedFd {
+        &self.here
+    }
+
+    /// The same, for good.
+    pub fn into_here(self) -> OwnedFd {
+        self.here
+    }
+
+    /// Its path, for messages: relative if the path was, and without the links that were followed.
+    pub fn shown(&self) -> &Path {
+        &self.shown
+    }
+
+    /// Looks at a name in it.
+    pub fn look(&self, name: &CStr) -> Result<Part> {
+        // In this order, as `O_DIRECTORY` has the kernel mount what it mounts on demand.
+        let handle = match parent::step(&self.here, name) {
+            Err(Errno::NOTDIR | Errno::LOOP) => open::any_handle(&self.here, name, false)?,
+            opened => opened?,
+        };
+        let (stat, access) = attributes::both(&handle)?;
+        Ok(Part {
+            handle,
+            stat,
+            access,
+        })
+    }
+
+    /// Goes on in what has this name.
+    pub fn enter(&mut self, name: &CStr, folder: OwnedFd) {
+        self.here = folder;
+        let is_below = !self.shown.as_os_str().is_empty() && !self.shown.ends_with("..");
+        match name.to_bytes() {
+            b"." => {}
+            b".." if is_below => drop(self.shown.pop()),
+            name => self.shown.push(OsStr::from_bytes(name)),
+        }
+    }
+
+    /// Goes on where a link leads.
+    ///
+    /// # Errors
+    /// `ELOOP` for more than 40 links.
+    pub fn follow(&mut self, part: &Part) -> Result<()> {
+        self.links += 1;
+        if self.links > LINKS {
             return Err(Errno::LOOP);
         }
-        let text = readlinkat(&next, c"", Vec::new())?.into_bytes();
-        parts.push_front(Part::EndOf(links.len()));
-        for name in names(&text).collect::<Vec<_>>().into_iter().rev() {
-            parts.push_front(Part::Name(name));
-        }
-        links.push(Link {
-            path: place(&here, &name),
-            owner: seen.st_uid,
-            target: Vec::new(),
-            target_owner: seen.st_uid,
-        });
-        if text.starts_with(b"/") {
-            here = start(&text)?;
-        }
+        self.lead_to(&link::read(&part.handle, c"")?)
     }
-    arrived(here, links)
 }
 
-/// The usual case, in one call; nothing where there may be links, or where the kernel has no such call.
-fn without_links(path: &[u8]) -> Result<Option<OwnedFd>> {
+/// The usual case, in one call (`O_PATH`): nothing where there are links, or where the kernel has no such call.
+pub fn without_links(path: &[u8]) -> Result<Option<OwnedFd>> {
     let path = CString::new(path).map_err(|_| Errno::INVAL)?;
-    match openat2(CWD, &path, FLAGS, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(end) if is_link(&end)? => Ok(None),
-        Ok(end) => Ok(Some(end)),
+    let opened = |more| {
+        let flags = OFlags::PATH | OFlags::CLOEXEC | more;
+        openat2(CWD, &path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+    };
+    let opened = match opened(OFlags::DIRECTORY) {
+        Err(Errno::NOTDIR) => opened(OFlags::empty()),
+        opened => opened,
+    };
+    match opened {
         Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => Ok(None),
-        Err(error) => Err(error),
+        opened => opened.map(Some),
     }
-}
-
-fn is_link(fd: impl AsFd) -> Result<bool> {
-    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode) == FileType::Symlink)
-}
-
-fn arrived(end: OwnedFd, links: Vec<Link>) -> Result<Way> {
-    let seen = fstat(&end)?;
-    Ok(Way {
-        end,
-        id: (seen.st_dev, seen.st_ino),
-        owner: seen.st_uid,
-        links,
-    })
-}
-
-fn start(path: &[u8]) -> Result<OwnedFd> {
-    let first = if path.starts_with(b"/") { c"/" } else { c"." };
-    openat(CWD, first, FLAGS, Mode::empty())
-}
-
-fn names(path: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    let parts = path.split(|&byte| byte == b'/');
-    parts.filter(|part| !part.is_empty()).map(<[u8]>::to_vec)
-}
-
-/// The path of a name in an open folder.
-fn place(folder: &OwnedFd, name: &CStr) -> Vec<u8> {
-    let mut path = open::path_of(folder).unwrap_or_default();
-    if path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    path.extend_from_slice(name.to_bytes());
-    path
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::{MetadataExt, symlink};
-    use std::path::Path;
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
-    /// Links with what they lead to.
-    type Links = Vec<(String, String)>;
-
-    fn followed(path: &Path) -> Result<(Links, (u64, u64))> {
-        let way = follow(path.as_os_str().as_bytes())?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let links = way.links.iter();
-        let links = links.map(|link| (text(&link.path), text(&link.target)));
-        Ok((links.collect(), way.id))
+    /// Every way that enters folders and follows links goes where the kernel goes.
+    fn end(path: &Path) -> Result<(u64, u64)> {
+        let mut way = Way::to(path.as_os_str().as_bytes())?;
+        while let Some(name) = way.part() {
+            let part = way.look(&name)?;
+            match part.is_link() {
+                true => way.follow(&part)?,
+                false => way.enter(&name, part.handle),
+            }
+        }
+        let now = super::super::stat::descriptor(way.here())?;
+        Ok((now.dev, now.ino))
     }
 
     #[test]
-    fn links_are_met_in_every_part_of_a_path() {
+    fn paths_lead_where_the_kernel_would_go() {
         let folder = tempfile::tempdir().expect("a folder");
         let top = folder.path().canonicalize().expect("real");
-        let path = |name: &str| top.join(name);
-        fs::create_dir_all(path("real/sub")).expect("folders");
-        symlink("real", path("one")).expect("a link");
-        symlink(path("one"), path("two")).expect("a link");
-        symlink("../real/../real/sub", path("real/up")).expect("a link");
-        symlink("round", path("round")).expect("a link");
-        let shown = |name: &str| path(name).display().to_string();
-        for (given, links, leads_to) in [
-            ("real/sub", &[][..], "real/sub"),
-            ("one", &[("one", "real")], "real"),
-            ("one/", &[("one", "real")], "real"),
-            ("one/sub", &[("one", "real")], "real/sub"),
-            ("one/../real", &[("one", "real")], "real"),
-            ("two/sub", &[("two", "real"), ("one", "real")], "real/sub"),
-            (
-                "two/up/..",
-                &[("two", "real"), ("one", "real"), ("real/up", "real/sub")],
-                "real",
-            ),
+        fs::create_dir_all(top.join("a/b")).expect("folders");
+        fs::write(top.join("a/file"), "").expect("a file");
+        for (name, text) in [
+            ("to-b", "a/b"),
+            ("to-file", "./a//file"),
+            ("slash", "a/b/"),
+            ("a/b/up", "../../to-b/.."),
+            ("loop", "loop"),
+            ("dangling", "none"),
         ] {
-            let (met, id) = followed(&path(given)).expect("it leads somewhere");
-            let expected: Vec<_> = links.iter().map(|(a, b)| (shown(a), shown(b))).collect();
-            assert_eq!(met, expected, "{given}");
-            let there = fs::metadata(path(leads_to)).expect("is there");
-            assert_eq!(id, (there.dev(), there.ino()), "{given}");
+            symlink(text, top.join(name)).expect("a link");
         }
-        assert_eq!(followed(&path("round")).err(), Some(Errno::LOOP));
-        assert_eq!(followed(&path("one/none")).err(), Some(Errno::NOENT));
+        symlink(top.join("to-b"), top.join("absolute")).expect("a link");
+        for path in [
+            "",
+            ".",
+            "a/",
+            "a/./b/..",
+            "to-b",
+            "to-b/",
+            "to-b/up",
+            "to-b/up/file",
+            "slash/up",
+            "to-file",
+            "to-file/",
+            "absolute/..",
+            "a/file/",
+            "a/file/x",
+            "a/file/..",
+            "none",
+            "none/..",
+            "loop",
+            "dangling",
+        ] {
+            use std::os::unix::fs::MetadataExt;
+            let path = top.join(path);
+            let kernel = fs::metadata(&path).map(|now| (now.dev(), now.ino()));
+            let kernel = kernel.map_err(|error| Errno::from_io_error(&error));
+            assert_eq!(end(&path).map_err(Some), kernel, "{path:?}");
+            match without_links(path.as_os_str().as_bytes()) {
+                Ok(opened) => assert!(opened.is_none() || kernel.is_ok(), "{path:?}"),
+                Err(error) => assert_eq!(kernel, Err(Some(error)), "{path:?}"),
+            }
+        }
+        assert_eq!(end(Path::new("")), Err(Errno::NOENT));
+        assert_eq!(end(Path::new("a\0b")), Err(Errno::INVAL));
+    }
+
+    #[test]
+    fn what_is_shown_is_where_one_is() {
+        let shown = |path: &[&CStr]| {
+            let mut way = Way::to(b"x").expect("here");
+            for name in path {
+                let here = rustix::io::fcntl_dupfd_cloexec(way.here(), 0).expect("a descriptor");
+                way.enter(name, here);
+            }
+            way.shown().to_owned()
+        };
+        assert_eq!(shown(&[]), Path::new(""));
+        assert_eq!(shown(&[c"a", c".", c"b"]), Path::new("a/b"));
+        assert_eq!(
+            shown(&[c"a", c"..", c"..", c"..", c"b"]),
+            Path::new("../../b")
+        );
+        let mut way = Way::to(b"/x").expect("there");
+        let top = open::folder_handle(CWD, c"/").expect("the top");
+        way.enter(c"..", top);
+        assert_eq!(way.shown(), Path::new("/"));
     }
 }

@@ -11,7 +11,6 @@
 pub mod chain;
 pub mod daemon;
 pub mod oracle;
-pub mod people;
 pub mod real;
 pub mod run;
 pub mod scene;

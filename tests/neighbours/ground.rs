@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes, Permissions};
-use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{XattrFlags, lsetxattr};
 
+use super::common::users::give_away;
 use super::common::volume::Volume;
 use super::common::{Tree, noise, seekless};
 use super::outside::{Seen, record};
-use super::rival::{Couple, NOBODY};
+use super::rival::Couple;
 
 /// Pairs of equal files in the tree.
 const PAIRS: u64 = 6;
@@ -164,7 +165,7 @@ impl Ground {
             let name = entry.file_name().to_string_lossy();
             let is_roots = name.starts_with("hard-") || name.starts_with('s');
             if !is_roots {
-                lchown(entry.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
+                give_away(entry.path());
             }
         }
     }

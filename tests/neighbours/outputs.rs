@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, lchown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::common::users::{NOBODY, give_away};
 use super::common::volume::sh;
 use super::common::{Run, Tree, seekless};
 use super::outside::record;
-use super::rival::{Means, NOBODY, Rival};
+use super::rival::{Means, Rival};
 
 /// A tree with duplicates, files of root's outside, and two folders that `nobody` can write to.
 struct Scene {
@@ -36,7 +37,7 @@ impl Scene {
         ] {
             tree.set_mode(name, mode);
         }
-        give(&tree.path("own"));
+        give_away(&tree.path("own"));
         Self { tree }
     }
 
@@ -55,11 +56,6 @@ impl Scene {
     }
 }
 
-/// Gives a name to `nobody`, without following it.
-fn give(path: &Path) {
-    lchown(path, Some(NOBODY), Some(NOBODY)).expect("root may give files away");
-}
-
 #[test]
 #[ignore = "acts as two users: root only"]
 fn a_planted_link_is_not_followed() {
@@ -67,7 +63,7 @@ fn a_planted_link_is_not_followed() {
     for folder in FOLDERS {
         let link = scene.tree.path(format!("{folder}/report"));
         symlink(scene.tree.path("outside/secret"), &link).expect("a link");
-        give(&link);
+        give_away(&link);
         let before = record(&scene.outside());
         scene
             .find(&format!("{folder}/report"))
@@ -85,7 +81,7 @@ fn a_planted_link_on_the_way_is_not_followed() {
     for folder in FOLDERS {
         let link = scene.tree.path(format!("{folder}/way"));
         symlink(scene.outside(), &link).expect("a link");
-        give(&link);
+        give_away(&link);
         let before = record(&scene.outside());
         scene
             .find(&format!("{folder}/way/report"))
@@ -134,7 +130,7 @@ fn a_file_of_somebody_else_hands_nothing_on() {
         let name = format!("{folder}/report");
         scene.tree.write(&name, "planted");
         scene.tree.set_mode(&name, 0o6666);
-        give(&scene.tree.path(&name));
+        give_away(&scene.tree.path(&name));
         scene.find(&name).exits(0);
         scene.is_ours(&name, 0o600);
         // What root decided about its own file stays, unless the folder may have an ACL of somebody else's.
@@ -171,7 +167,7 @@ fn a_planted_fifo_is_not_written_to() {
             "mkfifo -m 666 {}",
             scene.tree.path(&name).display()
         ));
-        give(&scene.tree.path(&name));
+        give_away(&scene.tree.path(&name));
         scene
             .find(&name)
             .exits(2)
@@ -250,7 +246,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
     scene.tree.write("own/file", "planted");
     fs::create_dir(path("own/folder")).expect("a folder");
     for name in ["link", "way", "file", "folder"] {
-        give(&path(&format!("own/{name}")));
+        give_away(&path(&format!("own/{name}")));
     }
     scene.tree.set_mode("own/file", 0o666);
     let before = record(&scene.outside());
@@ -260,7 +256,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
     for report in ["report", "folder/report"] {
         if report == "report" {
             scene.tree.write("own/report", "planted");
-            give(&path("own/report"));
+            give_away(&path("own/report"));
         }
         let mut swaps = 0;
         let mut written = 0;

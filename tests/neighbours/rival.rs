@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
 
-/// User and group `nobody`.
-pub const NOBODY: u32 = 65534;
+use super::common::users::NOBODY;
 
 /// What the other process does until it is told to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

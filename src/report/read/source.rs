@@ -129,7 +129,7 @@ fn kind(file: impl AsFd) -> io::Result<FileType> {
 fn stranger(file: impl AsFd, path: &Path) -> io::Result<Option<Untrusted>> {
     let now = attributes::get(&file)?;
     let path = path.to_owned();
-    let trusted = trust::file_is_safe(file, &now);
+    let trusted = trust::nobody_else_writes(file, &now);
     Ok(trusted.err().map(|why| Untrusted { path, why }))
 }
 
