@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
+use crate::device::Mounts;
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
@@ -93,6 +94,7 @@ impl Run<'_> {
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
                 open_folders: share.folders,
+                remote_names: Mounts::read().remote_names(),
                 ward: Arc::clone(&self.ward),
                 stop: self.control.stop_flag(),
                 aside: Mutex::default(),

@@ -63,7 +63,7 @@ impl Following {
     pub fn run(mut self, roots: Vec<Folder>) -> Walked {
         for root in roots {
             let path = super::walk::path_of(&self.walk.dirs, root.dir, None);
-            self.pulse.ask_about(0, path.as_os_str().as_bytes());
+            self.ask_about(&path);
             let stamped = self.stamped(&root);
             self.walked.listed.extend(stamped);
             self.below(&root);
@@ -77,6 +77,14 @@ impl Following {
         }
         self.outbox.flush();
         self.walked
+    }
+
+    /// Whatever was found so far goes on its way first if something may not answer.
+    fn ask_about(&mut self, path: &Path) {
+        if !self.walk.remote_names.is_empty() {
+            self.outbox.flush();
+        }
+        self.pulse.ask_about(0, path.as_os_str().as_bytes());
     }
 
     /// A folder that is about to be listed, with its times.
@@ -98,7 +106,9 @@ impl Following {
             let changed_before = self.walked.changed.len();
             for folder in std::mem::take(&mut self.walked.listed) {
                 if let Left::Listed(stamp) = folder.left {
+                    self.pulse.rest();
                     stamp.wait_until_told_apart();
+                    self.pulse.beat();
                 }
                 let Some(now) = self.changed(&folder) else {
                     self.walked.listed.push(folder);
@@ -193,7 +203,7 @@ impl Following {
                 entries.skip_current_dir();
                 continue;
             }
-            self.pulse.ask_about(0, entry.path().as_os_str().as_bytes());
+            self.ask_about(entry.path());
             if entry.depth() == 0 {
                 self.walked.folders += 1;
                 let rules = self.rules(entry.path(), root.rules.clone());
@@ -250,7 +260,7 @@ impl Following {
             return true;
         }
         // walkdir holds all names of a folder at once.
-        self.pulse.ask_about(0, entry.path().as_os_str().as_bytes());
+        self.ask_about(entry.path());
         let too_many = has_too_many_names(entry.path(), &self.walk.stop, &self.pulse);
         if too_many {
             self.problem(entry.path(), ProblemKind::TooManyNames, None);

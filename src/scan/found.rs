@@ -104,6 +104,11 @@ impl Outbox {
         self.pulse.beat();
     }
 
+    /// True if it holds files that lie elsewhere than on this device.
+    pub fn holds_others(&self, dev: u64) -> bool {
+        self.batch.runs.iter().any(|run| run.dev != dev)
+    }
+
     /// It waits for other threads from now on.
     pub fn rest(&self) {
         self.pulse.rest();

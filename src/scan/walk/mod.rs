@@ -9,6 +9,7 @@
 
 mod walker;
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -47,6 +48,8 @@ pub struct Walk {
     pub ignore_files: Vec<String>,
     /// Folders that each walker may keep open.
     pub open_folders: usize,
+    /// Names of folders on which something is mounted that may not answer.
+    pub remote_names: HashSet<Vec<u8>>,
     /// Where each walker's signs of life are looked after.
     pub ward: Arc<Ward>,
     /// Set when the walk is to end.
@@ -137,7 +140,9 @@ impl Walk {
             let is_over = self.walk(folders, round, crews, to, &mut total);
             folders = self.take_aside();
             if is_over {
-                total.left_out.unanswered += folders.len() as u64;
+                if self.ward.is_given_up() {
+                    total.left_out.unanswered += folders.len() as u64;
+                }
                 break;
             }
         }
@@ -196,7 +201,10 @@ impl Walk {
         }) {
             total.add(walked);
         }
-        total.left_out.unanswered += hands.at_work() as u64 + queue.left();
+        // What an interruption leaves was not asked.
+        if self.ward.is_given_up() {
+            total.left_out.unanswered += hands.at_work() as u64 + queue.left();
+        }
         hands.is_over()
     }
 }

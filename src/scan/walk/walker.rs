@@ -93,6 +93,9 @@ impl Walker {
             });
             let Some((crew, folder)) = taken else { break };
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
+            if self.may_not_answer(&folder, name) {
+                self.outbox.flush();
+            }
             self.pulse.ask_about(folder.dir.0, name);
             if self.is_stopped() {
                 self.queue.stop();
@@ -110,6 +113,15 @@ impl Walker {
         }
         self.outbox.flush();
         self.walked
+    }
+
+    /// True if files from elsewhere could be held up by this folder.
+    fn may_not_answer(&self, folder: &Folder, name: &[u8]) -> bool {
+        let Walk {
+            remote_names, dirs, ..
+        } = &*self.walk;
+        let is_elsewhere = || self.outbox.holds_others(dirs.read().identity(folder.dir).0);
+        !remote_names.is_empty() && (remote_names.contains(name) || is_elsewhere())
     }
 
     fn is_stopped(&self) -> bool {
@@ -166,7 +178,9 @@ impl Walker {
     fn look_again(&mut self, folder: Folder, stamp: Stamp) {
         let dir = folder.dir;
         if self.round == Round::Again {
+            self.pulse.rest();
             stamp.wait_until_told_apart();
+            self.pulse.beat();
         }
         let now = self.open_again(dir);
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
