@@ -274,3 +274,55 @@ fn what_lies_in_a_private_folder_stays_private_when_it_is_moved() {
     let read = format!("cat '{}' > /dev/null 2>&1", there.display());
     assert!(!nobody_does(&read, Path::new("/")), "nobody can read it");
 }
+
+/// A copy in a folder of somebody else can be taken away afterwards: it does not count as the owner's copy.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
+    for (mode, action) in [
+        (0o755, "remove"),
+        (0o777, "remove"),
+        (0o1777, "remove"),
+        (0o1777, "symlink"),
+    ] {
+        let tree = Tree::new().copies(["alice/own", "drop/handed"], "of Alice");
+        let stage = Stage::new(tree);
+        give(&stage.tree.path("drop"), NOBODY, mode);
+        give(&stage.tree.path("alice"), ALICE, 0o755);
+        for file in ["alice/own", "drop/handed"] {
+            give(&stage.tree.path(file), ALICE, 0o644);
+        }
+        let line = format!("{action} --yes --keep first-root drop alice");
+        stage
+            .run(&line)
+            .exits(0)
+            .says("other users who can move or replace it");
+        let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
+        assert!(
+            own.is_file() && stage.has("drop/handed"),
+            "{mode:o} {action}"
+        );
+        // Whoever wants it nevertheless says so.
+        stage.run(&format!("{line} --across-owners")).exits(0);
+        let own = fs::symlink_metadata(stage.tree.path("alice/own"));
+        assert!(!own.is_ok_and(|own| own.is_file()), "{mode:o} {action}");
+    }
+}
+
+/// What root makes for others belongs to them: a link of root's would be one that root trusts.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_symbolic_link_belongs_to_the_owner_of_the_file() {
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "of Alice"));
+    for file in ["a", "b"] {
+        give(&stage.tree.path(file), ALICE, 0o644);
+    }
+    stage.run("symlink --yes .").exits(0);
+    let links: Vec<_> = ["a", "b"]
+        .map(|name| fs::symlink_metadata(stage.tree.path(name)).expect("there"))
+        .into_iter()
+        .filter(|file| file.is_symlink())
+        .collect();
+    assert_eq!(links.len(), 1);
+    assert_eq!(links[0].uid(), ALICE);
+}

@@ -149,7 +149,7 @@ fn strangers(change: impl Fn(&Path), why: &str) {
             .says(why)
             .says(&format!("This report is about {root}."))
             .says(&format!(
-                "add the paths within which it may act: seekless remove --yes --from {} {root}",
+                "add the paths within which it may act: seekless remove --yes --from {} PATH...",
                 path.display()
             ));
         assert_eq!(stage.names().len(), 4);

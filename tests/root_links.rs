@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -49,6 +49,28 @@ fn act(tree: &Tree, arguments: &str) -> Run {
 
 fn files(tree: &Tree, folder: &str) -> usize {
     fs::read_dir(tree.path(folder)).expect("listed").count()
+}
+
+/// A link of root's can be moved: whoever moves it decides where it leads.
+#[test]
+#[ignore = "becomes another user: root only"]
+fn roots_own_link_is_obeyed_only_where_nobody_else_could_have_put_it() {
+    for mode in [0o755, 0o1777] {
+        let tree = two_users();
+        symlink("../private", tree.path("upload/in")).expect("a link of root's");
+        fs::set_permissions(tree.path("upload"), fs::Permissions::from_mode(mode)).expect("a mode");
+        if mode == 0o1777 {
+            chown(tree.path("upload"), Some(0), Some(0)).expect("root's");
+        }
+        act(&tree, "remove --yes upload/in")
+            .exits(2)
+            .says("--follow-roots");
+        assert_eq!(files(&tree, "private/sub"), 2);
+    }
+    let tree = two_users();
+    symlink("private", tree.path("in")).expect("a link of root's");
+    act(&tree, "remove --yes in").exits(0);
+    assert_eq!(files(&tree, "private/sub"), 1);
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub struct Rights {
     pub acl: u64,
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
+    /// A digest of who else may take its name away; 0 for nobody.
+    pub reach: u64,
 }
 
 /// What a file and the file that is kept for it must have in common.
@@ -51,6 +53,8 @@ pub enum Apart {
     Permissions,
     /// The group, where it may do more or less than others.
     Group,
+    /// Users who may take its name away, besides root and its owner.
+    Reach,
 }
 
 impl fmt::Display for Apart {
@@ -61,6 +65,7 @@ impl fmt::Display for Apart {
             Self::Label => "another security label or capability",
             Self::Permissions => "other permissions",
             Self::Group => "another group",
+            Self::Reach => "other users who can move or replace it",
         })
     }
 }
@@ -73,6 +78,7 @@ pub struct Class {
     label: u64,
     permissions: u32,
     group: Option<u32>,
+    reach: u64,
 }
 
 impl Common {
@@ -98,6 +104,7 @@ impl Common {
             Self::Nothing => Class::default(),
             Self::Owner => Class {
                 uid: rights.uid,
+                reach: rights.reach,
                 ..Class::default()
             },
             Self::Access => rights.class(),
@@ -113,6 +120,7 @@ impl Common {
             (one.label != other.label, Apart::Label),
             (one.permissions != other.permissions, Apart::Permissions),
             (one.group != other.group, Apart::Group),
+            (one.reach != other.reach, Apart::Reach),
         ];
         let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
         differs.next().map(|(_, apart)| apart)
@@ -128,6 +136,7 @@ impl Rights {
             mode: attributes.mode,
             acl: 0,
             label: 0,
+            reach: 0,
         }
     }
 
@@ -166,6 +175,7 @@ impl Rights {
             label: self.label,
             permissions,
             group: has_effect.then_some(self.gid),
+            reach: self.reach,
         }
     }
 }

@@ -117,6 +117,11 @@ impl Place {
         globs.map(|globs| Self(Kind::Glob(globs))).ok_or(missing)
     }
 
+    /// A file or folder whose path is real already.
+    pub fn from_real(path: &Path) -> Self {
+        Self(Kind::Below(Below::from_real(path)))
+    }
+
     fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         match &self.0 {
             Kind::Below(below) => below.holds(path) || below.holds_inner(inner),

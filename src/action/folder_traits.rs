@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use rustix::io::{Errno, Result};
 
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::{dirent, open, parent, unlink};
+use crate::sys::{dirent, open, parent, stat, unlink};
+
+use super::folder_entry;
 
 const ACLS: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
 
@@ -21,10 +23,12 @@ pub struct FolderTraits {
 }
 
 impl FolderTraits {
-    /// Those of the folder that lies `height` folders above this one. `..` is followed, not a path: that leads to the
-    /// real folders whatever is renamed meanwhile.
-    pub fn above(folder: &OwnedFd, height: usize) -> Result<Self> {
-        let at = above(folder, height)?;
+    /// Those of the folder that lies `height` folders above this one.
+    ///
+    /// # Errors
+    /// `ESTALE` if the folder has been moved meanwhile.
+    pub fn above(original: &Original<'_>, height: usize) -> Result<Self> {
+        let at = original.above(height)?;
         let Attributes { mode, uid, gid, .. } = attributes::get(&at)?;
         let acls = ACLS.map(|name| attributes::extended_of_handle(&at, name));
         let acls = match acls {
@@ -102,12 +106,32 @@ fn narrowed(mode: u32, has_owner: bool, has_group: bool) -> u32 {
     special | user << 6 | group << 3 | others
 }
 
-fn above(folder: &OwnedFd, height: usize) -> Result<OwnedFd> {
-    let mut at = rustix::io::fcntl_dupfd_cloexec(folder, 0)?;
-    for _ in 0..height {
-        at = parent::step(&at, c"..")?;
+/// The folder that a moved file came from.
+#[derive(Clone, Copy, Debug)]
+pub struct Original<'a> {
+    /// Opened before the file was moved.
+    pub folder: &'a OwnedFd,
+    /// Its real path.
+    pub path: &'a [u8],
+}
+
+impl Original<'_> {
+    /// The folder so many folders above, which `..` and the path agree on. Whoever may rename the folder chooses what
+    /// `..` leads to, or what has the path, but not both.
+    fn above(&self, height: usize) -> Result<OwnedFd> {
+        let mut at = rustix::io::fcntl_dupfd_cloexec(self.folder, 0)?;
+        let mut path = self.path;
+        for _ in 0..height {
+            at = parent::step(&at, c"..")?;
+            path = folder_entry::parent(path);
+        }
+        let (reached, named) = (stat::descriptor(&at)?, parent::open(path)?);
+        let named = stat::descriptor(&named)?;
+        match (reached.dev, reached.ino) == (named.dev, named.ino) {
+            true => Ok(at),
+            false => Err(Errno::STALE),
+        }
     }
-    Ok(at)
 }
 
 /// True if a folder belongs to root, or to whom the folder so many folders above `like` belongs. Only root puts files
@@ -118,7 +142,7 @@ fn above(folder: &OwnedFd, height: usize) -> Result<OwnedFd> {
 pub fn is_owners(
     folder: &OwnedFd,
     base: &OwnedFd,
-    like: Option<(&OwnedFd, usize)>,
+    like: Option<(&Original<'_>, usize)>,
 ) -> Result<bool> {
     let us = rustix::process::geteuid();
     if !us.is_root() {
@@ -134,7 +158,7 @@ pub fn is_owners(
     let Some((like, height)) = like else {
         return Ok(false);
     };
-    Ok(attributes::get(above(like, height)?)?.uid == owner)
+    Ok(attributes::get(like.above(height)?)?.uid == owner)
 }
 
 /// Opens a folder that was just made, for reading. If others may rename folders there, another one may have its name

@@ -1,6 +1,7 @@
 //! The process that has locked a folder, as `/proc` shows it.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use super::folder_entry::Identity;
 
@@ -24,16 +25,30 @@ pub enum Held {
     Unknown,
 }
 
-/// Finds out who has locked a file.
-pub fn of(file: Identity) -> Held {
+/// Finds out who has locked a folder of this owner.
+///
+/// Anybody can lock a folder that they may read, and call a program as they like. So root heeds only root, and the
+/// owner of the folder.
+pub fn of(file: Identity, owner: u32) -> Held {
+    let is_root = rustix::process::geteuid().is_root();
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
     let processes = holders(&locks, file).into_iter();
     let mut held = Held::Unknown;
     for process in processes.filter(|&process| process != own) {
         let Ok(name) = fs::read_to_string(format!("/proc/{process}/comm")) else {
+            // One of another container has no number here. To root every other process shows itself, if it still
+            // lives: another one may have inherited the lock, which is no run then.
+            if process != 0 && is_root {
+                held = Held::ByOthers;
+                continue;
+            }
             return Held::Unknown;
         };
+        if is_root && !may_hinder(process, owner) {
+            held = Held::ByOthers;
+            continue;
+        }
         if name.trim_end() == env!("CARGO_PKG_NAME") {
             return Held::ByRun(Holder {
                 process,
@@ -43,6 +58,11 @@ pub fn of(file: Identity) -> Held {
         held = Held::ByOthers;
     }
     held
+}
+
+fn may_hinder(process: u32, owner: u32) -> bool {
+    let process = fs::metadata(format!("/proc/{process}"));
+    process.is_ok_and(|process| process.uid() == 0 || process.uid() == owner)
 }
 
 /// The processes that have locked a file with `flock`.

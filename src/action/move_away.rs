@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
-use super::folder_entry;
+use super::folder_entry::{self, parent as folder_of};
+use super::folder_traits::Original;
 use super::made::Made;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
@@ -53,7 +54,10 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
         return Err(failed("move it")(Errno::INVAL));
     };
     let below = folder.strip_prefix(base.as_slice()).unwrap_or_default();
-    let like = &act.pair.victim.place.folder;
+    let like = &Original {
+        folder: &act.pair.victim.place.folder,
+        path: folder_of(&act.intent.victim.0),
+    };
     let base = base_folder(base, act.made)?;
     let folder = relocate::make_way_like(base, below, like, act.made)?;
     let done = match relocate::within(act, &folder, &name)? {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::act::{Act, freed};
 use super::check::Opened;
 use super::folder_entry::leads_to;
-use super::folder_traits::{self, FolderTraits};
+use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure, failure_with};
@@ -146,7 +146,7 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<O
 pub fn make_way_like(
     base: OwnedFd,
     below: &[u8],
-    like: &OwnedFd,
+    like: &Original<'_>,
     made: &Made,
 ) -> Result<Rc<OwnedFd>, Trouble> {
     make(&Rc::new(base), below, 0o700, Some(like), made)
@@ -161,7 +161,7 @@ fn make(
     base: &Rc<OwnedFd>,
     below: &[u8],
     mode: u32,
-    like: Option<&OwnedFd>,
+    like: Option<&Original<'_>>,
     made: &Made,
 ) -> Result<Rc<OwnedFd>, Trouble> {
     const MAKING: &str = "make the folder";

@@ -33,9 +33,29 @@ pub struct RootLink {
     pub target: PathBuf,
     /// Who owns the link.
     pub owner: u32,
-    /// Its owner could lead the path to files of others: the link belongs neither to root nor to the owner of what
-    /// it leads to, or of what the path leads to in the end.
+    /// Somebody could lead the path to files of others: the link, or a folder on the way to it, belongs neither to root
+    /// nor to the owner of what the link leads to, or of what the path leads to in the end; or others may write to
+    /// such a folder. Whoever may do so can put a link of root's there as well, or move one.
     pub is_a_strangers: bool,
+}
+
+/// Whoever could have put a link in its place.
+#[derive(Clone, Default)]
+struct Makers {
+    /// Owners of the folders on the way, and of the link.
+    owners: Vec<u32>,
+    /// Others may write to such a folder.
+    anybody: bool,
+}
+
+impl Makers {
+    fn may_lead_to(&self, owner: u32) -> bool {
+        !self.anybody
+            && self
+                .owners
+                .iter()
+                .all(|&maker| trust::may_lead(maker, owner))
+    }
 }
 
 impl RootWay {
@@ -50,43 +70,52 @@ impl RootWay {
             None => followed(bytes)?,
         };
         let (stat, access) = attributes::both(&end)?;
-        for link in &mut links {
-            link.is_a_strangers |= !trust::may_lead(link.owner, access.uid);
+        for (link, makers) in &mut links {
+            link.is_a_strangers |= !makers.may_lead_to(access.uid);
         }
         Ok(Self {
             id: (stat.dev, stat.ino),
             // Without `/proc` it takes a path.
             real: real(&end).or_else(|_| path.canonicalize())?,
-            links,
+            links: links.into_iter().map(|(link, _)| link).collect(),
         })
     }
 }
 
 /// Follows a path part by part, and notes its links in the order in which they are met.
-fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<RootLink>)> {
+fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, Makers)>)> {
     let mut way = Way::to(path)?;
     let mut links = Vec::new();
+    let mut makers = Makers::default();
     // Links whose text is being followed, each with how many parts come after it.
     let mut begun = Vec::new();
     while let Some(name) = way.part() {
         let part = way.look(&name)?;
+        let here = attributes::get(way.here())?;
+        let is_open = trust::others_may_write(way.here(), &here);
+        makers.owners.push(part.access.uid);
         if part.is_link() {
             begun.push((links.len(), way.left()));
-            links.push(RootLink {
+            let link = RootLink {
                 path: place(way.here(), &name),
                 target: PathBuf::new(),
                 owner: part.access.uid,
                 is_a_strangers: false,
-            });
+            };
+            // A link of root's can be moved into a folder with the sticky bit, unlike a folder of root's.
+            makers.anybody |= is_open;
+            makers.owners.push(here.uid);
+            links.push((link, makers.clone()));
             way.follow(&part)?;
         } else {
+            makers.anybody |= is_open && !trust::is_sticky(&here);
             way.enter(&name, part.handle);
         }
         while let Some((link, _)) = begun.pop_if(|(_, after)| way.left() <= *after) {
-            let link: &mut RootLink = &mut links[link];
+            let (link, makers): &mut (RootLink, Makers) = &mut links[link];
             link.target = real(way.here()).unwrap_or_default();
             let target = attributes::get(way.here())?;
-            link.is_a_strangers = !trust::may_lead(link.owner, target.uid);
+            link.is_a_strangers = !makers.may_lead_to(target.uid);
         }
     }
     Ok((way.into_here(), links))

@@ -67,7 +67,13 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
                     "this file system has no symbolic links: remove, or move instead",
                 ),
                 error => failed("make a symbolic link")(error),
-            })
+            })?;
+            // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot say so.
+            let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
+            if owner != rustix::process::geteuid().as_raw() {
+                let _ = link::give(folder, name, owner, group);
+            }
+            Ok(())
         },
         |name| link_text(folder, name).as_deref() == Some(text) && leads_to_keeper(name),
     )?;

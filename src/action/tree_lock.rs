@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
 use crate::device::Mounts;
+use crate::sys::attributes;
 use crate::sys::{open, rlimit, stat, sync};
 
 /// Trees that are locked together; of more, folders above them are.
@@ -82,7 +83,7 @@ impl TreeLock {
                 Ok(true) => locks.push(wanted.folder),
                 // No locks there at all.
                 Err(_) => {}
-                Ok(false) => match lock_holder::of(identity) {
+                Ok(false) => match lock_holder::of(identity, owner(&wanted.folder)) {
                     lock_holder::Held::ByOthers => {}
                     lock_holder::Held::ByRun(holder) => {
                         let (path, holder) = (wanted.path, Some(holder));
@@ -174,6 +175,11 @@ pub fn few_folders(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
         }
     }
     Vec::new()
+}
+
+/// Nobody's, if the file system does not say whose it is.
+fn owner(folder: &OwnedFd) -> u32 {
+    attributes::get(folder).map_or(u32::MAX, |folder| folder.uid)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::trash_folder;
 use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
-use crate::sys::{rename, stat, sync};
+use crate::sys::{attributes, rename, stat, sync};
 
 impl Scene<'_> {
     pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
@@ -75,11 +75,11 @@ impl Scene<'_> {
                 "another file has its name now; it stays at {shown}"
             )),
             (None, Some(moved), Some(there)) => {
-                if !self.is_moved(&moved, there) {
-                    return Err(format!("{shown} has changed since"));
-                }
                 if self.intent.action == ActionKind::Trash {
                     trash_folder::still_own(&there.folder, parent(&destination.0))?;
+                }
+                if !self.is_moved(&moved, there) {
+                    return Err(format!("{shown} has changed since"));
                 }
                 let lack = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
@@ -103,7 +103,16 @@ impl Scene<'_> {
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
-            Ok(()) => return Ok(Lack::NOTHING),
+            // Only now is it out of reach of whoever can change names there.
+            Ok(()) if leads_to(folder, name, (moved.dev, moved.ino)) => return Ok(Lack::NOTHING),
+            Ok(()) => {
+                rename::no_replace(folder, name, &there.folder, &there.name)
+                    .map_err(said("put back what had another file's name"))?;
+                let shown = String::from_utf8_lossy(path);
+                return Err(format!(
+                    "another file took its name a moment ago; it stays at {shown}"
+                ));
+            }
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
@@ -176,7 +185,16 @@ impl Scene<'_> {
         moved.kind == FileType::RegularFile
             && moved.size == self.intent.victim_state.size
             && self.digest.is_some()
-            && unfollowed(&there.folder, &there.name).is_ok_and(|file| self.is_proven(&file))
+            && unfollowed(&there.folder, &there.name)
+                .is_ok_and(|file| self.is_as_before(&file) && self.is_proven(&file))
+    }
+
+    /// Another file with these bytes may belong to somebody else, who would own the victim's name then.
+    fn is_as_before(&self, file: &OwnedFd) -> bool {
+        let was = &self.intent.metadata;
+        attributes::get(file).is_ok_and(|now| {
+            (now.uid, now.gid, now.mode & 0o7777) == (was.uid, was.gid, was.mode & 0o7777)
+        })
     }
 
     /// Removes the trash's note about the file; true if there was one.

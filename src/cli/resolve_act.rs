@@ -117,11 +117,13 @@ pub fn resolve(
         only_under,
         ..
     } = &args.stay;
-    for given in reference.iter().chain(protect).chain(only_under) {
-        // Whoever uses it says if it leads nowhere.
-        let _ = links.check(Path::new(given))?;
+    let mut bounds = Bounds {
+        reference: folders("reference", reference, &mut links)?,
+        protected: protected(protect, &mut links, around)?,
+        only_under: folders("only-under", only_under, &mut links)?,
+        ..Bounds::default()
     }
-    let mut bounds = bounds(&args.stay, around)?;
+    .through(Mounts::read());
     let to = special
         .to
         .as_deref()
@@ -275,27 +277,34 @@ fn limits(
     given.iter().chain(&args.stay.reference).map(real).collect()
 }
 
-fn bounds(args: &StayArgs, around: &Surroundings<'_>) -> Result<Bounds, WrongUse> {
-    let wrong = |option: &str, cause: &dyn std::fmt::Display| {
-        WrongUse::Contradiction(format!("--{option}: {cause}"))
+/// Given folders, as they were looked at: to follow their paths anew could lead elsewhere.
+fn folders(
+    option: &str,
+    given: &[OsString],
+    links: &mut RootLinks,
+) -> Result<Vec<Below>, WrongUse> {
+    let folder = |given: &OsString| match links.check(Path::new(given))? {
+        Ok(way) => Ok(Below::from_real(&way.real)),
+        Err(_) => Below::folder(Path::new(given)).map_err(|e| wrong(option, &e)),
     };
-    let folders = |option: &str, given: &[OsString]| -> Result<Vec<Below>, WrongUse> {
-        let folders = given.iter().map(|dir| Below::folder(Path::new(dir)));
-        let folders: Result<_, _> = folders.collect();
-        folders.map_err(|e| wrong(option, &e))
+    given.iter().map(folder).collect()
+}
+
+/// Files and folders that are never touched, and patterns of such.
+fn protected(
+    given: &[OsString],
+    links: &mut RootLinks,
+    around: &Surroundings<'_>,
+) -> Result<Vec<Place>, WrongUse> {
+    let place = |given: &OsString| match links.check(Path::new(given))? {
+        Ok(way) => Ok(Place::from_real(&way.real)),
+        Err(_) => Place::parse(given, &around.folder).map_err(|e| wrong("protect", &e)),
     };
-    let protected = args
-        .protect
-        .iter()
-        .map(|text| Place::parse(text, &around.folder));
-    let protected: Result<_, _> = protected.collect();
-    Ok(Bounds {
-        reference: folders("reference", &args.reference)?,
-        protected: protected.map_err(|e| wrong("protect", &e))?,
-        only_under: folders("only-under", &args.only_under)?,
-        ..Bounds::default()
-    }
-    .through(Mounts::read()))
+    given.iter().map(place).collect()
+}
+
+fn wrong(option: &str, cause: &dyn std::fmt::Display) -> WrongUse {
+    WrongUse::Contradiction(format!("--{option}: {cause}"))
 }
 
 /// The folder that files are moved to. What there is of it must be where its links were seen to lead.

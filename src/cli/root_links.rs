@@ -137,10 +137,14 @@ fn leads(link: &RootLink) -> String {
 }
 
 fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
+    let why = match link.owner {
+        0 => "other users can change the folders on the way to the link".to_owned(),
+        owner => format!(
+            "the link belongs to user {owner}, neither to root nor to the owner of what it leads to"
+        ),
+    };
     contradiction(format!(
-        "{}; the link belongs to user {}, neither to root nor to the owner of what it leads to: give the path \
-         without the link, or add --follow-roots; nothing was done",
+        "{}; {why}: give the path without the link, or add --follow-roots; nothing was done",
         leads(link),
-        link.owner,
     ))
 }

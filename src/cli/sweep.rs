@@ -124,11 +124,12 @@ fn left_in(
 ) -> Vec<CutShort> {
     let runs = match action::cut_short(&place.folder) {
         Ok(runs) => runs,
-        Err(error @ JournalError::Untrusted(..)) => {
+        Err(ref error @ JournalError::Untrusted(_, ref untrusted)) => {
             // Where there are no journals, nothing is missed.
             if place.folder.symlink_metadata().is_ok() {
+                let way_out = untrusted.way_out("XDG_STATE_HOME");
                 voice.complain(&format!(
-                    "runs that were cut short are not looked for: {error}"
+                    "runs that were cut short are not looked for: {error}: {way_out}"
                 ));
             }
             return Vec::new();

@@ -95,6 +95,21 @@ pub fn link_is_ours(fd: impl AsFd, folder: &Attributes, stat: &Stat, link: &Attr
     only_we_write(fd, folder) || (is_kept || is_private) && stat.links == 1
 }
 
+/// True if others than the owner may make and rename what is in a folder, as far as the sticky bit lets them.
+pub fn others_may_write(fd: impl AsFd, folder: &Attributes) -> bool {
+    let is_private = || folder.uid == folder.gid && !attributes::has_acl(fd);
+    match folder.mode & OTHERS_MAY_WRITE {
+        0 => false,
+        GROUP_MAY_WRITE => !is_private(),
+        _ => true,
+    }
+}
+
+/// True if only its owner may rename what is in a folder (and the folder's owner).
+pub fn is_sticky(folder: &Attributes) -> bool {
+    folder.mode & STICKY != 0
+}
+
 /// A symbolic link whose owner lets a path of root's lead to what belongs to this user.
 pub fn may_lead(link_owner: u32, target_owner: u32) -> bool {
     link_owner == ROOT || link_owner == target_owner
@@ -132,12 +147,9 @@ fn is_trusted(owner: u32) -> Result<(), Distrust> {
 /// distributions have such a group, and a umask that lets it write.
 fn safe(fd: impl AsFd, now: &Attributes, is_sticky: bool) -> Result<(), Distrust> {
     is_trusted(now.uid)?;
-    let is_private = || now.uid == now.gid && !attributes::has_acl(fd);
-    match now.mode & OTHERS_MAY_WRITE {
-        0 => Ok(()),
-        _ if is_sticky => Ok(()),
-        GROUP_MAY_WRITE if is_private() => Ok(()),
-        _ => Err(Distrust::Writable(now.mode)),
+    match is_sticky || !others_may_write(fd, now) {
+        true => Ok(()),
+        false => Err(Distrust::Writable(now.mode)),
     }
 }
 

@@ -39,3 +39,19 @@ pub fn read(folder: impl AsFd, name: &CStr) -> Result<Vec<u8>> {
     fault::point()?;
     rustix::fs::readlinkat(folder, name, Vec::new()).map(std::ffi::CString::into_bytes)
 }
+
+/// Gives a symbolic link another owner.
+pub fn give(folder: impl AsFd, name: &CStr, uid: u32, gid: u32) -> Result<()> {
+    fault::point()?;
+    let (uid, gid) = (
+        rustix::fs::Uid::from_raw(uid),
+        rustix::fs::Gid::from_raw(gid),
+    );
+    rustix::fs::chownat(
+        folder,
+        name,
+        Some(uid),
+        Some(gid),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )
+}

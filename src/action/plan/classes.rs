@@ -5,7 +5,8 @@ use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
 use super::set::{Fate, Left, SetPlan};
-use crate::action::access::Class;
+use crate::action::access::{Class, Common};
+use crate::action::step::ActionKind;
 use crate::sys::attributes;
 
 /// Asks for the ACLs and labels of all files of a set, which `stat` does not tell.
@@ -25,6 +26,13 @@ pub fn look(set: &mut SetPlan) {
 }
 
 impl Policy {
+    /// True if root takes files away for the sake of others that stay where they are. A hard link stays whatever
+    /// becomes of the other names.
+    pub(super) fn keepers_matter(&self) -> bool {
+        let takes_away = matches!(self.action, ActionKind::Remove | ActionKind::Symlink);
+        takes_away && self.common != Common::Nothing && rustix::process::geteuid().is_root()
+    }
+
     /// Decides about files of one place. Those of each class are decided on by themselves: one of them stays.
     pub(super) fn by_class(
         &self,

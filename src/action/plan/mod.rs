@@ -18,6 +18,7 @@ mod estimate;
 mod full;
 mod lookout;
 mod ranking;
+mod reach;
 mod set;
 mod sidecars;
 mod spool;
@@ -28,6 +29,7 @@ use std::io;
 
 use super::{ActionKind, Common, Step};
 use lookout::Lookout;
+use reach::Reach;
 use sidecars::Companions;
 use spool::Spool;
 use steps::acted_names;
@@ -86,6 +88,7 @@ pub struct Settings {
 pub struct Planner {
     settings: Settings,
     lookout: Lookout,
+    reach: Reach,
     spool: Spool,
 }
 
@@ -97,6 +100,7 @@ impl Planner {
         let bounds = std::mem::take(&mut settings.bounds);
         Self {
             lookout: Lookout::new(origin, bounds, settings.strict),
+            reach: Reach::default(),
             settings,
             spool: Spool::new(),
         }
@@ -123,6 +127,9 @@ impl Planner {
         }
         if self.settings.policy.common == Common::Access {
             classes::look(&mut set);
+        }
+        if self.settings.policy.keepers_matter() {
+            self.reach.look(&mut set);
         }
         self.settings.decide(&mut set, &Choice::ByRule);
         self.spool.push(&set)
