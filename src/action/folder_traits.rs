@@ -5,12 +5,13 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
 
+use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::{dirent, open, parent, stat, unlink};
 
 use super::folder_entry;
 
-const ACLS: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
+const ACLS: [&CStr; 2] = [attributes::ACL, c"system.posix_acl_default"];
 
 /// What a folder has besides its name and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ impl FolderTraits {
 
     /// A user who is not root may have to put more into the folder.
     fn own_access(&self) -> u32 {
-        match rustix::process::geteuid().is_root() {
+        match trust::is_root() {
             true => 0,
             false => 0o700,
         }
@@ -144,12 +145,11 @@ pub fn is_owners(
     base: &OwnedFd,
     like: Option<(&Original<'_>, usize)>,
 ) -> Result<bool> {
-    let us = rustix::process::geteuid();
-    if !us.is_root() {
+    if !trust::is_root() {
         return Ok(true);
     }
     let owner = attributes::get(folder)?.uid;
-    if owner == us.as_raw() {
+    if owner == trust::me() {
         return Ok(true);
     }
     if attributes::get(base)?.uid == owner {

@@ -1,6 +1,6 @@
 //! What a file is besides its bytes: read, compared, given back.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, Result};
@@ -8,7 +8,7 @@ use rustix::io::{Errno, Result};
 use super::access::Rights;
 use super::check::Opened;
 use super::record::{Metadata, Raw, State};
-use crate::sys::attributes::{self, Attributes};
+use crate::sys::attributes::{self, ACL, Attributes};
 use crate::sys::stat::Stat;
 
 impl From<&Stat> for State {
@@ -51,8 +51,6 @@ impl Metadata {
         bare.with(pairs)
     }
 }
-
-const ACL: &CStr = c"system.posix_acl_access";
 
 /// Gives a file all of it; returns what this user or this file system may not give.
 ///

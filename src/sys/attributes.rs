@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd};
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{
     AtFlags, Gid, Mode, Statx, StatxAttributes, StatxFlags, Timespec, Timestamps, Uid, XattrFlags,
     statx,
@@ -30,6 +31,9 @@ pub struct Attributes {
     /// `chattr +a`.
     pub append_only: bool,
 }
+
+/// The extended attribute that holds a file's POSIX ACL.
+pub const ACL: &CStr = c"system.posix_acl_access";
 
 /// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
@@ -94,16 +98,19 @@ pub fn set_times(fd: impl AsFd, atime_ns: i64, mtime_ns: i64) -> Result<()> {
     rustix::fs::futimens(fd, &times)
 }
 
-/// The most that Linux lets a name or a value have, bytes.
+/// The most bytes that Linux lets a list of names or a value have.
 const LARGEST: usize = 64 << 10;
+
+/// Bytes that are asked for at first. Most files have no attributes, and the kernel allocates as much as is asked for.
+const USUAL: usize = 1 << 10;
 
 /// All extended attributes that this process may see, ACLs among them; none where there are none
 /// to have.
 pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     fault::point()?;
     all(
-        |names| rustix::fs::flistxattr(&fd, rustix::buffer::spare_capacity(names)),
-        |name, value| rustix::fs::fgetxattr(&fd, name, rustix::buffer::spare_capacity(value)),
+        |names| rustix::fs::flistxattr(&fd, spare_capacity(names)),
+        |name, value| rustix::fs::fgetxattr(&fd, name, spare_capacity(value)),
     )
 }
 
@@ -111,30 +118,25 @@ pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
 pub fn extended_of(path: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
     fault::point()?;
     all(
-        |names| rustix::fs::llistxattr(path, rustix::buffer::spare_capacity(names)),
-        |name, value| rustix::fs::lgetxattr(path, name, rustix::buffer::spare_capacity(value)),
+        |names| rustix::fs::llistxattr(path, spare_capacity(names)),
+        |name, value| rustix::fs::lgetxattr(path, name, spare_capacity(value)),
     )
 }
 
 fn all(
-    list: impl FnOnce(&mut Vec<u8>) -> Result<usize>,
+    list: impl Fn(&mut Vec<u8>) -> Result<usize>,
     get: impl Fn(&CStr, &mut Vec<u8>) -> Result<usize>,
 ) -> Result<Vec<(CString, Vec<u8>)>> {
-    let mut names = Vec::with_capacity(LARGEST);
-    match list(&mut names) {
-        Ok(_) => {}
+    let names = match filled(list) {
+        Ok(names) => names,
         Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
         Err(error) => return Err(error),
-    }
+    };
     let mut all = Vec::new();
     for name in names.split(|&b| b == 0).filter(|name| !name.is_empty()) {
         let name = CString::new(name).map_err(|_| Errno::INVAL)?;
-        let mut value = Vec::with_capacity(LARGEST);
-        match get(&name, &mut value) {
-            Ok(_) => {
-                value.shrink_to_fit();
-                all.push((name, value));
-            }
+        match filled(|value| get(&name, value)) {
+            Ok(value) => all.push((name, value)),
             // Gone meanwhile, or not for us.
             Err(Errno::NODATA | Errno::PERM | Errno::ACCESS | Errno::NOTSUP) => {}
             Err(error) => return Err(error),
@@ -144,12 +146,25 @@ fn all(
     Ok(all)
 }
 
+/// What a call writes into a buffer, which is enlarged if it turns out to be too small.
+fn filled(call: impl Fn(&mut Vec<u8>) -> Result<usize>) -> Result<Vec<u8>> {
+    let mut buffer = Vec::with_capacity(USUAL);
+    let told = match call(&mut buffer) {
+        Err(Errno::RANGE) => {
+            buffer = Vec::with_capacity(LARGEST);
+            call(&mut buffer)
+        }
+        told => told,
+    };
+    told.map(|_| {
+        buffer.shrink_to_fit();
+        buffer
+    })
+}
+
 /// True if a POSIX ACL says who else may do what; also if that cannot be found out. A handle (`O_PATH`) will do.
 pub fn has_acl(fd: impl AsFd) -> bool {
-    let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
-    let mut none: [u8; 0] = [];
-    let asked = rustix::fs::getxattr(path, c"system.posix_acl_access", &mut none);
-    !matches!(asked, Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS))
+    !matches!(extended_of_handle(fd, ACL), Ok(None))
 }
 
 /// Sets one extended attribute.
@@ -171,9 +186,8 @@ pub fn remove_extended(fd: impl AsFd, name: &CStr) -> Result<()> {
 pub fn extended_of_handle(fd: impl AsFd, name: &CStr) -> Result<Option<Vec<u8>>> {
     fault::point()?;
     let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
-    let mut value = Vec::with_capacity(LARGEST);
-    match rustix::fs::getxattr(path, name, rustix::buffer::spare_capacity(&mut value)) {
-        Ok(_) => Ok(Some(value)),
+    match filled(|value| rustix::fs::getxattr(&path, name, spare_capacity(value))) {
+        Ok(value) => Ok(Some(value)),
         Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(None),
         Err(error) => Err(error),
     }
