@@ -7,6 +7,7 @@ mod draft;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 
@@ -18,6 +19,7 @@ use super::record::{Intent, Record};
 use super::settled::Settled;
 use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
 use super::trouble::{Trouble, failure};
+use crate::file::trust;
 use crate::sys::sync::Wait;
 use crate::sys::{fault, rlimit};
 
@@ -31,8 +33,8 @@ pub const BATCH: usize = 2048;
 pub struct Actor {
     settings: Settings,
     journal: Journal,
-    /// Files whose change time is of our making.
-    ours: Ours,
+    /// Files whose change time is of our making. Shared with the thread that looks ahead.
+    ours: Arc<Ours>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
     /// What stands in for files that can have no further name.
@@ -94,7 +96,7 @@ impl Actor {
         Self {
             settings,
             journal,
-            ours: Ours::new(),
+            ours: Arc::default(),
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
             settled: Settled::default(),
@@ -129,8 +131,7 @@ impl Actor {
 
     /// What keeper and victim must have in common.
     fn common(&self, action: ActionKind) -> Common {
-        let is_root = rustix::process::geteuid().is_root();
-        Common::demanded(action, self.settings.across_owners, is_root)
+        Common::demanded(action, self.settings.across_owners, trust::is_root())
     }
 
     /// Carries out one step.
@@ -209,10 +210,7 @@ impl Actor {
         tell: Tell<'_>,
     ) -> Vec<Vec<Numbered>> {
         let mut unsettled = Vec::new();
-        let sketched: Vec<_> = groups
-            .into_iter()
-            .map(|group| self.sketch_group(group, &mut unsettled))
-            .collect();
+        let sketched = self.sketch_groups(groups, &mut unsettled);
         let intents = sketched
             .iter()
             .flatten()

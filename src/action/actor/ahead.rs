@@ -1,6 +1,7 @@
-//! Checks the files of the next steps in a second thread, while the actor acts on those before.
+//! Looks at the files of the next steps in a second thread, while the actor is busy with those before.
 //!
-//! Opening and comparing two small files takes longer than the act itself. Steps that share a file are never
+//! Opening and comparing two small files takes longer than the act itself, and opening them longer than finding the
+//! words for the journal. Steps that share a file are never
 //! checked ahead of each other: the first one changes what the second one has to find.
 
 use std::collections::HashSet;
@@ -122,25 +123,30 @@ fn files_of(group: &Group) -> Vec<Identity> {
         .collect()
 }
 
-/// Checks groups of which no two have a file in common, and hands them over one by one, in order.
+/// True if a second thread pays for checking these groups, and nobody waits long for one of them.
+pub(super) fn is_worth_it(groups: &[Vec<Check>]) -> bool {
+    groups.iter().flatten().all(Check::may_be_ahead)
+}
+
+/// Makes something of each item, and hands it over in order.
 ///
-/// The checks run ahead in a thread of their own if that is worth it and `may_run_ahead` allows it.
-pub(super) fn in_order(
-    groups: &[Vec<Check>],
+/// A thread of its own makes them ahead if they are many enough and `may_run_ahead` allows it.
+pub(super) fn in_order<T: Sync, R: Send>(
+    items: &[T],
     may_run_ahead: bool,
-    mut hand_over: impl FnMut(Vec<Result<Checked, Trouble>>),
+    make: impl Fn(&T) -> R + Sync,
+    mut hand_over: impl FnMut(R),
 ) {
-    let files = |group: &Vec<Check>| group.iter().map(Check::files).collect::<Vec<_>>();
-    let here = |hand_over: &mut dyn FnMut(_)| groups.iter().map(files).for_each(hand_over);
-    let is_worth_it = groups.len() >= FEWEST && groups.iter().flatten().all(Check::may_be_ahead);
-    if !may_run_ahead || !is_worth_it {
+    let here = |hand_over: &mut dyn FnMut(_)| items.iter().map(&make).for_each(hand_over);
+    if !may_run_ahead || items.len() < FEWEST {
         return here(&mut hand_over);
     }
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
+        let make = &make;
         let ahead = move || {
-            for group in groups {
-                if to_actor.send(files(group)).is_err() {
+            for item in items {
+                if to_actor.send(make(item)).is_err() {
                     break;
                 }
             }

@@ -1,5 +1,7 @@
 //! Looks again, acts, and writes down what came of it.
 
+use std::sync::Arc;
+
 use super::ahead::{self, Check, Checked, Proof};
 use super::{Actor, BATCH, Group, Numbered, Sketched};
 use crate::action::access::Rights;
@@ -21,7 +23,9 @@ impl Actor {
         for part in ahead::apart(groups) {
             let checks: Vec<_> = part.iter().map(|group| self.checks(group)).collect();
             let mut part = part.into_iter();
-            ahead::in_order(&checks, self.portion == BATCH, |checked| {
+            let may_run_ahead = self.portion == BATCH && ahead::is_worth_it(&checks);
+            let files = |group: &Vec<Check>| group.iter().map(Check::files).collect();
+            ahead::in_order(&checks, may_run_ahead, files, |checked| {
                 again.extend(
                     part.next()
                         .and_then(|group| self.carry_out_group(group, checked)),
@@ -225,7 +229,7 @@ impl Actor {
             if let Ok(now) = stat::fresh_descriptor(&file.file)
                 && now.ctime_ns != file.stat.ctime_ns
             {
-                self.ours.insert(file.identity(), now.ctime_ns);
+                Arc::make_mut(&mut self.ours).insert(file.identity(), now.ctime_ns);
             }
         }
     }

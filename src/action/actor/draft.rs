@@ -1,11 +1,12 @@
 //! Looks at a step's files, decides what to do, and finds the words for the journal.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-use super::{Actor, Group, Numbered, Sketched};
+use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
-use crate::action::check::{Bound, Opened};
+use crate::action::check::{Bound, Opened, Ours};
 use crate::action::folder_entry::Identity;
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Skip, Step, Target, Unfit};
@@ -19,31 +20,104 @@ pub struct Unsettled {
     pub fd: OwnedFd,
 }
 
+/// The files of a step, as they are before anything else is decided.
+struct Found {
+    victim: Opened,
+    keeper: Opened,
+    /// The one that was found fit to stay: the step's own or an alternate.
+    kept: Target,
+    /// The victim's.
+    metadata: rustix::io::Result<Metadata>,
+}
+
+/// What it takes to find the files of a step.
+struct Finder {
+    ours: Arc<Ours>,
+    trust_hash: bool,
+}
+
+impl Finder {
+    fn files(&self, step: &Step) -> Result<Found, Skip> {
+        let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
+        victim.changeable().map_err(Skip::Victim)?;
+        if step.action != ActionKind::Reflink {
+            victim.replaceable().map_err(Skip::Victim)?;
+        }
+        let (keeper, kept) = self.keeper(step)?;
+        let metadata = metadata::of(&victim);
+        Ok(Found {
+            victim,
+            keeper,
+            kept,
+            metadata,
+        })
+    }
+
+    /// The first file of those that stay which is what it was.
+    fn keeper(&self, step: &Step) -> Result<(Opened, Target), Skip> {
+        let bound = match self.trust_hash && step.action != ActionKind::Reflink {
+            true => Bound::Strict,
+            false => Bound::BytesAreCompared,
+        };
+        let mut first = None;
+        for target in std::iter::once(&step.keeper).chain(&step.alternates) {
+            match Opened::open(target, bound, &self.ours) {
+                Ok(keeper) => return Ok((keeper, target.clone())),
+                Err(unfit) => first.get_or_insert(unfit),
+            };
+        }
+        Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
+    }
+}
+
 impl Actor {
-    /// Looks at steps that belong together: if one cannot be done, none is.
-    pub(super) fn sketch_group(
+    /// Looks at the steps of a portion.
+    pub(super) fn sketch_groups(
         &mut self,
-        group: Vec<Numbered>,
+        groups: Vec<Vec<Numbered>>,
         unsettled: &mut Vec<Unsettled>,
-    ) -> Group {
-        let mut sketched: Group = group
-            .into_iter()
-            .map(|of| {
-                let sketched = self.sketch(&of.step, unsettled);
-                (of, sketched)
-            })
+    ) -> Vec<Group> {
+        let finder = Finder {
+            ours: Arc::clone(&self.ours),
+            trust_hash: self.settings.trust_hash,
+        };
+        let find = |group: &Vec<Numbered>| -> Vec<_> {
+            group.iter().map(|of| finder.files(&of.step)).collect()
+        };
+        let mut sketched = Vec::with_capacity(groups.len());
+        ahead::in_order(&groups, self.portion == BATCH, find, |found| {
+            let group = &groups[sketched.len()];
+            sketched.push(self.sketch_group(group, found, unsettled));
+        });
+        let with_steps = groups.into_iter().zip(sketched);
+        with_steps
+            .map(|(group, sketched)| group.into_iter().zip(sketched).collect())
+            .collect()
+    }
+
+    /// Looks at steps that belong together: if one cannot be done, none is.
+    fn sketch_group(
+        &mut self,
+        group: &[Numbered],
+        found: Vec<Result<Found, Skip>>,
+        unsettled: &mut Vec<Unsettled>,
+    ) -> Vec<Result<Sketched, Trouble>> {
+        let mut sketched: Vec<_> = group
+            .iter()
+            .zip(found)
+            .map(|(of, found)| self.sketch(&of.step, found?, unsettled))
             .collect();
         if sketched.len() < 2 {
             return sketched;
         }
-        let first = sketched.iter().find_map(|(of, sketched)| {
+        let first = group.iter().zip(&sketched).find_map(|(of, sketched)| {
             let trouble = sketched.as_ref().err()?;
             Some((of.step.victim.path.clone(), trouble.to_string()))
         });
         let number = sketched
             .iter()
-            .find_map(|(_, s)| Some(s.as_ref().ok()?.intent.step));
-        for (_, sketched) in &mut sketched {
+            .find_map(|sketched| Some(sketched.as_ref().ok()?.intent.step));
+        for sketched in &mut sketched {
             match (&first, &mut *sketched) {
                 (Some((with, why)), Ok(_)) => *sketched = Err(together::together(with, why)),
                 (None, Ok(sketched)) => sketched.intent.together = number,
@@ -53,13 +127,14 @@ impl Actor {
         sketched
     }
 
-    fn sketch(&mut self, step: &Step, unsettled: &mut Vec<Unsettled>) -> Result<Sketched, Trouble> {
-        let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
-        victim.changeable().map_err(Skip::Victim)?;
-        if step.action != ActionKind::Reflink {
-            victim.replaceable().map_err(Skip::Victim)?;
-        }
-        let (keeper, target) = self.keeper(step)?;
+    fn sketch(
+        &mut self,
+        step: &Step,
+        found: Found,
+        unsettled: &mut Vec<Unsettled>,
+    ) -> Result<Sketched, Trouble> {
+        let (victim, metadata) = (found.victim, found.metadata);
+        let (keeper, target) = self.stand_in(found.keeper, found.kept);
         let is_further = keeper.identity() == victim.identity();
         if is_further && self.settings.further_names && further_name::may_go(step.action) {
             further_name::is_another(&keeper, &victim)?;
@@ -76,7 +151,7 @@ impl Actor {
         if !is_further && self.kept.contains(&victim.identity()) {
             return Err(Skip::Kept.into());
         }
-        let metadata = metadata::of(&victim).map_err(failed("read its metadata"))?;
+        let metadata = metadata.map_err(failed("read its metadata"))?;
         if !is_further {
             self.look_at_rights(step.action, &keeper, &metadata)?;
         }
@@ -179,25 +254,8 @@ impl Actor {
         }
     }
 
-    /// The first file of those that stay which is what it was, or what stands in for it.
-    fn keeper(&mut self, step: &Step) -> Result<(Opened, Target), Skip> {
-        let bound = match self.settings.trust_hash && step.action != ActionKind::Reflink {
-            true => Bound::Strict,
-            false => Bound::BytesAreCompared,
-        };
-        let mut first = None;
-        for target in std::iter::once(&step.keeper).chain(&step.alternates) {
-            match Opened::open(target, bound, &self.ours) {
-                Ok(keeper) => return Ok(self.stand_in(keeper, target)),
-                Err(unfit) => first.get_or_insert(unfit),
-            };
-        }
-        Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
-    }
-
     /// A file that can have no further name is kept, but others become links to a copy of it that stays.
-    fn stand_in(&mut self, keeper: Opened, target: &Target) -> (Opened, Target) {
-        let (mut keeper, mut target) = (keeper, target.clone());
+    fn stand_in(&mut self, mut keeper: Opened, mut target: Target) -> (Opened, Target) {
         while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
             match Opened::open(&next, Bound::Strict, &self.ours) {
                 Ok(opened) => (keeper, target) = (opened, next),
