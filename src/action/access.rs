@@ -1,8 +1,8 @@
 //! Who may read and write a file, and whether one file may stand for another without a change to that.
 //!
 //! After `hardlink` and `symlink` whoever opens the one name gets the other file, with its owner and its
-//! permissions. So both must have the same, or somebody gains or loses access. The folders that a file
-//! lies in count as well, but nobody can tell who reaches a file by which name: they are not judged.
+//! permissions. So both must have the same, or somebody gains or loses access. Who can take a file away depends on the
+//! folders that it lies in (`plan::reach`); who can reach it through them is not looked at.
 
 use std::fmt;
 
@@ -57,15 +57,16 @@ pub enum Apart {
     Reach,
 }
 
+/// To follow the file and to precede the other one: "has another owner than".
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Owner => "another owner",
-            Self::Acl => "another ACL",
-            Self::Label => "another security label or capability",
-            Self::Permissions => "other permissions",
-            Self::Group => "another group",
-            Self::Reach => "other users who can move or replace it",
+            Self::Owner => "has another owner than",
+            Self::Acl => "has another ACL than",
+            Self::Label => "has another security label or capability than",
+            Self::Permissions => "has other permissions than",
+            Self::Group => "has another group than",
+            Self::Reach => "can be moved or replaced by other users than",
         })
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use super::folder_entry::Identity;
+use crate::file::trust;
 
 /// A process that has a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub enum Held {
 /// Anybody can lock a folder that they may read, and call a program as they like. So root heeds only root, and the
 /// owner of the folder.
 pub fn of(file: Identity, owner: u32) -> Held {
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = trust::is_root();
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
     let own = std::process::id();
     let processes = holders(&locks, file).into_iter();

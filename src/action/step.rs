@@ -209,7 +209,7 @@ pub enum Skip {
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
     /// Other people may read or write the kept file, or it is another owner's.
-    #[error("has {0} than the kept file (--across-owners includes it); left alone")]
+    #[error("{0} the kept file (--across-owners includes it); left alone")]
     Apart(Apart),
     /// `hardlink` or `symlink` with `same_metadata`.
     #[error("has another {} than the kept file; left alone", .0.join(", "))]

@@ -8,6 +8,7 @@ use super::act::{Act, Preparation, Sketch, freed};
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::swap::{self, link_text};
 use super::trouble::{Trouble, failed, failure_with};
+use crate::file::trust;
 use crate::sys::{link, stat};
 
 pub const SYMLINK: Action = Action {
@@ -70,7 +71,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
             })?;
             // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot say so.
             let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
-            if owner != rustix::process::geteuid().as_raw() {
+            if owner != trust::me() {
                 let _ = link::give(folder, name, owner, group);
             }
             Ok(())

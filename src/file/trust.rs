@@ -135,6 +135,11 @@ pub fn me() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
+/// True if the effective user is root, to whom owners and permissions are no obstacle.
+pub fn is_root() -> bool {
+    me() == ROOT
+}
+
 /// These, and in a sandbox those that cannot be told from root.
 fn is_trusted(owner: u32) -> Result<(), Distrust> {
     match is_ours_or_roots(owner) || user_namespace::is_unmapped(owner) {

@@ -235,9 +235,9 @@ fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Ca
     }
     drop(open::for_writing(&place.folder, &place.name)?);
     // What the rename would say at the end.
-    let uid = trust::me();
-    let is_sticky = place.access.mode & 0o1000 != 0;
-    match is_sticky && uid != 0 && ![place.access.uid, access.uid].contains(&uid) {
+    let owners = [place.access.uid, access.uid];
+    let is_sticky = trust::is_sticky(&place.access);
+    match is_sticky && !trust::is_root() && !owners.contains(&trust::me()) {
         true => Err(Errno::PERM.into()),
         false => Ok(()),
     }

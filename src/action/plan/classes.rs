@@ -7,6 +7,7 @@ use super::decide::{Policy, is_reference};
 use super::set::{Fate, Left, SetPlan};
 use crate::action::access::{Class, Common};
 use crate::action::step::ActionKind;
+use crate::file::trust;
 use crate::sys::attributes;
 
 /// Asks for the ACLs and labels of all files of a set, which `stat` does not tell.
@@ -30,7 +31,7 @@ impl Policy {
     /// becomes of the other names.
     pub(super) fn keepers_matter(&self) -> bool {
         let takes_away = matches!(self.action, ActionKind::Remove | ActionKind::Symlink);
-        takes_away && self.common != Common::Nothing && rustix::process::geteuid().is_root()
+        takes_away && self.common != Common::Nothing && trust::is_root()
     }
 
     /// Decides about files of one place. Those of each class are decided on by themselves: one of them stays.

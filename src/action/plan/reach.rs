@@ -76,3 +76,53 @@ impl Reach {
         &self.known[path]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn whoever_may_write_to_a_folder_on_the_way_can_take_a_file_away() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = top.path().canonicalize().expect("a real path");
+        let inner = path.join("open/inner");
+        fs::create_dir_all(&inner).expect("folders");
+        let mode = |mode| {
+            fs::set_permissions(path.join("open"), Permissions::from_mode(mode)).expect("a mode")
+        };
+        let others = || Reach::default().others(inner.as_os_str().as_bytes(), trust::me());
+        let is_open = |who: &Who| matches!(who, Who::Others(_, true));
+
+        mode(0o755);
+        assert!(!others().iter().any(is_open));
+        mode(0o777);
+        assert!(others().iter().any(is_open));
+        // With the sticky bit each name is its owner's.
+        mode(0o1777);
+        assert!(!others().iter().any(is_open));
+    }
+
+    #[test]
+    fn the_owner_of_the_file_and_root_do_not_count_but_every_other_owner_of_a_folder() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = top.path().canonicalize().expect("a real path");
+        let owned = Who::Owner(trust::me());
+        let counts = |owner| {
+            Reach::default()
+                .others(path.as_os_str().as_bytes(), owner)
+                .contains(&owned)
+        };
+        assert!(!counts(trust::me()));
+        assert_eq!(counts(trust::me() + 1), !trust::is_root());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_looked_at_counts_as_somebody_elses() {
+        let others = Reach::default().others(b"/no/such/folder", 0);
+        assert_eq!(others, BTreeSet::from([Who::Owner(u32::MAX)]));
+    }
+}

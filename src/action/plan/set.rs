@@ -177,9 +177,7 @@ impl Left {
             Self::Repeated => "is in another set already",
             Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
             Self::Apart(apart) => {
-                return format!(
-                    "has {apart} than the files it equals (--across-owners includes it)"
-                );
+                return format!("{apart} the files it equals (--across-owners includes it)");
             }
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
