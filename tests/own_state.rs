@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use common::journal::rewrite;
 use common::run::{Seekless, seekless};
 use common::scene::{Scene, picture};
 use common::users::{NOBODY, Neighbours, give_all_away, give_away, set_mode};
@@ -40,19 +41,12 @@ fn journal(home: &Path) -> PathBuf {
     paths.next().expect("a journal")
 }
 
-/// Changes the records of a journal, and makes their sums right again.
+/// Changes the records of a journal.
 fn forge(path: &Path, change: impl Fn(&mut Value)) {
-    let text = fs::read_to_string(path).expect("text");
-    let lines = text.lines().map(|line| {
-        let (_, json) = line.split_once(' ').expect("a sum");
-        let mut record = serde_json::from_str(json).expect("JSON");
-        change(&mut record);
-        let json = record.to_string();
-        let sum = blake3::hash(json.as_bytes()).to_hex();
-        format!("{} {json}\n", &sum[..16])
+    rewrite(path, |record| {
+        change(record);
+        true
     });
-    let forged: String = lines.collect();
-    fs::write(path, forged).expect("written");
 }
 
 fn on_intents(change: impl Fn(&mut Value)) -> impl Fn(&mut Value) {

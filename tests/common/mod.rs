@@ -10,6 +10,7 @@
 
 pub mod chain;
 pub mod daemon;
+pub mod journal;
 pub mod oracle;
 pub mod real;
 pub mod run;

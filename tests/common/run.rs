@@ -163,23 +163,7 @@ impl Seekless {
     pub fn run(mut self) -> Run {
         let input = self.input.take();
         let patience = self.patience;
-        let mut child = self.spawn();
-        let run = thread::scope(|scope| {
-            if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
-                // A program that ends without reading its list closes the pipe; that is its right.
-                scope.spawn(move || pipe.write_all(&input));
-            }
-            let stdout = child.stdout.take();
-            let stdout = scope.spawn(move || read_all(stdout));
-            let stderr = child.stderr.take();
-            let stderr = scope.spawn(move || read_all(stderr));
-            let status = wait(&mut child, patience);
-            Run {
-                status,
-                stdout: stdout.join().expect("stdout can be read"),
-                stderr: stderr.join().expect("stderr can be read"),
-            }
-        });
+        let run = collect(self.spawn(), input, patience);
         assert!(
             run.status.signal().is_none() && !run.stderr_text().contains("panicked at"),
             "the program crashed:\n{run}"
@@ -214,8 +198,16 @@ fn forbid_io_uring() -> [libc::sock_filter; 5] {
 }
 
 /// Waits for a run that was spawned; a hang fails the test.
-pub fn finish(mut child: Child, patience: Duration) -> Run {
+pub fn finish(child: Child, patience: Duration) -> Run {
+    collect(child, None, patience)
+}
+
+fn collect(mut child: Child, input: Option<Vec<u8>>, patience: Duration) -> Run {
     thread::scope(|scope| {
+        if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
+            // A program that ends without reading its list closes the pipe; that is its right.
+            scope.spawn(move || pipe.write_all(&input));
+        }
         let stdout = child.stdout.take();
         let stdout = scope.spawn(move || read_all(stdout));
         let stderr = child.stderr.take();
