@@ -70,17 +70,13 @@ fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
     }
 }
 
-fn make(elsewhere: bool) -> Scene {
-    match elsewhere {
-        true => Scene::with_another_file_system(),
-        false => Scene::new(),
-    }
-}
+/// Makes a scene.
+type Make = fn() -> Scene;
 
 /// Kills the step before each of its calls; calls `then` after each death.
-fn each_death(action: &str, elsewhere: bool, then: impl Fn(&Scene, &Picture, usize)) {
+fn each_death(action: &str, make: Make, then: impl Fn(&Scene, &Picture, usize)) {
     for at in 1..MANY {
-        let scene = make(elsewhere);
+        let scene = make();
         let before = picture(&scene.tree());
         let output = scene.child(action, &format!("kill@{at}"));
         if !was_killed(&output, "step 0: done") {
@@ -93,15 +89,15 @@ fn each_death(action: &str, elsewhere: bool, then: impl Fn(&Scene, &Picture, usi
     panic!("{action} never ends");
 }
 
-fn undo_ends_it(action: &str, elsewhere: bool) {
-    each_death(action, elsewhere, |scene, before, at| {
+fn undo_ends_it(action: &str, make: Make) {
+    each_death(action, make, |scene, before, at| {
         all_as_before(scene, action, before, at);
         all_as_before(scene, action, before, at);
     });
 }
 
-fn a_second_run_ends_it(action: &str, elsewhere: bool) {
-    each_death(action, elsewhere, |scene, before, at| {
+fn a_second_run_ends_it(action: &str, make: Make) {
+    each_death(action, make, |scene, before, at| {
         let context = context(action, at);
         let was_copied = action == "move" && scene.destination().join("sub/v").exists();
         match scene.perform_among_others(kind(action)) {
@@ -126,9 +122,9 @@ fn a_second_run_ends_it(action: &str, elsewhere: bool) {
     });
 }
 
-fn undo_may_be_killed_too(action: &str, elsewhere: bool) {
+fn undo_may_be_killed_too(action: &str, make: Make) {
     for at in 1..MANY {
-        let scene = make(elsewhere);
+        let scene = make();
         let before = picture(&scene.tree());
         assert!(matches!(
             scene.perform_among_others(kind(action)),
@@ -147,33 +143,39 @@ fn undo_may_be_killed_too(action: &str, elsewhere: bool) {
 }
 
 macro_rules! crashes {
-    ($($name:ident: $action:literal, $elsewhere:literal;)*) => {$(
+    ($($name:ident: $action:literal, $make:path;)*) => {$(
         mod $name {
+            use super::Scene;
+
             #[test]
             fn undo_ends_it() {
-                super::undo_ends_it($action, $elsewhere);
+                super::undo_ends_it($action, $make);
             }
 
             #[test]
             fn a_second_run_ends_it() {
-                super::a_second_run_ends_it($action, $elsewhere);
+                super::a_second_run_ends_it($action, $make);
             }
 
             #[test]
             fn undo_may_be_killed_too() {
-                super::undo_may_be_killed_too($action, $elsewhere);
+                super::undo_may_be_killed_too($action, $make);
             }
         }
     )*};
 }
 
 crashes! {
-    remove: "remove", false;
-    trash: "trash", false;
-    hardlink: "hardlink", false;
-    symlink: "symlink", false;
-    moving: "move", false;
-    moving_to_another_file_system: "move", true;
+    remove: "remove", Scene::new;
+    trash: "trash", Scene::new;
+    hardlink: "hardlink", Scene::new;
+    symlink: "symlink", Scene::new;
+    moving: "move", Scene::new;
+    moving_to_another_file_system: "move", Scene::with_another_file_system;
+    remove_a_further_name: "remove", Scene::with_one_file;
+    trash_a_further_name: "trash", Scene::with_one_file;
+    symlink_a_further_name: "symlink", Scene::with_one_file;
+    move_a_further_name: "move", Scene::with_one_file;
 }
 
 /// Two sets, one so large that it takes several calls to share its blocks; killed before each of them.

@@ -37,6 +37,8 @@ const MANY: usize = 1000;
 enum Ground<'a> {
     Here,
     ToAnotherFileSystem,
+    /// Each pair is one file with two names.
+    OneFile,
     On(&'a Volume),
 }
 
@@ -45,10 +47,14 @@ fn make(ground: Ground<'_>) -> Scene {
     let scene = match ground {
         Ground::Here => Scene::new(),
         Ground::ToAnotherFileSystem => Scene::with_another_file_system(),
+        Ground::OneFile => Scene::with_one_file(),
         Ground::On(volume) => Scene::below(&volume.path()),
     };
     scene.file("tree/keep/k2", &noise(4, SIZE), 0o644, 1_000_000_000);
-    scene.file("tree/dup/v2", &noise(4, SIZE), 0o744, 1_100_000_000);
+    match ground {
+        Ground::OneFile => scene.link("tree/keep/k2", "tree/dup/v2"),
+        _ => scene.file("tree/dup/v2", &noise(4, SIZE), 0o744, 1_100_000_000),
+    }
     scene
 }
 
@@ -160,6 +166,10 @@ faults! {
     symlink: "symlink", Ground::Here;
     moving: "move", Ground::Here;
     moving_to_another_file_system: "move", Ground::ToAnotherFileSystem;
+    remove_a_further_name: "remove", Ground::OneFile;
+    trash_a_further_name: "trash", Ground::OneFile;
+    symlink_a_further_name: "symlink", Ground::OneFile;
+    move_a_further_name: "move", Ground::OneFile;
 }
 
 /// A file that can have no further name: another one takes its place for those that follow.
@@ -252,12 +262,14 @@ fn calls_of_undo(action: &str, ground: Ground<'_>) -> usize {
     calls
 }
 
-const UNDOABLE: [(&str, Ground<'_>); 5] = [
+const UNDOABLE: [(&str, Ground<'_>); 7] = [
     ("trash", Ground::Here),
     ("hardlink", Ground::Here),
     ("symlink", Ground::Here),
     ("move", Ground::Here),
     ("move", Ground::ToAnotherFileSystem),
+    ("symlink", Ground::OneFile),
+    ("move", Ground::OneFile),
 ];
 
 #[test]

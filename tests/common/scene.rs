@@ -108,6 +108,13 @@ impl Scene {
         scene
     }
 
+    /// The same, but `dup/v` is a further name (hard link) of `keep/k`, and actions may take such names.
+    pub fn with_one_file() -> Self {
+        let scene = Self::new();
+        scene.link("tree/keep/k", "tree/dup/v");
+        scene
+    }
+
     /// The same, and `move` goes to memory, which is another file system.
     pub fn with_another_file_system() -> Self {
         let mut scene = Self::new();
@@ -127,6 +134,15 @@ impl Scene {
         file.set_times(FileTimes::new().set_modified(time))
             .expect("times");
         fs::set_permissions(&path, Permissions::from_mode(mode)).expect("mode");
+    }
+
+    /// Makes a name, which may lead elsewhere, a further name of a file.
+    pub fn link(&self, file: &str, name: &str) {
+        let name = self.top.join(name);
+        if name.exists() {
+            fs::remove_file(&name).expect("removed");
+        }
+        fs::hard_link(self.top.join(file), name).expect("a link");
     }
 
     pub fn tree(&self) -> PathBuf {
@@ -154,12 +170,7 @@ impl Scene {
     }
 
     pub fn settings(&self) -> Settings {
-        let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
-        Settings {
-            destination: bytes(self.destination()),
-            home_trash: bytes(self.top.join("Trash")),
-            ..Settings::default()
-        }
+        settings(&self.top, self.destination())
     }
 
     /// What to do, from what is there now.
@@ -240,6 +251,22 @@ impl Scene {
     }
 }
 
+fn settings(top: &Path, destination: PathBuf) -> Settings {
+    let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
+    let identity = |name| {
+        fs::metadata(top.join(name))
+            .map(|m| (m.dev(), m.ino()))
+            .ok()
+    };
+    let [keeper, victim] = ["tree/keep/k", "tree/dup/v"].map(identity);
+    Settings {
+        destination: bytes(destination),
+        home_trash: bytes(top.join("Trash")),
+        further_names: keeper.is_some() && keeper == victim,
+        ..Settings::default()
+    }
+}
+
 pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
     Step {
         action,
@@ -278,12 +305,7 @@ pub fn child() {
         println!("undone: {tally:?}");
         return;
     }
-    let bytes = |path: PathBuf| Some(path.as_os_str().as_bytes().to_vec());
-    let settings = Settings {
-        destination: bytes(path("SEEKLESS_SCENE_TO")),
-        home_trash: bytes(scene.join("Trash")),
-        ..Settings::default()
-    };
+    let settings = settings(&scene, path("SEEKLESS_SCENE_TO"));
     let tree = scene.join("tree");
     let first = step(kind(&what), &tree.join("keep/k"), &tree.join("dup/v"));
     let header = RunHeader {
