@@ -23,7 +23,7 @@ pub mod file;
 pub mod hash;
 pub mod pipeline;
 pub mod probe;
-mod pulse;
+pub mod pulse;
 pub mod report;
 pub mod scan;
 mod sys;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::check::Pair;
 use super::step::{Change, Skip, Unfit};
 use crate::hash::ContentDigest;
-use crate::sys::pread;
+use crate::sys::{open, pread};
 
 /// Bytes read from each file in turn. As `engine::verify` reads, for the same reason.
 const PIECE: usize = 256 << 10;
@@ -39,10 +39,13 @@ fn through(
     let mut offset = 0;
     while offset < size {
         let length = usize::try_from(size - offset).unwrap_or(most).min(most);
-        let read = |fd, buffer: &mut [u8]| match pread::full(fd, buffer, offset) {
-            Ok(n) if n == buffer.len() => Ok(()),
-            Ok(_) => Err(Unfit::Changed(Change::Size)),
-            Err(error) => Err(unreadable(error)),
+        let read = |fd: &OwnedFd, buffer: &mut [u8]| {
+            open::ask_about(fd);
+            match pread::full(fd, buffer, offset) {
+                Ok(n) if n == buffer.len() => Ok(()),
+                Ok(_) => Err(Unfit::Changed(Change::Size)),
+                Err(error) => Err(unreadable(error)),
+            }
         };
         read(&pair.keeper.file, &mut ours[..length]).map_err(Skip::Keeper)?;
         read(&pair.victim.file, &mut theirs[..length]).map_err(Skip::Victim)?;

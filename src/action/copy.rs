@@ -7,7 +7,7 @@ use rustix::io::{Errno, Result};
 use super::compare;
 use crate::hash::ContentDigest;
 use crate::sys::stat::Stat;
-use crate::sys::{dedupe, pread, write};
+use crate::sys::{dedupe, open, pread, write};
 
 /// Bytes read at once. As in `compare`.
 const PIECE: usize = 256 << 10;
@@ -52,10 +52,12 @@ fn by_pieces(from: &OwnedFd, stat: &Stat, to: &OwnedFd, seen: &mut dyn FnMut(&[u
             .unwrap_or(PIECE)
             .min(PIECE);
         let piece = &mut buffer[..length];
+        open::ask_about(from);
         if pread::full(from, piece, offset)? != length {
             return Err(Errno::STALE);
         }
         seen(piece);
+        open::ask_about(to);
         if sparse {
             write_blocks(to, piece, offset)?;
         } else {

@@ -14,7 +14,7 @@ use super::record::{self, Record, RunHeader};
 use super::runs::Run;
 use super::{journal_folder, run_name};
 use crate::file::{RouteError, Untrusted};
-use crate::sys::{allocate, rename, stat, sync, unlink, write};
+use crate::sys::{allocate, open, rename, stat, sync, unlink, write};
 
 /// What can go wrong with a journal as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -252,6 +252,7 @@ impl Journal {
         if begun == 0 {
             return Ok(());
         }
+        open::ask_about(&self.file);
         let lines = records
             .iter()
             .map(|record| record::line(record).len() as u64);

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsString};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -9,6 +10,7 @@ use rustix::io::Errno;
 use super::journal::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
+use crate::pulse::own;
 use crate::sys::{attributes, sync, unlink};
 
 /// What others may not do.
@@ -19,6 +21,7 @@ const OTHERS: u32 = 0o077;
 /// # Errors
 /// If that cannot be, or if others could have made it or may write to it.
 pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
+    own::ask_about(folder.as_os_str().as_bytes());
     let own = OwnFolder::make(folder);
     let own = own.map_err(|error| refused(folder, error, JournalError::Folder))?;
     close_to_others(&own)?;
@@ -31,6 +34,7 @@ pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
 /// # Errors
 /// As for [`make`].
 pub fn open(folder: &Path) -> Result<Option<OwnFolder>, JournalError> {
+    own::ask_about(folder.as_os_str().as_bytes());
     OwnFolder::open(folder).map_err(|error| refused(folder, error, JournalError::List))
 }
 

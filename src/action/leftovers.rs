@@ -12,6 +12,7 @@ use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
 use super::{journal_folder, relocate, runs, swap};
 use crate::file::OwnFolder;
+use crate::pulse::own;
 use crate::sys::{stat, sync};
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.
@@ -59,6 +60,7 @@ impl CutShort {
 }
 
 fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
+    own::ask_about(own.path().join(&name).as_os_str().as_bytes());
     let mut file = own.read(&name).ok()?;
     if is_over(&mut file)? {
         return None;

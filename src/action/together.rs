@@ -8,6 +8,7 @@ use super::swap;
 use super::trouble::{Trouble, failure};
 use super::undo::Undone;
 use super::undo_step;
+use crate::pulse::own;
 
 /// What came of each file of a group.
 pub type Fates = Vec<Result<Done, Trouble>>;
@@ -17,10 +18,15 @@ pub type Fates = Vec<Result<Done, Trouble>>;
 /// `now` looks at what was moved.
 pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
     match acts {
-        [act] => vec![(act.intent.action.row().perform)(act)],
+        [act] => vec![one(act)],
         [first, ..] if first.intent.action == ActionKind::Remove => remove(acts),
         _ => one_after_the_other(acts, now),
     }
+}
+
+fn one(act: &Act<'_>) -> Result<Done, Trouble> {
+    own::ask_about(&act.intent.victim.0);
+    (act.intent.action.row().perform)(act)
 }
 
 /// Removing cannot be taken back, so all names are set aside before the first file goes.
@@ -30,6 +36,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         .map(|act| act::freed(&act.pair.victim))
         .collect();
     for (place, act) in acts.iter().enumerate() {
+        own::ask_about(&act.intent.victim.0);
         if let Err(trouble) = swap::set_aside(act) {
             return left(acts, place, trouble, |other, why| match other < place {
                 true => swap::put_back(&acts[other], why),
@@ -47,6 +54,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         });
     }
     for (place, act) in acts.iter().enumerate() {
+        own::ask_about(&act.intent.victim.0);
         if let Err(trouble) = swap::remove_aside(act) {
             return left(acts, place, trouble, |other, why| match other < place {
                 true => swap::write_again(&acts[other], why),
@@ -64,7 +72,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
 fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
     let mut fates = Fates::new();
     for (place, act) in acts.iter().enumerate() {
-        match (act.intent.action.row().perform)(act) {
+        match one(act) {
             Ok(done) => fates.push(Ok(done)),
             Err(trouble) => {
                 return left(acts, place, trouble, |other, why| match &fates.get(other) {

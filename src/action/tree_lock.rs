@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
 use crate::device::Mounts;
+use crate::pulse::own;
 use crate::sys::attributes;
 use crate::sys::{open, rlimit, stat, sync};
 
@@ -79,6 +80,7 @@ impl TreeLock {
         let mut locks = Vec::new();
         // All processes in one order: of two that want the same, one gets it.
         for (identity, wanted) in wanted(paths) {
+            own::ask_about(wanted.path.as_os_str().as_bytes());
             match sync::hold(&wanted.folder, wanted.exclusive) {
                 Ok(true) => locks.push(wanted.folder),
                 // No locks there at all.
@@ -129,6 +131,7 @@ fn wanted(paths: &[PathBuf]) -> BTreeMap<Identity, Wanted> {
 
 fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
     let exclusive = distance == 0;
+    own::ask_about(path.as_os_str().as_bytes());
     let name = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
     let Ok(folder) = open::folder(open::CWD, &name) else {
         return;
@@ -149,10 +152,13 @@ fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
 /// The folders at the tops of these paths, a file's own folder for a file: none below another one, and not
 /// too many.
 fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let folder = |path: &PathBuf| match path.is_dir() {
-        true => Some(path.clone()),
-        // What is gone with its folder is nothing to act on.
-        false => path.parent().filter(|p| p.is_dir()).map(Path::to_owned),
+    let folder = |path: &PathBuf| {
+        own::ask_about(path.as_os_str().as_bytes());
+        match path.is_dir() {
+            true => Some(path.clone()),
+            // What is gone with its folder is nothing to act on.
+            false => path.parent().filter(|p| p.is_dir()).map(Path::to_owned),
+        }
     };
     few_folders(paths.iter().filter_map(folder).collect())
 }

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folder_entry::{Identity, Place};
 use super::journal::{Journal, JournalError};
@@ -103,6 +104,8 @@ pub struct UndoTally {
     pub damaged: Vec<usize>,
     /// Why the journal could not record every undone step. A second undo finds these files restored.
     pub unwritten: Option<String>,
+    /// It was told to stop, and steps are left.
+    pub interrupted: bool,
 }
 
 /// Undoes a run, or the last one that did anything; its last step first.
@@ -118,7 +121,7 @@ pub fn undo(
     run: Option<&str>,
     tell: &mut dyn FnMut(&Undo),
 ) -> Result<UndoTally, JournalError> {
-    Ok(Reversion::open(folder, run)?.carry_out(tell))
+    Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
 }
 
 /// A run that is about to be taken back. No other process can do so while this lives.
@@ -186,8 +189,8 @@ impl Reversion {
         tally
     }
 
-    /// Takes the run back.
-    pub fn carry_out(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+    /// Takes the run back. Ends after the step at hand once `stop` is set; another undo goes on there.
+    pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
@@ -195,6 +198,10 @@ impl Reversion {
         let mut linked = Linked::of(&self.past);
         let torn = torn(&self.past);
         for step in self.past.steps.iter().rev() {
+            if stop.load(Ordering::Relaxed) {
+                tally.interrupted = true;
+                break;
+            }
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
                 linked.is_back(step, false);
@@ -213,6 +220,9 @@ impl Reversion {
         let flushed = pending.flush(&mut self.journal);
         tally.note(flushed);
         tally.apart = linked.apart();
+        if tally.interrupted {
+            return tally;
+        }
         // A damaged line may be a step: then not all is undone, for all that is known.
         let is_all = tally.refused == 0 && tally.damaged.is_empty();
         let ended = match is_all {
@@ -226,11 +236,16 @@ impl Reversion {
         tally
     }
 
-    /// Restores only the files that the run left unfinished when it was cut short; finished steps stay done.
-    pub fn sweep(mut self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+    /// Restores only the files that the run left unfinished when it was cut short; finished steps stay done. Ends
+    /// after the step at hand once `stop` is set.
+    pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::new();
         for step in self.past.steps.iter().rev() {
+            if stop.load(Ordering::Relaxed) {
+                tally.interrupted = true;
+                break;
+            }
             if leftovers::half_done(step, false).is_none() && !leftovers::is_out_of_reach(step) {
                 continue;
             }
@@ -243,7 +258,7 @@ impl Reversion {
         }
         let flushed = pending.flush(&mut self.journal);
         tally.note(flushed);
-        if tally.refused == 0 {
+        if tally.refused == 0 && !tally.interrupted {
             let written = self.journal.write(&[Record::Swept]);
             tally.note(written);
         }

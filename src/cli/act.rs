@@ -14,6 +14,7 @@ use super::from_report::FromReport;
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::outlet::{NotWritten, Place};
+use super::patience::{Stake, patiently};
 use super::perform;
 use super::plan_summary;
 use super::plan_text::PlanText;
@@ -101,9 +102,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Err(_) => None,
     };
     let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
+    let patience = run.patience;
     if let Some(place) = &place
         && !is_written
-        && let Err(error) = action::check_journals(&place.folder)
+        && let Err(error) = patiently(patience, &voice, Stake::Nothing, || {
+            action::check_journals(&place.folder)
+        })
     {
         let error = place.with_way_out(&error);
         return refuse(&voice, &format!("{error}; nothing was done"));
@@ -121,15 +125,17 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let mut lock = None;
     let mut swept = Exit::Done;
     if let Source::Search(config) = &run.source {
-        let trees = trees::of_search(config);
-        if acts {
-            match trees::lock(&run, &trees) {
-                Ok(taken) => lock = Some(taken),
-                Err(occupied) => return refuse(&voice, &occupied),
-            }
+        let (trees, taken) = patiently(patience, &voice, Stake::Nothing, || {
+            let trees = trees::of_search(config);
+            let taken = acts.then(|| trees::lock(&run.acting, &trees));
+            (trees, taken)
+        });
+        match taken.transpose() {
+            Ok(taken) => lock = taken,
+            Err(occupied) => return refuse(&voice, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
+            swept = sweep::before(run.use_of_plan, place, &trees, patience, &voice);
         }
     }
     let Gathered {
@@ -146,15 +152,18 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Ok(trees) => trees,
             Err(error) => return refuse(&voice, &error),
         };
-        match trees::lock(&run, &trees) {
+        let taken = patiently(patience, &voice, Stake::Nothing, || {
+            trees::lock(&run.acting, &trees)
+        });
+        match taken {
             Ok(taken) => lock = Some(taken),
             Err(occupied) => return refuse(&voice, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, &voice);
+            swept = sweep::before(run.use_of_plan, place, &trees, patience, &voice);
         }
     }
-    let found = worse(found, swept);
+    let found = found.worse(swept);
     if run.ask {
         plan = match ask::each_set(plan, &voice) {
             Ok(plan) => plan,
@@ -167,7 +176,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         return exit;
     }
     let so_far = match plan.totals().has_problems() {
-        true => worse(found, Exit::SomeLeft),
+        true => found.worse(Exit::SomeLeft),
         false => found,
     };
     if let Some(about) = about.as_ref().filter(|about| about.is_strangers())
@@ -203,20 +212,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
             .iter()
             .for_each(|line| voice.line(line));
     }
-    worse(so_far, done)
+    so_far.worse(done)
 }
 
 fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {
     voice.complain(&error.to_string());
     Exit::Nothing
-}
-
-/// The exit status of two parts of a run.
-fn worse(one: Exit, other: Exit) -> Exit {
-    match one.code() >= other.code() {
-        true => one,
-        false => other,
-    }
 }
 
 /// Shows the plan or makes a script of it.

@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::find_args::FindArgs;
 use super::probe_args::ProbeArgs;
+use super::search_args::PatienceArgs;
 
 /// Finds files with the same content, reading only what can change the answer.
 ///
@@ -137,6 +138,9 @@ pub struct UndoArgs {
     /// The folder of the journals, if the run was given --journal
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub patience: PatienceArgs,
 
     /// Print no summary; what is left alone is named all the same
     #[arg(short, long)]

@@ -16,6 +16,15 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The exit status of two parts of a run.
+    #[must_use]
+    pub fn worse(self, other: Self) -> Self {
+        match self.code() >= other.code() {
+            true => self,
+            false => other,
+        }
+    }
+
     /// The number that the shell sees; 128 + SIGINT if interrupted, as shells count.
     pub fn code(self) -> u8 {
         match self {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use seekless::file::Untrusted;
+use seekless::pulse::own;
 use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
@@ -69,9 +70,11 @@ impl FromReport {
             let folder = path(&header.folder);
             let roots = header.roots.iter().map(|root| folder.join(path(root)));
             // A link would hide what is meant.
-            roots
-                .map(|root| root.canonicalize().unwrap_or(root))
-                .collect()
+            let real = |root: PathBuf| {
+                own::ask_about(root.as_os_str().as_bytes());
+                root.canonicalize().unwrap_or(root)
+            };
+            roots.map(real).collect()
         });
         self.limits = limits.to_vec();
     }

@@ -14,9 +14,9 @@ use super::draw::Draw;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::listener::Listener;
-use super::patience::Patience;
+use super::patience::{NOTHING_DONE, Patience, Stake, Vigil, attended, patiently};
 use super::resolve_act::{ActRun, Source};
-use super::run::{Watcher, watched};
+use super::run::Watcher;
 use super::sanitize;
 use super::voice::Voice;
 
@@ -37,12 +37,17 @@ pub fn plan(run: &mut ActRun, voice: &Voice) -> Result<Gathered, Exit> {
     let settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
-            let origin = search_origin(run, config);
-            search(config, Planner::new(settings, origin), voice)
+            let origin = patiently(run.patience, voice, Stake::Nothing, || {
+                search_origin(run, config)
+            });
+            search(run, config, Planner::new(settings, origin), voice)
         }
         source => {
             let planner = Planner::new(settings, Origin::default());
-            let opened = FromReport::open(source).or_else(|error| refuse(voice, &error))?;
+            let opened = patiently(run.patience, voice, Stake::Nothing, || {
+                FromReport::open(source)
+            });
+            let opened = opened.or_else(|error| refuse(voice, &error))?;
             report(opened, planner, run, voice)
         }
     }
@@ -64,21 +69,24 @@ fn search_origin(run: &ActRun, config: &Config) -> Origin {
 }
 
 /// Finds duplicates and plans for each set.
-fn search(config: &Config, mut planner: Planner, voice: &Voice) -> Result<Gathered, Exit> {
+fn search(
+    run: &ActRun,
+    config: &Config,
+    mut planner: Planner,
+    voice: &Voice,
+) -> Result<Gathered, Exit> {
     if config.roots.is_empty() {
         voice.complain("the list of paths on standard input is empty: there is nothing to look at");
     }
     let control = Control::default();
     let listener = Listener::new(voice);
     let mut patience = Patience::default();
-    let mut watch = Watch {
-        draw: Draw::new(voice.bars().clone()),
-        progress: || {
-            patience.look(&control, voice);
-            control.progress()
-        },
-    };
-    let found = watched(
+    let mut watch = Watch::new(run, voice, || {
+        patience.look(&control, voice);
+        control.progress()
+    });
+    let found = attended(
+        watch.vigil.ward(),
         || {
             engine::find(
                 config,
@@ -126,11 +134,12 @@ pub fn look_for_links(
         },
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
-    let mut watch = Watch {
-        draw: Draw::new(voice.bars().clone()),
-        progress: Vec::new,
-    };
-    let looked = watched(|| plan.look_for_links(&places), &mut watch);
+    let mut watch = Watch::new(run, voice, Vec::new);
+    let looked = attended(
+        watch.vigil.ward(),
+        || plan.look_for_links(&places),
+        &mut watch,
+    );
     looked.or_else(|error| refuse(voice, &format!("cannot keep the plan: {error}")))
 }
 
@@ -158,13 +167,11 @@ fn report(
         .may_be_believed(trust_hash)
         .or_else(|error| refuse(voice, &error))?;
     let read = AtomicU64::new(0);
-    let mut watch = Watch {
-        draw: Draw::new(voice.bars().clone()),
-        progress: || vec![planning(read.load(Ordering::Relaxed))],
-    };
+    let mut watch = Watch::new(run, voice, || vec![planning(read.load(Ordering::Relaxed))]);
     let mut failed = None;
     let mut origin_known = false;
-    let frame = watched(
+    let frame = attended(
+        watch.vigil.ward(),
         || {
             read::read_each(input, &mut |header, set| {
                 if !origin_known {
@@ -184,7 +191,9 @@ fn report(
         Ok(frame) => frame,
         Err(error) => return refuse(voice, &format!("{}: {error}", about.name())),
     };
-    about.read(frame.header.as_ref(), &run.limits);
+    patiently(run.patience, voice, Stake::Nothing, || {
+        about.read(frame.header.as_ref(), &run.limits);
+    });
     about
         .may_be_acted_on(run)
         .or_else(|error| refuse(voice, &error))?;
@@ -262,14 +271,30 @@ fn planning(files: u64) -> ProgressLine {
 }
 
 /// Draws; leaves at once when interrupted, since nothing has been done.
-struct Watch<F> {
+struct Watch<'a, F> {
     draw: Draw,
     progress: F,
+    vigil: Vigil<'a>,
 }
 
-impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<F> {
+impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
+    fn new(run: &ActRun, voice: &'a Voice, progress: F) -> Self {
+        Self {
+            draw: Draw::new(voice.bars().clone()),
+            progress,
+            vigil: Vigil::new(run.patience, voice),
+        }
+    }
+}
+
+impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<'_, F> {
     fn tick(&mut self) {
         self.draw.update(&(self.progress)());
+        if self.vigil.look().is_some() {
+            self.draw.clear();
+            sanitize::complain(NOTHING_DONE);
+            std::process::exit(Exit::Nothing.code().into());
+        }
     }
 
     fn interrupt(&mut self) {

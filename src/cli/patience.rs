@@ -1,17 +1,24 @@
-//! The run's own thread may wait for a file system that does not answer: this names it, and lets Ctrl-C end the
-//! program.
+//! Work may wait for a file system that does not answer: this names it, and ends the program when the run has waited
+//! long enough or is interrupted.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use seekless::device::Mounts;
 use seekless::engine::Control;
 use seekless::event::{Problem, ProblemKind};
+use seekless::pulse::{NAMED, Silence, Ward, own};
 
+use super::exit::Exit;
+use super::journal_place::JournalPlace;
+use super::run::{Watcher, watched};
 use super::sanitize;
 use super::voice::Voice;
-
-/// After a wait this long, the file system is named.
-pub const NAMED: Duration = Duration::from_secs(10);
 
 /// After a wait this long, the run cannot end by itself when it is interrupted.
 const STUCK: Duration = Duration::from_millis(500);
@@ -19,7 +26,7 @@ const STUCK: Duration = Duration::from_millis(500);
 /// Watches the engine's own thread.
 #[derive(Debug, Default)]
 pub struct Patience {
-    named: Option<std::path::PathBuf>,
+    named: Option<PathBuf>,
 }
 
 impl Patience {
@@ -51,3 +58,176 @@ pub fn not_answering(path: &Path) -> String {
     };
     format!("{}: {problem}", sanitize::path(path))
 }
+
+/// Watches the threads that plan, act, undo and sweep. None of them is joined once it is given up.
+pub struct Vigil<'a> {
+    ward: Arc<Ward>,
+    silence: Silence,
+    voice: &'a Voice,
+    interrupted: bool,
+}
+
+impl<'a> Vigil<'a> {
+    /// Waits so long after a file system was named.
+    pub fn new(patience: Duration, voice: &'a Voice) -> Self {
+        Self {
+            ward: Arc::default(),
+            silence: Silence::new(patience),
+            voice,
+            interrupted: false,
+        }
+    }
+
+    /// The threads that it watches.
+    pub fn ward(&self) -> Arc<Ward> {
+        Arc::clone(&self.ward)
+    }
+
+    /// The user wants the work to end: a call that does not return is not waited for.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// Names what is waited for, once for each wait. Says so and tells the exit status if the run no longer waits.
+    pub fn look(&mut self) -> Option<Exit> {
+        let pulses = self.ward.pulses();
+        let wait = |at: usize| place_of(&pulses[at].name());
+        for at in self.silence.look(&pulses) {
+            pulses[at].set_silent(true);
+            let (place, file) = wait(at);
+            let line = not_answering(&place);
+            self.voice.complain(&format!("{line} ({file})"));
+        }
+        let is_stuck = self.interrupted && self.silence.still() >= STUCK;
+        if !is_stuck && !self.silence.is_too_long() {
+            return None;
+        }
+        let (at, waited) = self.silence.longest()?;
+        let (place, file) = wait(at);
+        let place = sanitize::path(&place);
+        match is_stuck {
+            true => self.voice.complain(&format!(
+                "{place}: does not answer now ({file}); the end of this step is not waited for"
+            )),
+            false => self.voice.complain(&format!(
+                "{place}: did not answer for {} s ({file}); it is not waited for any longer",
+                waited.as_secs()
+            )),
+        }
+        Some(match is_stuck {
+            true => Exit::Interrupted,
+            false => Exit::SomeLeft,
+        })
+    }
+}
+
+/// Does the work on a thread of its own. The ward's [`Vigil`] watches that thread, and all that it starts.
+pub fn attended<T: Send>(
+    ward: Arc<Ward>,
+    work: impl FnOnce() -> T + Send,
+    watcher: &mut impl Watcher,
+) -> T {
+    watched(|| own::watched(Some(ward), work), watcher)
+}
+
+/// Where the file system of a path is mounted, and the path, for people. Makes no call to that file system.
+fn place_of(path: &[u8]) -> (PathBuf, String) {
+    let path = Path::new(OsStr::from_bytes(path));
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let point = Mounts::read().point_above(&path);
+    let file = sanitize::path(&path).into_owned();
+    (point.unwrap_or(path), file)
+}
+
+/// What an interruption means to work that is done with [`patiently`].
+pub enum Stake<'a> {
+    /// Nothing is changed: it can be left at once.
+    Nothing,
+    /// Files are changed: it ends after the step at hand. If that does not end, this says what to do.
+    Steps {
+        /// Set when the work is to end.
+        stop: &'a AtomicBool,
+        /// What to do when the work was left in the middle.
+        way_out: String,
+    },
+}
+
+impl<'a> Stake<'a> {
+    /// A sweep after this run.
+    pub fn sweep(stop: &'a AtomicBool, place: &JournalPlace, run: &str) -> Self {
+        Self::Steps {
+            stop,
+            way_out: format!("not all is cleared up: {} continues it", place.sweep(run)),
+        }
+    }
+
+    /// An undo of this run.
+    pub fn undo(stop: &'a AtomicBool, place: &JournalPlace, run: &str) -> Self {
+        Self::Steps {
+            stop,
+            way_out: format!("not all is undone: {} continues it", place.undo(run)),
+        }
+    }
+}
+
+/// Does work that asks file systems, for as long as they answer.
+pub fn patiently<T: Send>(
+    patience: Duration,
+    voice: &Voice,
+    stake: Stake<'_>,
+    work: impl FnOnce() -> T + Send,
+) -> T {
+    let mut wait = Wait {
+        vigil: Vigil::new(patience, voice),
+        voice,
+        stake,
+    };
+    attended(wait.vigil.ward(), work, &mut wait)
+}
+
+struct Wait<'a> {
+    vigil: Vigil<'a>,
+    voice: &'a Voice,
+    stake: Stake<'a>,
+}
+
+impl Watcher for Wait<'_> {
+    fn tick(&mut self) {
+        let Some(exit) = self.vigil.look() else {
+            return;
+        };
+        let exit = match &self.stake {
+            Stake::Nothing => {
+                self.voice.complain(NOTHING_DONE);
+                Exit::Nothing
+            }
+            Stake::Steps { way_out, .. } => {
+                self.voice.complain(way_out);
+                exit
+            }
+        };
+        process::exit(exit.code().into());
+    }
+
+    fn interrupt(&mut self) {
+        match &self.stake {
+            Stake::Nothing => {
+                self.voice.complain("interrupted: nothing has been done");
+                process::exit(Exit::Interrupted.code().into());
+            }
+            Stake::Steps { stop, .. } => {
+                stop.store(true, Ordering::Relaxed);
+                self.vigil.interrupt();
+                self.voice.complain(
+                    "interrupted: ending the step at hand (again to leave at once; nothing is lost then either)",
+                );
+            }
+        }
+    }
+
+    fn abandon(&mut self) {}
+}
+
+/// What is said if the run gives up before its first step.
+pub const NOTHING_DONE: &str =
+    "nothing was done: leave out what does not answer, or wait longer with --patience";

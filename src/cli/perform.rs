@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::Arc;
+use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use seekless::action::plan::Plan;
-use seekless::action::{self, Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{self, ActionKind, Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -15,9 +16,10 @@ use seekless::units::Bytes;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
+use super::patience::{NOTHING_DONE, Vigil, attended};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
-use super::run::{Watcher, watched};
+use super::run::Watcher;
 use super::summary::plural;
 use super::voice::Voice;
 
@@ -31,22 +33,28 @@ const NOTES: usize = 16;
 /// Carries out all steps of a plan.
 pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) -> Exit {
     let counters = Arc::new(Counters::default());
+    let tally = Mutex::default();
     let mut watch = Watch {
         counters: &counters,
+        tally: &tally,
+        place,
         total: (plan.totals().steps, plan.totals().bytes),
-        stage: plan.action().name(),
+        action: plan.action(),
         draw: Draw::new(voice.bars().clone()),
+        vigil: Vigil::new(run.patience, voice),
         voice,
     };
-    let done = watched(|| carry_out(run, place, plan, &counters, voice), &mut watch);
+    let done = attended(
+        watch.vigil.ward(),
+        || carry_out(run, place, plan, &counters, &tally, voice),
+        &mut watch,
+    );
     watch.draw.clear();
-    let tally = match done {
-        Ok(tally) => tally,
-        Err(error) => {
-            voice.complain(&error);
-            return Exit::Nothing;
-        }
-    };
+    if let Err(error) = done {
+        voice.complain(&error);
+        return Exit::Nothing;
+    }
+    let tally = locked(&tally);
     if run.talk.summary {
         lines(&tally, place, plan)
             .iter()
@@ -103,8 +111,9 @@ fn carry_out(
     place: &JournalPlace,
     plan: &mut Plan,
     counters: &Arc<Counters>,
+    tally: &Mutex<Tally>,
     voice: &Voice,
-) -> Result<Tally, String> {
+) -> Result<(), String> {
     let header = RunHeader {
         version: 0,
         started_ns: run.started_ns,
@@ -124,11 +133,9 @@ fn carry_out(
     let actor = Actor::new(acting, journal)
         .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
         .with_ends(move |step| ended.count(step));
+    actor.run_name().clone_into(&mut locked(tally).run);
     let mut work = Work {
-        tally: Tally {
-            run: actor.run_name().to_owned(),
-            ..Tally::default()
-        },
+        tally,
         actor,
         waiting: Vec::new(),
         steps: 0,
@@ -143,14 +150,19 @@ fn carry_out(
         Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
         Err(Stop::Broken(error)) => {
             voice.complain(&format!("cannot read the plan any further: {error}"));
-            work.tally.failed += 1;
+            locked(tally).failed += 1;
         }
     }
     if let Err(error) = work.actor.end_of_run() {
         // Everything that was done is written down; only the next run takes this one for cut short.
         tracing::info!("{error}");
     }
-    Ok(work.tally)
+    Ok(())
+}
+
+/// What became of the steps so far. Nobody asks a file system while holding it.
+fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why no further step is taken.
@@ -171,7 +183,7 @@ struct Work<'a> {
     waiting: Vec<Vec<Step>>,
     steps: usize,
     bytes: u64,
-    tally: Tally,
+    tally: &'a Mutex<Tally>,
     counters: &'a Counters,
     voice: &'a Voice,
 }
@@ -195,9 +207,9 @@ impl Work<'_> {
         }
         let groups = std::mem::take(&mut self.waiting);
         (self.steps, self.bytes) = (0, 0);
-        let (tally, voice) = (&mut self.tally, self.voice);
+        let (tally, voice) = (self.tally, self.voice);
         self.actor.perform_groups(groups, &mut |_, step, outcome| {
-            tally.add(voice, &step.victim.path, outcome);
+            locked(tally).add(voice, &step.victim.path, outcome);
         });
         match self.actor.is_over() {
             true => Err(Stop::Unwritten),
@@ -207,9 +219,9 @@ impl Work<'_> {
 
     /// Hears of what was done last.
     fn finish(&mut self) {
-        let (tally, voice) = (&mut self.tally, self.voice);
+        let (tally, voice) = (self.tally, self.voice);
         self.actor.finish(&mut |_, step, outcome| {
-            tally.add(voice, &step.victim.path, outcome);
+            locked(tally).add(voice, &step.victim.path, outcome);
         });
     }
 }
@@ -297,17 +309,46 @@ fn lines(tally: &Tally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
 
 struct Watch<'a> {
     counters: &'a Counters,
+    tally: &'a Mutex<Tally>,
+    place: &'a JournalPlace,
     total: (u64, u64),
-    stage: &'static str,
+    action: ActionKind,
     draw: Draw,
+    vigil: Vigil<'a>,
     voice: &'a Voice,
+}
+
+impl Watch<'_> {
+    /// Leaves the step at hand, as if the run had been killed there.
+    fn leave(&mut self, exit: Exit) -> ! {
+        self.draw.clear();
+        let run = locked(self.tally).run.clone();
+        if run.is_empty() {
+            self.voice.complain(NOTHING_DONE);
+            process::exit(exit.worse(Exit::Nothing).code().into());
+        }
+        let undo = match self.action.row().undo {
+            Reversal::GivesBack => {
+                format!(", {} takes back the whole run", self.place.undo(&run))
+            }
+            Reversal::NothingToDo | Reversal::Impossible => String::new(),
+        };
+        self.voice.complain(&format!(
+            "run {run} ends here, as if it had been killed: it came to the end of {} of {} steps, and the step at \
+             hand may be half done. When that file system answers again, {} restores unfinished files{undo}",
+            count(self.counters.steps.load(Ordering::Relaxed)),
+            count(self.total.0),
+            self.place.sweep(&run),
+        ));
+        process::exit(exit.code().into());
+    }
 }
 
 impl Watcher for Watch<'_> {
     fn tick(&mut self) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         self.draw.update(&[ProgressLine {
-            stage: self.stage,
+            stage: self.action.name(),
             device: String::new(),
             files_done: read(&self.counters.steps),
             files_total: self.total.0,
@@ -315,10 +356,14 @@ impl Watcher for Watch<'_> {
             bytes_total: self.total.1,
             total_is_final: true,
         }]);
+        if let Some(exit) = self.vigil.look() {
+            self.leave(exit);
+        }
     }
 
     fn interrupt(&mut self) {
         self.counters.stop.store(true, Ordering::Relaxed);
+        self.vigil.interrupt();
         self.voice.complain(
             "interrupted: ending the steps at hand (again to leave at once; nothing is lost then either)",
         );

@@ -42,6 +42,7 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
         &args.search,
         &args.names,
         replication(&args)?,
+        args.patience,
         around,
     )?;
     config.digests = match args.digest {

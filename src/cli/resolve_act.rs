@@ -50,6 +50,8 @@ pub struct ActRun {
     pub links: RootLinks,
     /// When the run began, nanoseconds since 1970.
     pub started_ns: i64,
+    /// How long the run waits for a file system that does not answer.
+    pub patience: Duration,
     /// How much is told on the way.
     pub talk: Talk,
 }
@@ -97,10 +99,8 @@ pub fn resolve(
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     let use_of_plan = use_of_plan(&args, action, around)?;
-    let mut links = RootLinks::new(
-        args.follow_roots,
-        Duration::from_secs(args.search.patience.into()),
-    );
+    let patience = args.patience.time();
+    let mut links = RootLinks::new(args.follow_roots, patience);
     let source = match &args.from {
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),
@@ -172,6 +172,7 @@ pub fn resolve(
         command: around.command.clone(),
         links,
         started_ns: around.started_ns(),
+        patience,
         talk: args.talk.on(around.stderr),
     })
 }
@@ -245,6 +246,7 @@ fn searched(
         &args.search,
         &args.names,
         Replication::Over(1),
+        args.patience,
         around,
     )?;
     // What is found is read again, to compare it.

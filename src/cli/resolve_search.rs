@@ -1,7 +1,6 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
@@ -9,7 +8,7 @@ use seekless::scan::FilterSpec;
 
 use super::moment::Moment;
 use super::root_list::{self, Ending};
-use super::search_args::{NamesArgs, SearchArgs};
+use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::surroundings::Surroundings;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -19,6 +18,7 @@ pub fn search(
     args: &SearchArgs,
     names: &NamesArgs,
     replication: Replication,
+    patience: PatienceArgs,
     around: &mut Surroundings<'_>,
 ) -> Result<Config, WrongUse> {
     let filter = filter_spec(args, around)?.build()?;
@@ -63,7 +63,7 @@ pub fn search(
             (false, false) if args.verify => PageUse::KeepWhileFree,
             (false, false) => PageUse::KeepShort,
         },
-        patience: Duration::from_secs(args.patience.into()),
+        patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,
     })

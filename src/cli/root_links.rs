@@ -10,8 +10,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
+use seekless::pulse;
 
-use super::patience::{self, not_answering};
+use super::patience::not_answering;
 use super::sanitize;
 use super::voice::Voice;
 use super::wrong_use::{WrongUse, contradiction};
@@ -63,7 +64,7 @@ impl RootLinks {
     }
 
     fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
-        let named = patience::NAMED.min(self.patience);
+        let named = pulse::NAMED.min(self.patience);
         match looked.recv_timeout(named) {
             Ok(way) => return Ok(way),
             // There is no thread to be had.

@@ -2,6 +2,7 @@
 //! decided in `resolve`.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -20,6 +21,31 @@ pub struct PathArgs {
     /// acts only on files below them.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
     pub roots: Vec<OsString>,
+}
+
+/// How long a run waits.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct PatienceArgs {
+    /// Give up on a disk, server or daemon that does not answer, when nothing else has moved for so long
+    ///
+    /// It is named after 10 s (or after SECONDS, if that is less), and everything else is searched meanwhile. When
+    /// nothing else has moved for SECONDS after that, a search leaves out what was not read there. An action, an undo
+    /// or a sweep ends there, as if it had been killed, and names the command that continues or restores. The exit
+    /// status is 1, or 2 if nothing was done. Files on tape or in a cloud may need more time.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    patience: u32,
+}
+
+impl PatienceArgs {
+    /// What was given.
+    pub fn time(self) -> Duration {
+        Duration::from_secs(self.patience.into())
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -50,20 +76,6 @@ pub struct SearchArgs {
     /// Without this option links are neither followed nor compared.
     #[arg(short = 'L', long, help_heading = "Where to look")]
     pub follow_links: bool,
-
-    /// Give up on a disk, server or daemon that does not answer, when nothing else has moved for so long
-    ///
-    /// It is named after 10 s (or after SECONDS, if that is less), and everything else is searched meanwhile. When
-    /// nothing else has moved for SECONDS after that, what was not read there is left out (exit status 1). Files on
-    /// tape or in a cloud may need more time.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 60,
-        value_parser = clap::value_parser!(u32).range(1..),
-        help_heading = "Where to look"
-    )]
-    pub patience: u32,
 
     /// Leave out what files of this name list, in the syntax of .gitignore
     ///

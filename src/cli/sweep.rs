@@ -1,12 +1,17 @@
 //! Runs that were cut short and left unfinished files. They are named whenever their folders are looked at
 //! again, and swept before another action in these folders.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use seekless::action::{self, CutShort, JournalError, Reversion, TreeLock, UndoTally};
+use seekless::pulse::own;
 
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
+use super::patience::{Stake, patiently};
 use super::progress_text::count;
 use super::question::{self, Answer};
 use super::resolve_act::Use;
@@ -24,9 +29,18 @@ pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, voice:
 }
 
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
-pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: &Voice) -> Exit {
+pub fn before(
+    use_of_plan: Use,
+    place: &JournalPlace,
+    trees: &[PathBuf],
+    patience: Duration,
+    voice: &Voice,
+) -> Exit {
     let mut exit = Exit::Done;
-    for run in left_in(place, || trees.to_vec(), voice) {
+    let left = patiently(patience, voice, Stake::Nothing, || {
+        left_in(place, || trees.to_vec(), voice)
+    });
+    for run in left {
         let agreed = match use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Script => false,
@@ -47,10 +61,16 @@ pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: 
             voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
             continue;
         }
-        let swept = Reversion::open(&place.folder, Some(&run.name));
+        let stop = AtomicBool::new(false);
+        let stake = Stake::sweep(&stop, place, &run.name);
+        let swept = patiently(patience, voice, stake, || {
+            let reversion = Reversion::open(&place.folder, Some(&run.name))?;
+            let complain = &mut |line: &str| voice.complain(line);
+            Ok::<_, JournalError>(swept_up(reversion, place, &stop, complain))
+        });
         let left = match swept {
-            Ok(reversion) => {
-                let tally = swept_up(reversion, place, &mut |line| voice.complain(line));
+            Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
+            Ok(tally) => {
                 voice.line(&undo_text::lines(&tally)[0]);
                 tally.refused > 0
             }
@@ -67,11 +87,20 @@ pub fn before(use_of_plan: Use, place: &JournalPlace, trees: &[PathBuf], voice: 
 }
 
 /// `seekless undo --sweep`: clears up after one run, or after all that need it.
-pub fn command(place: &JournalPlace, run: Option<&str>, quiet: bool) -> Result<Exit, JournalError> {
+pub fn command(
+    place: &JournalPlace,
+    run: Option<&str>,
+    patience: Duration,
+    quiet: bool,
+) -> Result<Exit, JournalError> {
+    let voice = &Voice::new(false);
     let runs = match run {
         Some(run) => vec![run.to_owned()],
         None => {
-            let runs = action::cut_short(&place.folder)?.into_iter();
+            let runs = patiently(patience, voice, Stake::Nothing, || {
+                action::cut_short(&place.folder)
+            });
+            let runs = runs?.into_iter();
             runs.filter(|run| !run.in_undo)
                 .map(|run| run.name)
                 .collect()
@@ -82,17 +111,28 @@ pub fn command(place: &JournalPlace, run: Option<&str>, quiet: bool) -> Result<E
     }
     let mut exit = Exit::Done;
     for run in runs {
-        let reversion = Reversion::open(&place.folder, Some(&run))?;
-        let _lock = match TreeLock::take(&reversion.places()) {
+        let (reversion, lock) = patiently(patience, voice, Stake::Nothing, || {
+            let reversion = Reversion::open(&place.folder, Some(&run))?;
+            let lock = TreeLock::take(&reversion.places());
+            Ok::<_, JournalError>((reversion, lock))
+        })?;
+        let _lock = match lock {
             Ok(lock) => lock,
             Err(occupied) => {
                 complain(&occupied.to_string());
                 return Ok(Exit::Nothing);
             }
         };
-        let tally = swept_up(reversion, place, &mut complain);
+        let stop = AtomicBool::new(false);
+        let stake = Stake::sweep(&stop, place, &run);
+        let tally = patiently(patience, voice, stake, || {
+            swept_up(reversion, place, &stop, &mut complain)
+        });
         if !quiet {
             undo_text::lines(&tally).iter().for_each(|line| say(line));
+        }
+        if tally.interrupted {
+            return Ok(Exit::Interrupted);
         }
         if tally.refused > 0 || tally.unwritten.is_some() || !tally.damaged.is_empty() {
             exit = Exit::SomeLeft;
@@ -104,9 +144,10 @@ pub fn command(place: &JournalPlace, run: Option<&str>, quiet: bool) -> Result<E
 fn swept_up(
     reversion: Reversion,
     place: &JournalPlace,
+    stop: &AtomicBool,
     complain: &mut dyn FnMut(&str),
 ) -> UndoTally {
-    let tally = reversion.sweep(&mut |step| {
+    let tally = reversion.sweep(stop, &mut |step| {
         if let Some(problem) = undo_text::problem(step) {
             complain(&problem);
         }
@@ -139,9 +180,12 @@ fn left_in(
     if runs.is_empty() {
         return runs;
     }
-    let folder = |tree: PathBuf| match tree.is_dir() {
-        true => Some(tree),
-        false => tree.parent().map(Path::to_owned),
+    let folder = |tree: PathBuf| {
+        own::ask_about(tree.as_os_str().as_bytes());
+        match tree.is_dir() {
+            true => Some(tree),
+            false => tree.parent().map(Path::to_owned),
+        }
     };
     let trees: Vec<PathBuf> = trees().into_iter().filter_map(folder).collect();
     let runs = runs.into_iter();

@@ -7,20 +7,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use seekless::action::plan::Plan;
-use seekless::action::{Occupied, TreeLock, few_folders};
+use seekless::action::{self, Occupied, TreeLock, few_folders};
 use seekless::engine::Config;
-
-use super::resolve_act::ActRun;
+use seekless::pulse::own;
 
 /// Folders that are told apart before some above them stand for them.
 const FOLDERS: usize = 4096;
 
 /// The real paths of what is searched. What is not there has nothing to be acted on.
 pub fn of_search(config: &Config) -> Vec<PathBuf> {
+    let real = |path: &Path| {
+        own::ask_about(path.as_os_str().as_bytes());
+        path.canonicalize().ok()
+    };
     let roots = config.roots.iter();
-    roots
-        .filter_map(|root| root.path.canonicalize().ok())
-        .collect()
+    roots.filter_map(|root| real(&root.path)).collect()
 }
 
 /// The folders of all files that a plan names: a report may have been written anywhere.
@@ -42,10 +43,13 @@ pub fn of_plan(plan: &mut Plan) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Locks them, and the folder that files are moved to.
-pub fn lock(run: &ActRun, trees: &[PathBuf]) -> Result<TreeLock, Occupied> {
-    let to = run.acting.destination.as_ref();
+pub fn lock(acting: &action::Settings, trees: &[PathBuf]) -> Result<TreeLock, Occupied> {
+    let to = acting.destination.as_ref();
     let to = to.map(|to| PathBuf::from(OsStr::from_bytes(to)));
-    let to = to.filter(|to| to.is_dir());
+    let to = to.filter(|to| {
+        own::ask_about(to.as_os_str().as_bytes());
+        to.is_dir()
+    });
     let all: Vec<PathBuf> = trees.iter().cloned().chain(to).collect();
     TreeLock::take(&all)
 }

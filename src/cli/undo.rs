@@ -1,12 +1,14 @@
 //! `seekless undo`: takes a run back, clears up after one, or lists the runs that there are.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
 
 use super::args::UndoArgs;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
+use super::patience::{Stake, patiently};
 use super::question::{self, Answer};
 use super::sanitize::{complain, message};
 use super::sweep;
@@ -24,8 +26,13 @@ pub fn undo(args: &UndoArgs) -> Exit {
         }
     };
     let done = match (args.list, args.sweep) {
-        (true, _) => undo_list::list(&place),
-        (_, true) => sweep::command(&place, args.run.as_deref(), args.quiet),
+        (true, _) => undo_list::list(&place, args.patience.time()),
+        (_, true) => sweep::command(
+            &place,
+            args.run.as_deref(),
+            args.patience.time(),
+            args.quiet,
+        ),
         _ => take_back(&place, args),
     };
     done.unwrap_or_else(|error| {
@@ -34,24 +41,37 @@ pub fn undo(args: &UndoArgs) -> Exit {
     })
 }
 
+fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {
+    patiently(
+        args.patience.time(),
+        &Voice::new(false),
+        Stake::Nothing,
+        work,
+    )
+}
+
 fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError> {
     let Some(reversion) = taken_up(place, args)? else {
         return Ok(Exit::Done);
     };
     if args.dry_run {
-        return Ok(show(&reversion, args));
+        return Ok(looking(args, || show(&reversion, args)));
     }
-    let _lock = match TreeLock::take(&reversion.places()) {
+    let _lock = match looking(args, || TreeLock::take(&reversion.places())) {
         Ok(lock) => lock,
         Err(occupied) => {
             complain(&occupied.to_string());
             return Ok(Exit::Nothing);
         }
     };
-    if can_ask() && !args.yes && !agreed(&reversion) {
+    if can_ask() && !args.yes && !agreed(&reversion, args) {
         return Ok(Exit::Done);
     }
-    let tally = reversion.carry_out(&mut |step| tell(step, args));
+    let stop = AtomicBool::new(false);
+    let stake = Stake::undo(&stop, place, reversion.run_name());
+    let tally = patiently(args.patience.time(), &Voice::new(false), stake, || {
+        reversion.carry_out(&stop, &mut |step| tell(step, args))
+    });
     for line in undo_text::of_the_journal(&tally, place) {
         complain(&line);
     }
@@ -60,6 +80,13 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
         if args.run.is_none() && tally.restored + tally.cleaned + tally.refused == 0 {
             name_the_one_before(place, &tally.run)?;
         }
+    }
+    if tally.interrupted {
+        complain(&format!(
+            "not all is undone: {} continues it",
+            place.undo(&tally.run)
+        ));
+        return Ok(Exit::Interrupted);
     }
     Ok(exit(&tally))
 }
@@ -74,7 +101,8 @@ fn exit(tally: &UndoTally) -> Exit {
 
 /// The run that is meant; `None` if the user did not say.
 fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, JournalError> {
-    match Reversion::open(&place.folder, args.run.as_deref()) {
+    let open = |run: Option<&str>| looking(args, || Reversion::open(&place.folder, run));
+    match open(args.run.as_deref()) {
         Err(JournalError::Either { last, before }) if can_ask() && !args.yes && !args.dry_run => {
             say(&format!(
                 "1  the last run, {} ({})",
@@ -91,7 +119,7 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
                 Answer::Said(answer) if answer == "2" => before.name,
                 _ => return Ok(None),
             };
-            Reversion::open(&place.folder, Some(&run)).map(Some)
+            open(Some(&run)).map(Some)
         }
         reversion => reversion.map(Some),
     }
@@ -122,8 +150,8 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
 }
 
 /// Shows what would come of it and asks, if there is anything to ask for.
-fn agreed(reversion: &Reversion) -> bool {
-    let tally = reversion.preview(&mut |_| {});
+fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
+    let tally = looking(args, || reversion.preview(&mut |_| {}));
     if tally.restored + tally.cleaned == 0 {
         return true;
     }

@@ -1,6 +1,7 @@
 //! `seekless undo --list`: the runs that have a journal.
 
 use std::io::{self, ErrorKind, Write};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -8,14 +9,19 @@ use seekless::action::{self, JournalError, Run};
 
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
+use super::patience::{Stake, patiently};
 use super::progress_text::count;
 use super::sanitize::{complain, message};
 use super::summary::plural;
+use super::voice::Voice;
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
-pub fn list(place: &JournalPlace) -> Result<Exit, JournalError> {
+pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
     let mut exit = Exit::Done;
-    for found in action::journals(&place.folder)? {
+    let found = patiently(patience, &Voice::new(false), Stake::Nothing, || {
+        action::journals(&place.folder)
+    });
+    for found in found? {
         let line = match &found.run {
             Ok(run) => line(run),
             Err(_) => format!("{}  unreadable", found.name),

@@ -145,7 +145,7 @@ impl Run<'_> {
             select! {
                 recv(scanned) -> message => match message {
                     Ok(ScanMessage::Found(batch)) => {
-                        self.silence.moved = true;
+                        self.silence.counts.moved = true;
                         self.found(&batch);
                     }
                     Ok(ScanMessage::Problem(problem)) => self.observer.problem(problem),
@@ -164,7 +164,7 @@ impl Run<'_> {
                     }
                 },
                 recv(completions) -> message => {
-                    self.silence.moved = true;
+                    self.silence.counts.moved = true;
                     let mut stages = 0;
                     for completion in message.into_iter().flatten() {
                         if let Some(finished) = self.scheduler.completed(completion) {

@@ -3,6 +3,8 @@
 //! Only in builds with debug assertions, never in a release. `SEEKLESS_FAULT=kill@7` kills the process
 //! before the seventh call of the calls that act, `SEEKLESS_FAULT=stop@7` stops it there until it is told to
 //! go on, `SEEKLESS_FAULT=28@7` lets that call fail with error number 28 instead. The calls are counted while something [is armed](arm).
+//!
+//! In every build these calls are the thread's [signs of life](crate::pulse::own).
 
 use rustix::io::Result;
 
@@ -73,6 +75,7 @@ pub fn arm() {
 /// Stands before each call that acts.
 #[inline]
 pub fn point() -> Result<()> {
+    crate::pulse::own::beat();
     #[cfg(debug_assertions)]
     return injected::point();
     #[cfg(not(debug_assertions))]

@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
+use crate::pulse::own;
+
 /// The folder that relative paths start from.
 pub use rustix::fs::CWD;
 
@@ -47,6 +49,11 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
     let link = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
     let path = rustix::fs::readlink(link, Vec::new()).ok()?;
     Some(path.into_bytes())
+}
+
+/// The thread asks about this open file or folder from now on. No file system is asked for its path.
+pub fn ask_about(fd: impl AsFd) {
+    own::ask_about_what(|| path_of(fd));
 }
 
 /// Lets reads of an open file wait for bytes from now on.

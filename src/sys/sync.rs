@@ -8,10 +8,12 @@ use std::thread;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-use super::fault;
+use super::{fault, open};
+use crate::pulse::own;
 
 /// A file's bytes and metadata.
 pub fn file(fd: impl AsFd) -> Result<()> {
+    open::ask_about(&fd);
     fault::point()?;
     rustix::fs::fsync(fd)
 }
@@ -20,6 +22,7 @@ pub fn file(fd: impl AsFd) -> Result<()> {
 ///
 /// A folder that may not be read, or a file system that has nothing to wait for, is no error.
 pub fn folder(at: impl AsFd) -> Result<()> {
+    open::ask_about(&at);
     fault::point()?;
     names(at)
 }
@@ -52,8 +55,14 @@ pub enum Wait<'a> {
 impl Wait<'_> {
     fn end(self) -> Result<()> {
         match self {
-            Self::File(fd) => rustix::fs::fsync(fd),
-            Self::Folder(fd) => names(fd),
+            Self::File(fd) => {
+                open::ask_about(fd);
+                rustix::fs::fsync(fd)
+            }
+            Self::Folder(fd) => {
+                open::ask_about(fd);
+                names(fd)
+            }
         }
     }
 }
@@ -83,9 +92,13 @@ pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
     thread::scope(|scope| {
         for _ in 1..threads {
             // Whoever cannot be had is not missed: this thread does what is left.
+            let ward = own::ward();
+            let wait = || own::watched(ward, wait);
             let _ = thread::Builder::new().spawn_scoped(scope, wait);
         }
         wait();
+        // Those that still wait are looked after themselves.
+        own::rest();
     });
     told
 }

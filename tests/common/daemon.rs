@@ -1,6 +1,8 @@
 //! A small FUSE daemon in the test's own process, which does what no honest file system does: folders without end,
 //! and silence. Root only.
 //!
+//! [`mirror`](super::mirror) shows a real folder, to act in.
+//!
 //! It speaks the kernel's protocol (linux/fuse.h) over `/dev/fuse`, so that it needs no library. A request that it
 //! does not read stays with the kernel, as when a daemon is stopped: whoever waits for it can still be killed.
 
@@ -36,6 +38,8 @@ struct State {
     silent: AtomicBool,
     /// It falls silent after so many reads of files; never if 0.
     silent_after_reads: AtomicU64,
+    /// It falls silent at so many further requests of this kind, the last of which it has read by then.
+    silent_at: Mutex<Option<(u32, u64)>>,
     /// Requests answered.
     answered: AtomicU64,
     reads: AtomicU64,
@@ -55,6 +59,14 @@ pub struct Daemon {
 impl Daemon {
     /// Mounts what it shows on a folder.
     pub fn mount(place: PathBuf, shows: Shows) -> Self {
+        Self::serving(place, move |request| answer(request, shows))
+    }
+
+    /// Mounts a file system that is this function on a folder.
+    pub fn serving(
+        place: PathBuf,
+        answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
+    ) -> Self {
         let device = OpenOptions::new().read(true).write(true).open("/dev/fuse");
         let device = Arc::new(device.expect("/dev/fuse can be opened"));
         let options = format!(
@@ -73,7 +85,7 @@ impl Daemon {
         let state = Arc::new(State::default());
         let thread = {
             let (device, state) = (Arc::clone(&device), Arc::clone(&state));
-            thread::spawn(move || serve(&device, shows, &state))
+            thread::spawn(move || serve(&device, &state, answer))
         };
         Self {
             place,
@@ -97,6 +109,12 @@ impl Daemon {
     /// Falls silent once it has answered so many reads of files.
     pub fn be_silent_after_reads(&self, reads: u64) {
         self.state.silent_after_reads.store(reads, Ordering::SeqCst);
+    }
+
+    /// Falls silent at so many further requests of this kind. It reads the last one and does not answer it: the kernel
+    /// lets nobody go who waits for that.
+    pub fn be_silent_at(&self, kind: u32, requests: u64) {
+        *self.state.silent_at.lock().expect("nobody panics") = Some((kind, requests));
     }
 
     /// Waits until so many requests were answered.
@@ -154,20 +172,39 @@ impl Daemon {
 
 const ROOT: u64 = 1;
 
-fn serve(device: &File, shows: Shows, state: &State) {
+impl State {
+    /// Waits for as long as the daemon is silent.
+    fn wait(&self) {
+        let mut held = self.changed.0.lock().expect("nobody panics");
+        while self.silent.load(Ordering::SeqCst) && !self.over.load(Ordering::SeqCst) {
+            let wait = Duration::from_millis(50);
+            let woken = self.changed.1.wait_timeout(held, wait);
+            held = woken.expect("nobody panics").0;
+        }
+    }
+
+    /// Falls silent if this is the request to do so at.
+    fn heed(&self, kind: u32) {
+        let mut at = self.silent_at.lock().expect("nobody panics");
+        match &mut *at {
+            Some((wanted, left)) if *wanted == kind => *left -= 1,
+            _ => {}
+        }
+        if matches!(*at, Some((_, 0))) {
+            *at = None;
+            self.silent.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+fn serve(
+    device: &File,
+    state: &State,
+    mut answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>>,
+) {
     let mut request = vec![0; 256 << 10];
     loop {
-        let mut held = state.changed.0.lock().expect("nobody panics");
-        while state.silent.load(Ordering::SeqCst) && !state.over.load(Ordering::SeqCst) {
-            let wait = Duration::from_millis(50);
-            held = state
-                .changed
-                .1
-                .wait_timeout(held, wait)
-                .expect("nobody panics")
-                .0;
-        }
-        drop(held);
+        state.wait();
         let length = match (&*device).read(&mut request) {
             Ok(length) => length,
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => continue,
@@ -175,7 +212,12 @@ fn serve(device: &File, shows: Shows, state: &State) {
             Err(_) => return,
         };
         let request = Request(&request[..length]);
-        let Some(answer) = answer(&request, shows) else {
+        state.heed(request.opcode());
+        state.wait();
+        if state.over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Some(answer) = answer(&request) else {
             continue;
         };
         if request.opcode() == READ {
@@ -200,43 +242,44 @@ fn serve(device: &File, shows: Shows, state: &State) {
     }
 }
 
-const LOOKUP: u32 = 1;
-const FORGET: u32 = 2;
-const GETATTR: u32 = 3;
-const OPEN: u32 = 14;
-const READ: u32 = 15;
-const STATFS: u32 = 17;
-const RELEASE: u32 = 18;
-const INIT: u32 = 26;
-const OPENDIR: u32 = 27;
-const READDIR: u32 = 28;
-const RELEASEDIR: u32 = 29;
-const INTERRUPT: u32 = 36;
-const BATCH_FORGET: u32 = 42;
+pub const LOOKUP: u32 = 1;
+pub const FORGET: u32 = 2;
+pub const GETATTR: u32 = 3;
+pub const OPEN: u32 = 14;
+pub const READ: u32 = 15;
+pub const STATFS: u32 = 17;
+pub const RELEASE: u32 = 18;
+pub const INIT: u32 = 26;
+pub const OPENDIR: u32 = 27;
+pub const READDIR: u32 = 28;
+pub const RELEASEDIR: u32 = 29;
+pub const INTERRUPT: u32 = 36;
+pub const BATCH_FORGET: u32 = 42;
 
 /// Bytes of the header before each request's own.
-const HEADER: usize = 40;
+pub const HEADER: usize = 40;
 
-struct Request<'a>(&'a [u8]);
+/// A request as the kernel sends it.
+pub struct Request<'a>(pub &'a [u8]);
 
 impl Request<'_> {
-    fn number(&self, at: usize) -> u32 {
+    pub fn number(&self, at: usize) -> u32 {
         u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four bytes"))
     }
 
-    fn long(&self, at: usize) -> u64 {
+    pub fn long(&self, at: usize) -> u64 {
         u64::from_ne_bytes(self.0[at..at + 8].try_into().expect("eight bytes"))
     }
 
-    fn opcode(&self) -> u32 {
+    pub fn opcode(&self) -> u32 {
         self.number(4)
     }
 
-    fn node(&self) -> u64 {
+    pub fn node(&self) -> u64 {
         self.long(16)
     }
 
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         let name = &self.0[HEADER..];
         let end = name
             .iter()
@@ -251,12 +294,7 @@ fn answer(request: &Request<'_>, shows: Shows) -> Option<Result<Vec<u8>, i32>> {
     let mut out = Vec::new();
     match request.opcode() {
         FORGET | BATCH_FORGET | INTERRUPT => return None,
-        INIT => {
-            let readahead = request.number(HEADER + 8);
-            let words = [7, 31, readahead, 0, 0, 128 << 10, 1, 0];
-            words.iter().for_each(|word| push(&mut out, *word));
-            out.resize(64, 0);
-        }
+        INIT => out = greeting(request),
         LOOKUP => match child(shows, request.node(), request.name()) {
             Some(node) => {
                 // Node, generation, and how long both answers hold: a second.
@@ -275,11 +313,7 @@ fn answer(request: &Request<'_>, shows: Shows) -> Option<Result<Vec<u8>, i32>> {
         }
         OPEN | OPENDIR => out.resize(16, 0),
         RELEASE | RELEASEDIR => {}
-        STATFS => {
-            out.resize(80, 0);
-            out[40..44].copy_from_slice(&4096_u32.to_ne_bytes());
-            out[44..48].copy_from_slice(&255_u32.to_ne_bytes());
-        }
+        STATFS => out = room(),
         READ => {
             let (offset, size) = (request.long(HEADER + 8), request.number(HEADER + 16));
             let left = size_of(shows, request.node()).saturating_sub(offset);
@@ -294,7 +328,25 @@ fn answer(request: &Request<'_>, shows: Shows) -> Option<Result<Vec<u8>, i32>> {
     Some(Ok(out))
 }
 
-fn push(out: &mut Vec<u8>, word: u32) {
+/// The answer to the first request.
+pub fn greeting(request: &Request<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let readahead = request.number(HEADER + 8);
+    let words = [7, 31, readahead, 0, 0, 128 << 10, 1, 0];
+    words.iter().for_each(|word| push(&mut out, *word));
+    out.resize(64, 0);
+    out
+}
+
+/// What `statfs` tells.
+pub fn room() -> Vec<u8> {
+    let mut out = vec![0; 80];
+    out[40..44].copy_from_slice(&4096_u32.to_ne_bytes());
+    out[44..48].copy_from_slice(&255_u32.to_ne_bytes());
+    out
+}
+
+pub fn push(out: &mut Vec<u8>, word: u32) {
     out.extend_from_slice(&word.to_ne_bytes());
 }
 

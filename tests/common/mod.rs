@@ -11,6 +11,7 @@
 pub mod chain;
 pub mod daemon;
 pub mod journal;
+pub mod mirror;
 pub mod oracle;
 pub mod real;
 pub mod run;

@@ -5,7 +5,7 @@
 //! checked ahead of each other: the first one changes what the second one has to find.
 
 use std::collections::HashSet;
-use std::thread;
+use std::{iter, thread};
 
 use crossbeam_channel::bounded;
 
@@ -15,6 +15,7 @@ use crate::action::folder_entry::Identity;
 use crate::action::step::{Skip, Target};
 use crate::action::trouble::Trouble;
 use crate::hash::ContentDigest;
+use crate::pulse::own;
 
 /// Groups that may be checked and wait for their turn. Each step holds four descriptors, and keeps writers of
 /// its two files waiting.
@@ -144,18 +145,29 @@ pub(super) fn in_order<T: Sync, R: Send>(
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
         let make = &make;
+        let ward = own::ward();
         let ahead = move || {
-            for item in items {
-                if to_actor.send(make(item)).is_err() {
-                    break;
+            own::watched(ward, || {
+                for item in items {
+                    let made = make(item);
+                    own::rest();
+                    if to_actor.send(made).is_err() {
+                        break;
+                    }
                 }
-            }
+            });
         };
         match thread::Builder::new()
             .name("check".to_owned())
             .spawn_scoped(scope, ahead)
         {
-            Ok(_) => from_thread.iter().for_each(&mut hand_over),
+            Ok(_) => {
+                let next = || {
+                    own::rest();
+                    from_thread.recv().ok()
+                };
+                iter::from_fn(next).for_each(&mut hand_over);
+            }
             Err(_) => here(&mut hand_over),
         }
     });

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::hash::ContentDigest;
 use crate::pipeline::DuplicateSet;
+use crate::pulse::own;
 
 /// A set of files that are said to have the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,10 +102,13 @@ impl Origin {
         let base = self.folder.clone().unwrap_or_default();
         let mut real = HashMap::new();
         for (index, root) in (0..).zip(roots) {
-            if let Ok(root) = base.join(root).canonicalize() {
+            let root = base.join(root);
+            own::ask_about(root.as_os_str().as_bytes());
+            if let Ok(root) = root.canonicalize() {
                 real.entry(root).or_insert(index);
             }
         }
+        own::rest();
         self.roots = Some(real);
         self
     }

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::pulse::own;
 use crate::scan::MOST_NAMES;
 use crate::scan::filter::{Filter, Verdict};
 use crate::sys::statfs;
@@ -84,6 +85,7 @@ impl Search {
     pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
         let folder = &path[..path.len() - last_part(path).len()];
         if looked.insert(self.hasher.hash_one(folder)) {
+            own::ask_about(folder);
             let folder = Path::new(std::ffi::OsStr::from_bytes(folder));
             let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
             let entries = entries.into_iter().take(MOST_NAMES as usize);
@@ -115,6 +117,7 @@ impl Search {
         else {
             return;
         };
+        own::ask_about(root.as_os_str().as_bytes());
         let deepest = max_depth.map_or(usize::MAX, |depth| depth as usize);
         let walk = WalkDir::new(root)
             .min_depth(1)
@@ -122,6 +125,7 @@ impl Search {
             .same_file_system(one_file_system);
         let mut pseudo = HashMap::new();
         let entries = walk.into_iter().filter_entry(|entry| {
+            own::ask_about(entry.path().as_os_str().as_bytes());
             !entry.file_type().is_dir()
                 || entry.depth() == 0
                 || (is_wanted(filter, entry) && !is_pseudo(entry, &mut pseudo))

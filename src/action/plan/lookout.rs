@@ -14,6 +14,7 @@ use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
+use crate::pulse::own;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::CWD;
 use crate::sys::stat::Stat;
@@ -74,6 +75,7 @@ impl Lookout {
                 // The mark stands before the first name.
                 let marked = std::mem::take(&mut marked);
                 let mut path = self.absolute(&listed);
+                own::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
                     self.look_at(&real, said, file.facts)

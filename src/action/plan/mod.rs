@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use super::{ActionKind, Common, Step};
+use crate::pulse::own;
 use lookout::Lookout;
 use reach::Reach;
 use sidecars::Companions;
@@ -114,6 +115,12 @@ impl Planner {
 
     /// Plans for one set.
     pub fn add(&mut self, claim: Claim) -> io::Result<()> {
+        let added = self.look_and_add(claim);
+        own::rest();
+        added
+    }
+
+    fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
         let mut set = self.lookout.look(claim);
         let number = match self.settings.policy.by_name {
             true => {
@@ -377,6 +384,7 @@ impl Plan {
                 break;
             }
         }
+        own::rest();
         self.dangling = search.dangling().clone();
         Ok(())
     }

@@ -13,6 +13,7 @@ use rustix::fs::FileType;
 
 use crate::file::trust;
 use crate::file::{RouteError, Untrusted, way_to_file};
+use crate::pulse::own;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::{attributes, stat, statfs};
 
@@ -54,6 +55,7 @@ impl Source {
         if is_inherited(path) {
             return Self::handed_over(File::open(path)?, path);
         }
+        own::ask_about(path.as_os_str().as_bytes());
         let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)?;
         let manner = Manner {
             keep_access_time: false,
@@ -69,13 +71,17 @@ impl Source {
             stranger => stranger,
         };
         let mut file = File::from(file);
-        let mut first = Vec::new();
-        if kind(&file)? == FileType::Fifo {
-            if let Some(untrusted) = stranger {
-                return Err(OpenError::StrangersPipe(untrusted));
-            }
-            first = first_bytes(&mut file)?;
+        let kind = kind(&file)?;
+        own::rest();
+        if kind != FileType::Fifo {
+            open::let_block(&file).map_err(io::Error::from)?;
+            let input = Box::new(OnDisk(file));
+            return Ok(Self { input, stranger });
         }
+        if let Some(untrusted) = stranger {
+            return Err(OpenError::StrangersPipe(untrusted));
+        }
+        let first = first_bytes(&mut file)?;
         open::let_block(&file).map_err(io::Error::from)?;
         Ok(Self {
             input: Box::new(Cursor::new(first).chain(file)),
@@ -109,6 +115,18 @@ impl Source {
             input: Box::new(input),
             stranger,
         })
+    }
+}
+
+/// A file on a disk, which is waited for; whoever writes to a pipe may take any time.
+struct OnDisk(File);
+
+impl Read for OnDisk {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        open::ask_about(&self.0);
+        let read = self.0.read(buffer);
+        own::rest();
+        read
     }
 }
 
