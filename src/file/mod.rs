@@ -21,5 +21,5 @@ pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};
 pub use own_folder::OwnFolder;
-pub(crate) use route::to_file as way_to_file;
 pub use route::{RouteError, Untrusted};
+pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};

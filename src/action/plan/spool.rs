@@ -1,10 +1,15 @@
 //! A plan of any length, in a file without a name.
 
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
-
-use tempfile::SpooledTempFile;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::{env, process};
 
 use super::set::SetPlan;
+use crate::action::run_name;
+use crate::file::{RouteError, way_to_folder};
+use crate::sys::tmpfile;
 
 /// Plans up to this size stay in memory; most are far smaller.
 const IN_MEMORY: usize = 8 << 20;
@@ -12,17 +17,33 @@ const IN_MEMORY: usize = 8 << 20;
 /// Sets one behind the other, to be read any number of times.
 ///
 /// A long plan goes into the folder for temporary files (`TMPDIR`), in a file that has no name and is
-/// gone when the program is.
+/// gone when the program is. A folder that others could have turned elsewhere is refused: the plan says what is acted
+/// on.
 #[derive(Debug)]
 pub struct Spool {
-    file: BufWriter<SpooledTempFile>,
+    file: BufWriter<Kept>,
+}
+
+/// Where the bytes are.
+#[derive(Debug)]
+enum Kept {
+    Memory {
+        bytes: Cursor<Vec<u8>>,
+        folder: PathBuf,
+    },
+    Disk(File),
 }
 
 impl Spool {
     /// Starts empty.
     pub fn new() -> Self {
+        Self::in_folder(env::temp_dir())
+    }
+
+    fn in_folder(folder: PathBuf) -> Self {
+        let bytes = Cursor::default();
         Self {
-            file: BufWriter::new(SpooledTempFile::new(IN_MEMORY)),
+            file: BufWriter::new(Kept::Memory { bytes, folder }),
         }
     }
 
@@ -39,5 +60,118 @@ impl Spool {
         file.seek(SeekFrom::Start(0))?;
         let lines = BufReader::new(file).split(b'\n');
         Ok(lines.map(|line| Ok(serde_json::from_slice(&line?)?)))
+    }
+}
+
+impl Write for Kept {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if let Self::Memory { bytes, folder } = self
+            && bytes.get_ref().len() + more.len() > IN_MEMORY
+        {
+            let mut file = unnamed(folder)?;
+            file.write_all(bytes.get_ref())?;
+            *self = Self::Disk(file);
+        }
+        match self {
+            Self::Memory { bytes, .. } => bytes.write(more),
+            Self::Disk(file) => file.write(more),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Kept {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory { bytes, .. } => bytes.read(buffer),
+            Self::Disk(file) => file.read(buffer),
+        }
+    }
+}
+
+impl Seek for Kept {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Memory { bytes, .. } => bytes.seek(to),
+            Self::Disk(file) => file.seek(to),
+        }
+    }
+}
+
+/// A file without a name in a folder that only this user and root can lead elsewhere.
+fn unnamed(folder: &Path) -> io::Result<File> {
+    let folder = way_to_folder(folder, false).map_err(|error| match error {
+        RouteError::Untrusted(untrusted) => {
+            let way_out = untrusted.way_out("TMPDIR");
+            io::Error::other(format!("{untrusted}: {way_out}"))
+        }
+        RouteError::Io(error) => error,
+    })?;
+    let fallback = format!(
+        ".seekless-{}-{:08x}.plan",
+        process::id(),
+        run_name::random()
+    );
+    let fallback = CString::new(fallback)?;
+    Ok(tmpfile::unnamed(&folder, &fallback)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn set(digest: &str) -> SetPlan {
+        SetPlan {
+            size: 1,
+            digest: Some(digest.to_owned()),
+            files: Vec::new(),
+            left: Vec::new(),
+        }
+    }
+
+    /// Adds sets of 1 MiB until the plan is too long for memory.
+    fn filled(spool: &mut Spool) -> io::Result<()> {
+        let long = "d".repeat(1 << 20);
+        (0..=IN_MEMORY >> 20).try_for_each(|number| spool.push(&set(&format!("{number}{long}"))))
+    }
+
+    #[test]
+    fn a_long_plan_is_read_back_and_leaves_no_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut spool = Spool::in_folder(folder.path().to_owned());
+        filled(&mut spool).expect("kept");
+        for _ in 0..2 {
+            let sets = spool.sets().expect("readable");
+            let digests = sets.map(|set| set.expect("a set").digest.unwrap_or_default());
+            let first: Vec<_> = digests.map(|digest| digest[..1].to_owned()).collect();
+            assert_eq!(first, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
+        }
+        assert!(matches!(spool.file.get_ref(), Kept::Disk(_)));
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_lead_elsewhere_keeps_no_plan() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = top.path().join("tmp");
+        fs::create_dir(&folder).expect("a folder");
+        for (path, mode, is_kept) in [
+            (&folder, 0o777, false),
+            (&folder, 0o1777, true),
+            (&top.path().to_owned(), 0o777, false),
+        ] {
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
+            let kept = filled(&mut Spool::in_folder(folder.clone()));
+            assert_eq!(kept.is_ok(), is_kept, "{mode:o}: {kept:?}");
+            if let Err(error) = kept {
+                assert!(error.to_string().contains("chmod go-w"), "{error}");
+            }
+        }
     }
 }
