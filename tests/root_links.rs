@@ -214,6 +214,35 @@ fn swaps(target: &str, rounds: u32) {
     assert!(codes.contains(&2), "nothing was refused: {codes:?}");
 }
 
+/// A destination that is missing when it is looked at is made as a folder, or nothing is moved.
+#[test]
+#[ignore = "becomes another user: root only"]
+fn a_link_that_takes_the_place_of_a_missing_destination_is_not_followed() {
+    let tree = two_users();
+    // The link could only be obeyed if it led to what belongs to its owner.
+    fs::create_dir(tree.path("upload/roots")).expect("a folder");
+    let script = "chdir shift; while (1) { symlink('roots', 'in'); unlink('in') }";
+    let mut swapper = Command::new("perl")
+        .args(["-e", script])
+        .arg(tree.path("upload"))
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .spawn()
+        .expect("it starts");
+    let mut codes = Vec::new();
+    for _ in 0..60 {
+        codes.push(act(&tree, "move --yes --to upload/in private").code());
+        for name in ["private/sub/1", "private/sub/2"] {
+            tree.write(name, "of root");
+        }
+        let _ = fs::remove_dir_all(tree.path("upload/in"));
+    }
+    swapper.kill().expect("it runs");
+    swapper.wait().expect("it ends");
+    assert_eq!(files(&tree, "upload/roots"), 0, "{codes:?}");
+    assert!(codes.contains(&2), "nothing was refused: {codes:?}");
+}
+
 #[test]
 fn without_roots_power_a_link_is_named_and_followed() {
     let tree = Tree::new()

@@ -309,27 +309,47 @@ fn wrong(option: &str, cause: &dyn std::fmt::Display) -> WrongUse {
     WrongUse::Contradiction(format!("--{option}: {cause}"))
 }
 
-/// The folder that files are moved to. What there is of it must be where its links were seen to lead.
+/// The folder that files are moved to. What there is of it is where its links were seen to lead, and what is missing
+/// will be made there: a link that takes its place meanwhile is not followed.
 fn destination(
     folder: &Path,
     links: &mut RootLinks,
     around: &Surroundings<'_>,
 ) -> Result<Settled, WrongUse> {
     let whole = around.folder.join(folder);
-    let mut looked = None;
     for there in whole.ancestors() {
-        looked = links.check(there)?.ok();
-        if looked.is_some() {
-            break;
+        if let Ok(way) = links.check(there)? {
+            let rest = missing_part(&whole, there)?;
+            let is_folder = way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
+            if !is_folder {
+                return contradiction(format!("{}: not a folder", sanitize::path(&whole)));
+            }
+            return Ok(Settled {
+                path: joined(way.real, rest),
+                dev: way.id.0,
+            });
         }
     }
-    let settled = settled(folder, around)?;
-    match looked {
-        Some(way) if !settled.path.starts_with(&way.real) => contradiction(format!(
-            "{}: a link on the way to it has just changed; nothing was done",
-            sanitize::path(&whole)
+    contradiction(format!("{}: cannot be reached", sanitize::path(&whole)))
+}
+
+/// What is missing below the part of a path that is there.
+fn missing_part<'a>(whole: &'a Path, there: &Path) -> Result<&'a Path, WrongUse> {
+    let rest = whole.strip_prefix(there).unwrap_or(Path::new(""));
+    let mut parts = rest.components();
+    match parts.all(|part| matches!(part, Component::Normal(_))) {
+        true => Ok(rest),
+        false => contradiction(format!(
+            "{}: .. after a folder that is not there",
+            sanitize::path(whole)
         )),
-        _ => Ok(settled),
+    }
+}
+
+fn joined(real: PathBuf, rest: &Path) -> PathBuf {
+    match rest.as_os_str().is_empty() {
+        true => real,
+        false => real.join(rest),
     }
 }
 
@@ -347,24 +367,14 @@ fn settled(folder: &Path, around: &Surroundings<'_>) -> Result<Settled, WrongUse
         let Ok(real) = there.canonicalize() else {
             continue;
         };
-        let rest = folder.strip_prefix(there).unwrap_or(Path::new(""));
-        if rest
-            .components()
-            .any(|part| !matches!(part, Component::Normal(_)))
-        {
-            return contradiction(format!("{shown}: .. after a folder that is not there"));
-        }
+        let rest = missing_part(&folder, there)?;
         let metadata = real.metadata();
         let metadata = metadata.map_err(|e| WrongUse::Contradiction(format!("{shown}: {e}")))?;
         if !metadata.is_dir() {
             return contradiction(format!("{shown}: not a folder"));
         }
         return Ok(Settled {
-            path: if rest.as_os_str().is_empty() {
-                real
-            } else {
-                real.join(rest)
-            },
+            path: joined(real, rest),
             dev: metadata.dev(),
         });
     }
