@@ -2,10 +2,10 @@
 
 mod common;
 
-use std::fs;
+use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use common::real;
 use common::run::Seekless;
@@ -26,6 +26,31 @@ fn prepared(scene: &Scene, arguments: &str) -> Seekless {
             "XDG_DATA_HOME",
             scene.top.join("data").to_str().expect("UTF-8"),
         )
+}
+
+/// Nanoseconds since 1970 do not fit into 64 bits then.
+#[test]
+fn times_after_2262_come_back_as_they_were() {
+    let scene = Scene::new();
+    let times = || {
+        let now = fs::metadata(scene.victim()).expect("there");
+        let nanoseconds = (now.atime_nsec(), now.mtime_nsec());
+        (now.atime(), now.mtime(), nanoseconds)
+    };
+    let time = |seconds| SystemTime::UNIX_EPOCH + Duration::new(seconds, 123_456_789);
+    let wanted = FileTimes::new()
+        .set_accessed(time(9_300_000_000))
+        .set_modified(time(13_569_465_600));
+    let victim = File::options().write(true).open(scene.victim());
+    victim.expect("a file").set_times(wanted).expect("times");
+    let before = times();
+    assert_eq!((before.0, before.1), (9_300_000_000, 13_569_465_600));
+    for action in ["hardlink", "symlink"] {
+        let done = run(&scene, &format!("{action} --yes --keep oldest tree")).exits(0);
+        assert_ne!(times(), before, "{done}");
+        run(&scene, "undo").exits(0);
+        assert_eq!(times(), before, "{action}");
+    }
 }
 
 /// Fills a tree with sets of two to four equal files, each with times and a mode of its own.

@@ -271,8 +271,8 @@ mod tests {
             mode: 0o644,
             uid: 1,
             gid: 1,
-            atime_ns: 0,
-            mtime_ns: 0,
+            accessed: Default::default(),
+            modified: Default::default(),
             immutable: false,
             append_only: false,
         };

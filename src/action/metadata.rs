@@ -8,7 +8,7 @@ use rustix::io::{Errno, Result};
 use super::access::Rights;
 use super::check::Opened;
 use super::record::{Metadata, Raw, State};
-use crate::sys::attributes::{self, ACL, Attributes};
+use crate::sys::attributes::{self, ACL, Attributes, Time};
 use crate::sys::stat::Stat;
 
 impl From<&Stat> for State {
@@ -27,17 +27,31 @@ pub fn of(opened: &Opened) -> Result<Metadata> {
     let now = opened.attributes;
     let xattrs = attributes::extended(&opened.file)?;
     let raw = |(name, value): (CString, Vec<u8>)| (Raw(name.into_bytes()), Raw(value));
+    let times = [now.accessed, now.modified];
+    let fit = times.iter().all(|time| Time::from_ns(time.ns()) == *time);
     Ok(Metadata {
         mode: now.mode,
         uid: now.uid,
         gid: now.gid,
-        atime_ns: now.atime_ns,
-        mtime_ns: now.mtime_ns,
+        atime_ns: now.accessed.ns(),
+        mtime_ns: now.modified.ns(),
+        times: (!fit).then(|| times.map(|time| (time.seconds, time.nanoseconds))),
         xattrs: xattrs.into_iter().map(raw).collect(),
     })
 }
 
 impl Metadata {
+    /// Last access and last modification. A journal without `times` has only what 64 bits of nanoseconds hold.
+    fn times(&self) -> [Time; 2] {
+        match self.times {
+            Some(times) => times.map(|(seconds, nanoseconds)| Time {
+                seconds,
+                nanoseconds,
+            }),
+            None => [self.atime_ns, self.mtime_ns].map(Time::from_ns),
+        }
+    }
+
     /// Who may read and write the file.
     pub(super) fn rights(&self) -> Rights {
         let xattrs = self.xattrs.iter();
@@ -91,11 +105,8 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     if !may(attributes::set_mode(file, mode))? || mode != metadata.mode {
         missing.push("mode");
     }
-    if !may(attributes::set_times(
-        file,
-        metadata.atime_ns,
-        metadata.mtime_ns,
-    ))? {
+    let [accessed, modified] = metadata.times();
+    if !may(attributes::set_times(file, accessed, modified))? {
         missing.push("times");
     }
     Ok(missing)
@@ -139,7 +150,7 @@ pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
         (one.mode != other.mode, "mode"),
         (one.uid != other.uid, "owner"),
         (one.gid != other.gid, "group"),
-        (one.mtime_ns != other.mtime_ns, "modification time"),
+        (one.times()[1] != other.times()[1], "modification time"),
         (one.xattrs != other.xattrs, "extended attributes"),
     ];
     let differs = differs.into_iter().filter(|(differs, _)| *differs);

@@ -101,6 +101,9 @@ pub struct Metadata {
     pub atime_ns: i64,
     /// Last modification, nanoseconds since 1970.
     pub mtime_ns: i64,
+    /// Both times as seconds and nanoseconds, if one of them does not fit into 64 bits of nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<[(i64, u32); 2]>,
     /// Extended attributes, ACLs among them: name and value.
     pub xattrs: Vec<(Raw, Raw)>,
 }

@@ -1,6 +1,7 @@
 //! Work may wait for a file system that does not answer: this names it, and ends the program when the run has waited
 //! long enough or is interrupted.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,7 @@ pub struct Vigil<'a> {
     ward: Arc<Ward>,
     silence: Silence,
     voice: &'a Voice,
+    named: HashSet<PathBuf>,
     interrupted: bool,
 }
 
@@ -74,6 +76,7 @@ impl<'a> Vigil<'a> {
             ward: Arc::default(),
             silence: Silence::new(patience),
             voice,
+            named: HashSet::new(),
             interrupted: false,
         }
     }
@@ -88,7 +91,7 @@ impl<'a> Vigil<'a> {
         self.interrupted = true;
     }
 
-    /// Names what is waited for, once for each wait. Says so and tells the exit status if the run no longer waits.
+    /// Names each file system that is waited for, once. Says so and tells the exit status if the run no longer waits.
     pub fn look(&mut self) -> Option<Exit> {
         let pulses = self.ward.pulses();
         let wait = |at: usize| place_of(&pulses[at].name());
@@ -96,7 +99,9 @@ impl<'a> Vigil<'a> {
             pulses[at].set_silent(true);
             let (place, file) = wait(at);
             let line = not_answering(&place);
-            self.voice.complain(&format!("{line} ({file})"));
+            if self.named.insert(place) {
+                self.voice.complain(&format!("{line} ({file})"));
+            }
         }
         let is_stuck = self.interrupted && self.silence.still() >= STUCK;
         if !is_stuck && !self.silence.is_too_long() {

@@ -185,8 +185,8 @@ mod tests {
             mode,
             uid,
             gid,
-            atime_ns: 0,
-            mtime_ns: 0,
+            accessed: Default::default(),
+            modified: Default::default(),
             immutable: false,
             append_only: false,
         }

@@ -13,6 +13,40 @@ use rustix::io::{Errno, Result};
 use super::fault;
 use super::stat::Stat;
 
+/// A time as the kernel has it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Time {
+    /// Seconds since 1970.
+    pub seconds: i64,
+    /// The rest, below a second.
+    pub nanoseconds: u32,
+}
+
+impl Time {
+    /// From nanoseconds since 1970.
+    pub fn from_ns(ns: i64) -> Self {
+        Self {
+            seconds: ns.div_euclid(1_000_000_000),
+            nanoseconds: ns.rem_euclid(1_000_000_000) as u32,
+        }
+    }
+
+    /// Nanoseconds since 1970, or the closest to it that 64 bits hold.
+    pub fn ns(self) -> i64 {
+        let seconds = self.seconds.saturating_mul(1_000_000_000);
+        seconds.saturating_add(self.nanoseconds.into())
+    }
+}
+
+impl From<rustix::fs::StatxTimestamp> for Time {
+    fn from(time: rustix::fs::StatxTimestamp) -> Self {
+        Self {
+            seconds: time.tv_sec,
+            nanoseconds: time.tv_nsec,
+        }
+    }
+}
+
 /// Owner, mode, times and flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
@@ -22,10 +56,10 @@ pub struct Attributes {
     pub uid: u32,
     /// Group.
     pub gid: u32,
-    /// Last access, nanoseconds since 1970.
-    pub atime_ns: i64,
-    /// Last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
+    /// Last access.
+    pub accessed: Time,
+    /// Last modification.
+    pub modified: Time,
     /// `chattr +i`.
     pub immutable: bool,
     /// `chattr +a`.
@@ -55,17 +89,12 @@ pub fn entry(at: impl AsFd, name: &CStr) -> Result<(Stat, Attributes)> {
 }
 
 fn told(s: Statx) -> (Stat, Attributes) {
-    let ns = |t: rustix::fs::StatxTimestamp| {
-        t.tv_sec
-            .saturating_mul(1_000_000_000)
-            .saturating_add(t.tv_nsec.into())
-    };
     let attributes = Attributes {
         mode: u32::from(s.stx_mode) & 0o7777,
         uid: s.stx_uid,
         gid: s.stx_gid,
-        atime_ns: ns(s.stx_atime),
-        mtime_ns: ns(s.stx_mtime),
+        accessed: s.stx_atime.into(),
+        modified: s.stx_mtime.into(),
         immutable: s.stx_attributes.contains(StatxAttributes::IMMUTABLE),
         append_only: s.stx_attributes.contains(StatxAttributes::APPEND),
     };
@@ -84,16 +113,16 @@ pub fn set_mode(fd: impl AsFd, mode: u32) -> Result<()> {
     rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))
 }
 
-/// Sets both times, nanoseconds since 1970.
-pub fn set_times(fd: impl AsFd, atime_ns: i64, mtime_ns: i64) -> Result<()> {
+/// Sets both times.
+pub fn set_times(fd: impl AsFd, accessed: Time, modified: Time) -> Result<()> {
     fault::point()?;
-    let time = |ns: i64| Timespec {
-        tv_sec: ns.div_euclid(1_000_000_000),
-        tv_nsec: ns.rem_euclid(1_000_000_000),
+    let time = |time: Time| Timespec {
+        tv_sec: time.seconds,
+        tv_nsec: time.nanoseconds.into(),
     };
     let times = Timestamps {
-        last_access: time(atime_ns),
-        last_modification: time(mtime_ns),
+        last_access: time(accessed),
+        last_modification: time(modified),
     };
     rustix::fs::futimens(fd, &times)
 }
