@@ -12,6 +12,7 @@ use common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
 use common::{Tree, noise};
+use seekless::action::ActionKind;
 use tempfile::TempDir;
 
 const ACLS: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
@@ -136,6 +137,47 @@ fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
         }
     }
     panic!("it never came to its end");
+}
+
+/// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
+#[test]
+#[ignore = "gives files away: root only"]
+fn killed_at_any_moment_no_copy_is_more_open_than_the_file() {
+    for what in ["move", "undo"] {
+        let mut came_to_its_end = false;
+        for at in 1..300 {
+            let scene = Scene::with_another_file_system();
+            give(&scene.victim(), ALICE, 0o440);
+            if what == "undo" {
+                scene.perform_among_others(ActionKind::Move);
+            }
+            let output = scene.child(what, &format!("kill@{at}"));
+            for top in [scene.tree(), scene.destination()] {
+                let entries = walkdir::WalkDir::new(top)
+                    .into_iter()
+                    .filter_map(Result::ok);
+                let copies = entries.filter(|entry| {
+                    let name = entry.file_name().to_string_lossy();
+                    entry.file_type().is_file() && (name.contains(".seekless-") || name == "v")
+                });
+                for copy in copies {
+                    let (uid, gid, mode) = looks(copy.path());
+                    let is_closed = uid == 0 && mode & 0o077 == 0;
+                    let is_as_open = (uid, gid) == (ALICE, ALICE) && mode & !0o440 == 0;
+                    assert!(
+                        is_closed || is_as_open,
+                        "{what}, call {at}: {uid} {gid} {mode:o}"
+                    );
+                }
+            }
+            came_to_its_end = output.status.success();
+            if came_to_its_end {
+                assert!(at > 10, "it was never killed");
+                break;
+            }
+        }
+        assert!(came_to_its_end, "{what}");
+    }
 }
 
 #[test]

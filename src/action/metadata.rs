@@ -68,14 +68,18 @@ impl Metadata {
 
 /// Gives a file all of it; returns what this user or this file system may not give.
 ///
-/// In this order: a new owner clears the set-user-ID bits, an ACL is part of the mode, and everything
-/// before the times would be seen in them.
+/// In this order: who owns it must not be able to do more with it than in the end, a new owner clears the set-user-ID
+/// bits, an ACL is part of the mode, and everything before the times would be seen in them.
 ///
 /// # Errors
 /// What else the system said: another time it may be possible.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut mode = metadata.mode;
+    // A new file lets its owner read and write. Whoever opens it while the mode is wider keeps that right.
+    if metadata.uid != rustix::process::geteuid().as_raw() {
+        may(attributes::set_mode(file, mode & 0o600))?;
+    }
     if !may(attributes::set_owner(
         file,
         Some(metadata.uid),
