@@ -27,6 +27,11 @@ pub struct Settled {
 impl Settled {
     /// True if a file has to be waited for. Its bytes are on their way then.
     pub fn start(&mut self, keeper: &Opened, ours: &Ours) -> bool {
+        let now = jiff::Timestamp::now().as_nanosecond();
+        self.start_at(keeper, ours, i64::try_from(now).unwrap_or(i64::MAX))
+    }
+
+    fn start_at(&mut self, keeper: &Opened, ours: &Ours, now_ns: i64) -> bool {
         if self
             .known
             .get(&keeper.identity())
@@ -42,11 +47,9 @@ impl Settled {
             .ordered
             .entry(dev)
             .or_insert_with(|| statfs::is_ordered(&keeper.file));
-        let now = jiff::Timestamp::now().as_nanosecond();
-        let now = i64::try_from(now).unwrap_or(i64::MAX);
-        let is_settled = ordered
-            && is_old(keeper.stat.ctime_ns, now)
-            && cachestat::is_unwritten(&keeper.file) == Some(false);
+        let is_settled = is_on_disk(ordered, keeper.stat.ctime_ns, now_ns, || {
+            cachestat::is_unwritten(&keeper.file)
+        });
         match is_settled {
             true => self.note(keeper.identity(), keeper.stat.ctime_ns, Ok(())),
             false => sync::start(&keeper.file),
@@ -84,6 +87,16 @@ impl Settled {
     }
 }
 
+/// True if a file is known to be on the disk without waiting for it.
+fn is_on_disk(
+    ordered: bool,
+    ctime_ns: i64,
+    now_ns: i64,
+    is_unwritten: impl FnOnce() -> Option<bool>,
+) -> bool {
+    ordered && is_old(ctime_ns, now_ns) && is_unwritten() == Some(false)
+}
+
 fn is_old(ctime_ns: i64, now_ns: i64) -> bool {
     ctime_ns < now_ns.saturating_sub(AGE_NS)
 }
@@ -91,6 +104,32 @@ fn is_old(ctime_ns: i64, now_ns: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::action::check::Bound;
+    use crate::action::step::{Expected, Target};
+    use crate::sys::stat;
+
+    /// A synced file with a name, opened as a keeper is.
+    fn keeper() -> (tempfile::NamedTempFile, Opened) {
+        let named = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(named.path(), "kept").unwrap();
+        named.as_file().sync_all().unwrap();
+        let path = named.path().canonicalize().unwrap();
+        let now = stat::fresh_descriptor(named.as_file()).unwrap();
+        let target = Target {
+            path: path.into_os_string().into_encoded_bytes(),
+            expected: Expected {
+                size: now.size,
+                ..Expected::default()
+            },
+        };
+        let opened = Opened::open(&target, Bound::Strict, &Ours::new()).unwrap();
+        (named, opened)
+    }
+
+    /// Replaces the descriptor by one that cannot be synced: waiting for the file fails from now on.
+    fn make_waiting_fail(keeper: &mut Opened) {
+        keeper.file = std::io::pipe().unwrap().0.into();
+    }
 
     #[test]
     fn only_what_has_not_changed_for_a_minute_is_old() {
@@ -101,5 +140,77 @@ mod tests {
         // A clock that was set back.
         assert!(!is_old(now + 1, now));
         assert!(!is_old(0, i64::MIN));
+    }
+
+    #[test]
+    fn a_file_is_on_the_disk_only_if_nothing_speaks_against_it() {
+        let now = 1_000_000_000_000;
+        let old = now - AGE_NS - 1;
+        assert!(is_on_disk(true, old, now, || Some(false)));
+        assert!(!is_on_disk(false, old, now, || Some(false)));
+        assert!(!is_on_disk(true, now, now, || Some(false)));
+        assert!(!is_on_disk(true, old, now, || Some(true)));
+        assert!(!is_on_disk(true, old, now, || None));
+    }
+
+    #[test]
+    fn what_was_found_on_the_disk_is_not_waited_for() {
+        let (_named, mut keeper) = keeper();
+        let later = keeper.stat.ctime_ns + AGE_NS + 1;
+        let mut settled = Settled::default();
+        settled.ordered.insert(keeper.stat.dev, true);
+        // A kernel that does not tell (before 6.5) leaves nothing to rely on.
+        let tells = cachestat::is_unwritten(&keeper.file) == Some(false);
+        let waits = settled.start_at(&keeper, &Ours::new(), later);
+        assert_eq!(waits, !tells);
+        make_waiting_fail(&mut keeper);
+        let found = settled.keeper(&keeper, &Ours::new());
+        assert_eq!(found.is_ok(), tells);
+    }
+
+    #[test]
+    fn what_was_not_found_on_the_disk_is_waited_for() {
+        let (_named, mut keeper) = keeper();
+        let later = keeper.stat.ctime_ns + AGE_NS + 1;
+        let mut young = Settled::default();
+        young.ordered.insert(keeper.stat.dev, true);
+        assert!(young.start(&keeper, &Ours::new()));
+        let mut unordered = Settled::default();
+        unordered.ordered.insert(keeper.stat.dev, false);
+        assert!(unordered.start_at(&keeper, &Ours::new(), later));
+        make_waiting_fail(&mut keeper);
+        for mut settled in [young, unordered] {
+            settled.keeper(&keeper, &Ours::new()).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_file_is_waited_for_once_and_again_after_a_change() {
+        let (_named, mut keeper) = keeper();
+        let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
+        let mut settled = Settled::default();
+        settled.keeper(&keeper, &Ours::new()).unwrap();
+        make_waiting_fail(&mut keeper);
+        assert!(!settled.start(&keeper, &Ours::new()));
+        settled.keeper(&keeper, &Ours::new()).unwrap();
+        // A new link that this run made changes nothing of the bytes.
+        keeper.stat.ctime_ns = ctime + 1;
+        let ours = Ours::from([(file, ctime + 1)]);
+        assert!(!settled.start(&keeper, &ours));
+        settled.keeper(&keeper, &ours).unwrap();
+        // Any other change is somebody else's.
+        assert!(settled.start(&keeper, &Ours::new()));
+        settled.keeper(&keeper, &Ours::new()).unwrap_err();
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_written_is_no_keeper_though_a_second_wait_says_nothing() {
+        let (_named, keeper) = keeper();
+        let mut settled = Settled::default();
+        settled.note(keeper.identity(), keeper.stat.ctime_ns, Err(Errno::IO));
+        assert!(!settled.start(&keeper, &Ours::new()));
+        settled.keeper(&keeper, &Ours::new()).unwrap_err();
+        // The system tells of the failure only once, whoever asks.
+        settled.keeper(&keeper, &Ours::new()).unwrap_err();
     }
 }
