@@ -179,6 +179,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_in_part_or_is_long_is_kept_out_of_the_page_cache() {
+        let keep = Behind::new(PageUse::Keep);
+        assert!(!keep.is_wanted());
+        assert!(!keep.keeps_out(u64::MAX, true));
+        assert!(!keep.keeps_out(u64::MAX, false));
+        let give_back = Behind::new(PageUse::GiveBack);
+        assert!(give_back.is_wanted());
+        assert!(give_back.keeps_out(0, true));
+        for page_use in [PageUse::KeepWhileFree, PageUse::KeepShort] {
+            assert!(Behind::new(page_use).keeps_out(0, false), "{page_use:?}");
+        }
+        assert!(Behind::new(PageUse::KeepShort).keeps_out(KEPT_BELOW, true));
+    }
+
+    #[test]
     fn what_waits_is_given_back_at_the_end_if_not_before() {
         const LEN: u64 = 1 << 20;
         let folder = tempfile::tempdir().expect("a folder");

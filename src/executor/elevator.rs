@@ -150,6 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn it_says_between_which_positions_requests_lie_and_how_many_it_forgets() {
+        let mut elevator = Elevator::default();
+        assert_eq!(elevator.span(), None);
+        assert_eq!(elevator.clear(), 0);
+        for at in [40, 20, 30] {
+            elevator.push(at, at);
+        }
+        assert_eq!(elevator.span(), Some((20, 40)));
+        assert_eq!(elevator.clear(), 3);
+        assert!(elevator.is_empty());
+        assert_eq!(elevator.pop(), None);
+    }
+
+    #[test]
     fn requests_for_one_place_keep_their_order() {
         let mut elevator = Elevator::default();
         for (at, name) in [(7, 1), (7, 2), (3, 0), (7, 3)] {

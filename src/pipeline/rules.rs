@@ -116,3 +116,102 @@ impl TailRule {
         size >= from
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Counting = Counting {
+        replication: Replication::Over(1),
+        hard_links: false,
+        isolate: false,
+    };
+
+    fn over(n: u64) -> Counting {
+        let replication = Replication::Over(n);
+        Counting {
+            replication,
+            ..PLAIN
+        }
+    }
+
+    fn under(n: u64) -> Counting {
+        let replication = Replication::Under(n);
+        Counting {
+            replication,
+            ..PLAIN
+        }
+    }
+
+    fn with_hard_links(counting: Counting) -> Counting {
+        Counting {
+            hard_links: true,
+            ..counting
+        }
+    }
+
+    fn isolated(counting: Counting) -> Counting {
+        Counting {
+            isolate: true,
+            ..counting
+        }
+    }
+
+    #[test]
+    fn a_size_is_read_only_if_its_files_may_make_a_set() {
+        // Files, names and roots are counted, whichever the user asked for.
+        assert!(over(2).size_matters(3, 3, false));
+        assert!(!over(2).size_matters(2, 9, true));
+        assert!(with_hard_links(over(2)).size_matters(2, 3, false));
+        assert!(!with_hard_links(over(2)).size_matters(2, 2, true));
+        assert!(isolated(over(1)).size_matters(2, 2, true));
+        assert!(!isolated(over(1)).size_matters(9, 9, false));
+        assert!(isolated(over(0)).size_matters(2, 2, false));
+        assert!(isolated(with_hard_links(over(2))).size_matters(2, 2, true));
+        assert!(under(2).size_matters(2, 2, false));
+        // One inode needs no reading.
+        for counting in [over(0), with_hard_links(over(1)), under(9)] {
+            assert!(!counting.size_matters(1, 9, true));
+        }
+    }
+
+    #[test]
+    fn a_sample_counts_its_files_only_where_nothing_else_is_counted() {
+        assert!(over(2).sample_matters(3));
+        assert!(!over(2).sample_matters(2));
+        assert!(with_hard_links(over(2)).sample_matters(2));
+        assert!(isolated(over(2)).sample_matters(2));
+        assert!(isolated(with_hard_links(over(2))).sample_matters(2));
+        assert!(under(9).sample_matters(2));
+        assert!(!over(0).sample_matters(1));
+        assert!(!under(9).sample_matters(1));
+    }
+
+    #[test]
+    fn a_set_is_reported_above_or_below_the_wanted_number() {
+        assert!(over(1).reported(2, 2));
+        assert!(!over(2).reported(2, 2));
+        assert!(!over(0).reported(1, 1));
+        // Names of one file are a set of their own only if they count.
+        assert!(!over(1).reported(1, 2));
+        assert!(with_hard_links(over(1)).reported(1, 2));
+        assert!(!with_hard_links(over(2)).reported(1, 2));
+        assert!(under(3).reported(1, 2));
+        assert!(!under(3).reported(3, 3));
+        assert!(!under(3).reported(4, 4));
+    }
+
+    #[test]
+    fn head_and_tail_are_read_together_from_a_size_on_where_seeks_cost_nothing() {
+        let mut rule = TailRule::default();
+        let (from, with_seeks) = (rule.from, rule.from_with_seeks);
+        rule.seeks_turned_out(3, true);
+        assert!(rule.read_at_once(from, 2));
+        assert!(!rule.read_at_once(from - 1, 2));
+        assert!(!rule.read_at_once(with_seeks, 3));
+        assert!(rule.pays(from, [0, 2, 9].into_iter()));
+        assert!(!rule.pays(from - 1, [0, 2, 9].into_iter()));
+        assert!(!rule.pays(with_seeks - 1, [0, 3].into_iter()));
+        assert!(rule.pays(with_seeks, [0, 3].into_iter()));
+    }
+}
