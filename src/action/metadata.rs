@@ -160,3 +160,58 @@ pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
     let differs = differs.into_iter().filter(|(differs, _)| *differs);
     differs.map(|(_, name)| name).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(mode: u32, uid: u32, gid: u32) -> Metadata {
+        Metadata {
+            mode,
+            uid,
+            gid,
+            atime_ns: 5,
+            mtime_ns: 6,
+            xattrs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn unproven_bytes_get_no_more_than_both_files_had() {
+        let name = |name: &str| (Raw(name.into()), Raw(b"1".to_vec()));
+        let names = [
+            "user.note",
+            "security.capability",
+            "system.posix_acl_access",
+        ];
+        let original = Metadata {
+            xattrs: names.map(name).into(),
+            ..metadata(0o6755, 1, 2)
+        };
+        let source = Attributes {
+            mode: 0o4640,
+            uid: 3,
+            gid: 4,
+            atime_ns: 7,
+            mtime_ns: 8,
+            immutable: false,
+            append_only: false,
+        };
+        let expected = Metadata {
+            xattrs: vec![name("user.note")],
+            ..metadata(0o640, 3, 4)
+        };
+        assert_eq!(unproven(&original, &source), expected);
+    }
+
+    #[test]
+    fn a_program_runs_as_its_owner_or_group_only_if_they_are_those_it_was_meant_for() {
+        let file = OwnedFd::from(tempfile::tempfile().unwrap());
+        let now = attributes::get(&file).unwrap();
+        let allowed = |uid, gid| may_set_id(&file, &metadata(0o6755, uid, gid)) & 0o7777;
+        assert_eq!(allowed(now.uid, now.gid), 0o7777);
+        assert_eq!(allowed(now.uid + 1, now.gid), 0o3777);
+        assert_eq!(allowed(now.uid, now.gid + 1), 0o5777);
+        assert_eq!(allowed(now.uid + 1, now.gid + 1), 0o1777);
+    }
+}

@@ -177,3 +177,87 @@ impl Layout {
             })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: u64 = 4096;
+
+    /// Where in the file, where on the device and how long, in blocks.
+    fn layout(extents: &[(u64, u64, u64)]) -> Layout {
+        let extent = |&(logical, physical, length): &(u64, u64, u64)| Extent {
+            logical: logical * BLOCK,
+            physical: physical * BLOCK,
+            length: length * BLOCK,
+            shared: false,
+            unwritten: false,
+            inline: false,
+        };
+        Layout(Some(extents.iter().map(extent).collect()))
+    }
+
+    #[test]
+    fn files_lie_in_the_same_blocks_however_their_pieces_are_told() {
+        let whole = layout(&[(0, 100, 8)]);
+        assert!(layout(&[(0, 100, 2), (2, 102, 6)]).lies_as(&whole));
+        assert!(whole.lies_as(&layout(&[(0, 100, 5), (5, 105, 1), (6, 106, 2)])));
+        for other in [
+            &[(0, 100, 7)][..],
+            &[(0, 101, 8)],
+            &[(1, 100, 8)],
+            // The next piece lies elsewhere, or there is a hole before it.
+            &[(0, 100, 2), (2, 103, 6)],
+            &[(0, 100, 2), (3, 102, 6)],
+        ] {
+            assert!(!layout(other).lies_as(&whole), "{other:?}");
+            assert!(!whole.lies_as(&layout(other)), "{other:?}");
+        }
+        // Blocks that have no place yet are nobody's.
+        let delayed = layout(&[(0, 0, 8)]);
+        assert!(!delayed.lies_as(&layout(&[(0, 0, 8)])));
+        assert!(!layout(&[]).is_known() && !Layout(None).is_known() && whole.is_known());
+    }
+
+    #[test]
+    fn a_range_is_shared_only_if_all_its_blocks_are() {
+        let other = layout(&[(0, 100, 4), (4, 200, 4)]);
+        let range = |file: &[(u64, u64, u64)], from: u64, length: u64| {
+            layout(file).shares(&other, from * BLOCK, length * BLOCK)
+        };
+        assert!(range(&[(0, 100, 4), (4, 200, 4)], 0, 8));
+        assert!(range(&[(0, 100, 4), (4, 300, 4)], 0, 4));
+        assert!(range(&[(0, 300, 4), (4, 200, 4)], 4, 4));
+        assert!(!range(&[(0, 100, 4), (4, 300, 4)], 0, 8));
+        assert!(!range(&[(0, 100, 4), (4, 300, 4)], 4, 4));
+        // A hole, blocks beyond the other's piece, a place that is not told.
+        assert!(!range(&[(0, 100, 4)], 0, 8));
+        assert!(!range(&[(0, 100, 8)], 0, 8));
+        assert!(!range(&[(0, 0, 8)], 0, 8));
+        assert!(!layout(&[(0, 0, 8)]).shares(&layout(&[(0, 0, 8)]), 0, 8 * BLOCK));
+        assert!(!range(&[(0, 101, 4), (4, 200, 4)], 0, 8));
+    }
+
+    #[test]
+    fn what_is_freed_is_what_nobody_shares_yet() {
+        let other = layout(&[(0, 100, 4), (4, 200, 4)]);
+        let mut file = layout(&[(0, 100, 4), (4, 300, 4)]);
+        let own = |file: &Layout, from: u64, length: u64| {
+            file.own(&other, from * BLOCK, length * BLOCK) / BLOCK
+        };
+        assert_eq!(own(&file, 0, 8), 4);
+        assert_eq!(own(&file, 0, 4), 0);
+        assert_eq!(own(&file, 4, 4), 4);
+        assert_eq!(own(&layout(&[(0, 300, 4), (4, 200, 4)]), 0, 8), 4);
+        if let Some(extents) = &mut file.0 {
+            extents[1].shared = true;
+        }
+        assert_eq!(own(&file, 0, 8), 0);
+        // Of a longer file each range counts by itself.
+        let blocks = RANGE / BLOCK;
+        let long = layout(&[(0, 1000, 3 * blocks)]);
+        assert_eq!(own(&long, 0, blocks), blocks);
+        assert_eq!(own(&long, blocks, blocks), blocks);
+        assert_eq!(own(&long, 3 * blocks, blocks), 0);
+    }
+}

@@ -82,47 +82,73 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     use super::*;
+    use crate::action::access::Rights;
+    use crate::action::plan::set::{Fate, Left, PlannedFile, PlannedName};
 
-    #[test]
-    fn whoever_may_write_to_a_folder_on_the_way_can_take_a_file_away() {
-        let top = tempfile::tempdir().expect("a folder");
-        let path = top.path().canonicalize().expect("a real path");
-        let inner = path.join("open/inner");
-        fs::create_dir_all(&inner).expect("folders");
-        let mode = |mode| {
-            fs::set_permissions(path.join("open"), Permissions::from_mode(mode)).expect("a mode")
+    /// Sums up who can take away a file of this owner that has a name in each of these folders.
+    fn reach(owner: u32, folders: &[&Path]) -> u64 {
+        let name = |folder: &&Path| PlannedName {
+            path: folder.join("f").as_os_str().as_bytes().to_vec(),
+            listed: Vec::new(),
+            root: None,
+            hold: None,
+            marked: false,
+            goes: false,
         };
-        let others = || Reach::default().others(inner.as_os_str().as_bytes(), trust::me());
-        let is_open = |who: &Who| matches!(who, Who::Others(_, true));
-
-        mode(0o755);
-        assert!(!others().iter().any(is_open));
-        mode(0o777);
-        assert!(others().iter().any(is_open));
-        // With the sticky bit each name is its owner's.
-        mode(0o1777);
-        assert!(!others().iter().any(is_open));
+        let file = PlannedFile {
+            dev: 1,
+            ino: 1,
+            mtime_ns: 0,
+            ctime_ns: 0,
+            atime_ns: 0,
+            links: folders.len() as u64,
+            allocated: 0,
+            rights: Rights {
+                uid: owner,
+                ..Rights::default()
+            },
+            names: folders.iter().map(name).collect(),
+            fate: Fate::Leave(Left::NotAsked),
+        };
+        let mut set = SetPlan {
+            size: 1,
+            digest: None,
+            files: vec![file],
+            left: Vec::new(),
+        };
+        Reach::default().look(&mut set);
+        set.files[0].rights.reach
     }
 
     #[test]
-    fn the_owner_of_the_file_and_root_do_not_count_but_every_other_owner_of_a_folder() {
-        let top = tempfile::tempdir().expect("a folder");
-        let path = top.path().canonicalize().expect("a real path");
-        let owned = Who::Owner(trust::me());
-        let counts = |owner| {
-            Reach::default()
-                .others(path.as_os_str().as_bytes(), owner)
-                .contains(&owned)
+    fn folders_that_others_may_write_to_let_others_take_files_away() {
+        let base = tempfile::tempdir().unwrap();
+        let me = trust::me();
+        let folder = |name: &str, mode: u32| {
+            let path = base.path().join(name);
+            fs::create_dir(&path).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path
         };
-        assert!(!counts(trust::me()));
-        assert_eq!(counts(trust::me() + 1), !trust::is_root());
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_looked_at_counts_as_somebody_elses() {
-        let others = Reach::default().others(b"/no/such/folder", 0);
-        assert_eq!(others, BTreeSet::from([Who::Owner(u32::MAX)]));
+        let private = folder("private", 0o700);
+        let (open, other) = (folder("open", 0o777), folder("other", 0o777));
+        let sticky = folder("sticky", 0o1777);
+        let mine = reach(me, &[&private]);
+        assert_eq!(mine, reach(me, &[base.path()]));
+        assert_eq!(mine, reach(me, &[&sticky]), "each renames only its own");
+        assert_ne!(mine, reach(me, &[&open]));
+        assert_eq!(reach(me, &[&other]), reach(me, &[&open]), "the same people");
+        // What lies above counts.
+        let below = open.join("below");
+        fs::create_dir(&below).unwrap();
+        assert_eq!(reach(me, &[&below]), reach(me, &[&open]));
+        // A file survives under its best protected name.
+        assert_eq!(mine, reach(me, &[&open, &private]));
+        assert_eq!(mine, reach(me, &[&private, &open]));
+        // Nobody is known to own what is not there.
+        assert_ne!(mine, reach(me, &[&base.path().join("gone")]));
     }
 }

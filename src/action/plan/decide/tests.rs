@@ -155,6 +155,76 @@ fn the_user_can_keep_others_but_not_none() {
     assert_eq!(fates(&remove, files, &Choice::Keep(vec![1])), "kk");
 }
 
+/// As [`fates`]; `!` for a file that is left since its rights are others.
+fn fates_by_rights(policy: &Policy, owned: &[(u32, &[&str])]) -> String {
+    let hold = |path: &str| path.starts_with("/r").then_some(Hold::Reference);
+    let of = |(ino, (uid, names)): (u64, &(u32, &[&str]))| {
+        let names = names.iter().map(|path| name(path, 0, hold(path)));
+        let mut file = file(1, ino, names.collect());
+        file.rights.uid = *uid;
+        file
+    };
+    let mut set = set((0..).zip(owned).map(of).collect());
+    policy.decide(&mut set, &Choice::ByRule);
+    let fate = |file: &PlannedFile| match file.fate {
+        Fate::Keep(_) => "k".to_owned(),
+        Fate::Leave(Left::Apart(_)) => "!".to_owned(),
+        Fate::Leave(_) => "-".to_owned(),
+        Fate::Act { keeper, .. } => keeper.to_string(),
+    };
+    set.files.iter().map(fate).collect()
+}
+
+#[test]
+fn files_stand_only_for_others_of_the_same_rights() {
+    let link = Policy {
+        common: Common::Access,
+        ..policy(ActionKind::Hardlink, &[])
+    };
+    let files: [(u32, &[&str]); 5] = [
+        (1, &["/a"]),
+        (2, &["/b"]),
+        (1, &["/c"]),
+        (3, &["/d"]),
+        (2, &["/e"]),
+    ];
+    assert_eq!(fates_by_rights(&link, &files), "kk0!1");
+    // What stays for a reason of its own is not left for lack of another.
+    let held: [(u32, &[&str]); 3] = [(1, &["/a"]), (1, &["/b"]), (2, &["/r"])];
+    assert_eq!(fates_by_rights(&link, &held), "k0k");
+    // Only what a reference stands for may go.
+    let by_reference = Policy {
+        by_reference: true,
+        ..link
+    };
+    let files: [(u32, &[&str]); 4] = [(1, &["/a"]), (1, &["/b"]), (2, &["/c"]), (2, &["/r"])];
+    assert_eq!(fates_by_rights(&by_reference, &files), "!!3k");
+}
+
+#[test]
+fn a_file_of_its_own_rights_stands_only_for_its_further_names() {
+    let remove = Policy {
+        common: Common::Owner,
+        by_name: true,
+        ..policy(ActionKind::Remove, &[])
+    };
+    for (names, expected) in [
+        (&["/b"][..], "!"),
+        (&["/b", "/c"], "k"),
+        (&["/b", "/c", "/d"], "k"),
+    ] {
+        let files: [(u32, &[&str]); 2] = [(1, &["/a"]), (2, names)];
+        let fates = fates_by_rights(&remove, &files);
+        assert_eq!(fates, format!("!{expected}"), "{names:?}");
+    }
+    let not_by_name = Policy {
+        by_name: false,
+        ..remove
+    };
+    let files: [(u32, &[&str]); 2] = [(1, &["/a"]), (2, &["/b", "/c"])];
+    assert_eq!(fates_by_rights(&not_by_name, &files), "!!");
+}
+
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
     let hold = prop_oneof![
         4 => Just(None),
