@@ -260,6 +260,30 @@ mod tests {
     }
 
     #[test]
+    fn a_protected_folder_is_protected_where_nothing_is_mounted_twice() {
+        let folder = Place::from_real(Path::new("/a/b"));
+        assert!(folder.holds(b"/a/b/c", b"elsewhere", None));
+        assert!(!folder.holds(b"/a/c", b"/a/b/c", None));
+    }
+
+    #[test]
+    fn only_what_is_outside_all_wanted_folders_is_outside() {
+        let mut bounds = Bounds::default();
+        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), None);
+        bounds.only_under = ["/a", "/b"]
+            .map(|at| Below::from_real(Path::new(at)))
+            .into();
+        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
+        assert_eq!(bounds.hold(b"/b/f", b"/b/f"), None);
+        assert_eq!(bounds.hold(b"/x/f", b"/x/f"), Some(Hold::Outside));
+        bounds.reference = vec![Below::from_real(Path::new("/a/r"))];
+        bounds.protected = vec![Place::from_real(Path::new("/a/p"))];
+        assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
+        assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
+        assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
+    }
+
+    #[test]
     fn a_place_that_is_not_there_is_refused() {
         let parse = |text: &str| Place::parse(OsStr::new(text), Path::new("/"));
         let said = parse("/no/such/folder").expect_err("missing").to_string();

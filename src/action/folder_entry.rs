@@ -97,4 +97,24 @@ mod tests {
             assert_eq!(split(bad.as_bytes()), None, "{bad:?}");
         }
     }
+
+    #[test]
+    fn a_name_leads_to_one_regular_file() {
+        use std::os::unix::fs::{MetadataExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        for name in ["one", "other"] {
+            std::fs::write(at.join(name), "").unwrap();
+        }
+        symlink("one", at.join("link")).unwrap();
+        let opened = OwnedFd::from(std::fs::File::open(at).unwrap());
+        let is = |name: &str| std::fs::symlink_metadata(at.join(name)).unwrap();
+        let identity = |name: &str| (is(name).dev(), is(name).ino());
+        let leads = |name: &CStr, file| leads_to(&opened, name, file);
+        assert!(leads(c"one", identity("one")));
+        assert!(!leads(c"other", identity("one")));
+        assert!(!leads(c"gone", identity("one")));
+        assert!(!leads(c"link", identity("one")));
+        assert!(!leads(c"link", identity("link")), "no regular file");
+    }
 }

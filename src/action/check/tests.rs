@@ -1,0 +1,271 @@
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::*;
+
+const STAT: Stat = Stat {
+    kind: FileType::RegularFile,
+    dev: 1,
+    ino: 2,
+    size: 3,
+    atime_ns: 60,
+    mtime_ns: 40,
+    ctime_ns: 50,
+    links: 1,
+    blocks: 8,
+    mount: 0,
+    mount_root: false,
+};
+
+fn change(expected: Expected, bound: Bound, ours: &Ours) -> Option<Change> {
+    match verify(&STAT, &expected, bound, ours) {
+        Ok(()) => None,
+        Err(Unfit::Changed(change)) => Some(change),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn what_is_known_must_be_as_it_was() {
+    let all = Expected {
+        size: 3,
+        dev: Some(1),
+        ino: Some(2),
+        mtime_ns: Some(40),
+        ctime_ns: Some(50),
+        not_after_ns: Some(0),
+    };
+    let none = Ours::new();
+    let strict = |expected| change(expected, Bound::Strict, &none);
+    assert_eq!(strict(all), None);
+    assert_eq!(
+        strict(Expected {
+            dev: Some(9),
+            ..all
+        }),
+        Some(Change::Identity)
+    );
+    assert_eq!(
+        strict(Expected {
+            ino: Some(9),
+            ..all
+        }),
+        Some(Change::Identity)
+    );
+    assert_eq!(strict(Expected { size: 9, ..all }), Some(Change::Size));
+    let later = Expected {
+        mtime_ns: Some(9),
+        ..all
+    };
+    assert_eq!(strict(later), Some(Change::ModificationTime));
+    let later = Expected {
+        ctime_ns: Some(9),
+        ..all
+    };
+    assert_eq!(strict(later), Some(Change::ChangeTime));
+    let ours = Ours::from([((1, 2), 50)]);
+    assert_eq!(change(later, Bound::Strict, &ours), None);
+}
+
+#[test]
+fn what_is_not_known_must_be_older_than_the_report() {
+    let known_until = |not_after| Expected {
+        size: 3,
+        not_after_ns: Some(not_after),
+        ..Expected::default()
+    };
+    let none = Ours::new();
+    let strict = |not_after| change(known_until(not_after), Bound::Strict, &none);
+    assert_eq!(strict(50), None);
+    assert_eq!(strict(49), Some(Change::ChangeTime));
+    assert_eq!(strict(39), Some(Change::ModificationTime));
+    let compared = |not_after| change(known_until(not_after), Bound::BytesAreCompared, &none);
+    assert_eq!(compared(49), None);
+    assert_eq!(compared(39), Some(Change::ModificationTime));
+}
+
+/// A folder with these files of equal content.
+fn folder(names: &[&str]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    for name in names {
+        fs::write(real.join(name), "equal").unwrap();
+    }
+    (folder, real)
+}
+
+fn opened(path: &Path) -> Opened {
+    let target = Target {
+        path: path.as_os_str().as_bytes().to_vec(),
+        expected: Expected {
+            size: fs::metadata(path).unwrap().len(),
+            ..Expected::default()
+        },
+    };
+    Opened::open(&target, Bound::Strict, &Ours::new()).unwrap()
+}
+
+fn pair(keeper: &Path, victim: &Path) -> Pair {
+    Pair {
+        keeper: opened(keeper),
+        victim: opened(victim),
+    }
+}
+
+/// Changes a file's inode until its change time tells: the clock of a file system may stand still for some
+/// milliseconds.
+fn change_inode(path: &Path) {
+    let changed = |path| {
+        let now = fs::metadata(path).unwrap();
+        (now.ctime(), now.ctime_nsec())
+    };
+    let before = changed(path);
+    while changed(path) == before {
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// Gives a file other bytes of the same length, and another time.
+fn rewrite(path: &Path) {
+    fs::write(path, "other").unwrap();
+    let file = File::options().write(true).open(path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+        .unwrap();
+}
+
+#[test]
+fn bytes_that_changed_since_the_file_was_opened_are_noticed() {
+    let (_folder, at) = folder(&["same", "longer", "other"]);
+    let [same, longer, other] = ["same", "longer", "other"].map(|name| opened(&at.join(name)));
+    let mut longer_file = File::options()
+        .append(true)
+        .open(at.join("longer"))
+        .unwrap();
+    longer_file.write_all(b"!").unwrap();
+    rewrite(&at.join("other"));
+    same.unchanged().unwrap();
+    same.still_there().unwrap();
+    for (file, change) in [(longer, Change::Size), (other, Change::ModificationTime)] {
+        for looked in [file.unchanged(), file.still_there()] {
+            assert!(
+                matches!(looked, Err(Unfit::Changed(is)) if is == change),
+                "{looked:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_noticed() {
+    let (_folder, at) = folder(&["gone", "replaced", "new"]);
+    let [gone, replaced] = ["gone", "replaced"].map(|name| opened(&at.join(name)));
+    fs::remove_file(at.join("gone")).unwrap();
+    fs::rename(at.join("new"), at.join("replaced")).unwrap();
+    let there = gone.still_there();
+    assert!(matches!(there, Err(Unfit::Gone)), "{there:?}");
+    let there = replaced.still_there();
+    assert!(
+        matches!(there, Err(Unfit::Changed(Change::Identity))),
+        "{there:?}"
+    );
+    // Their bytes are what they were.
+    gone.unchanged().unwrap();
+    replaced.unchanged().unwrap();
+}
+
+#[test]
+fn a_file_that_somebody_writes_to_is_refused() {
+    let (_folder, at) = folder(&["quiet", "busy"]);
+    let mut quiet = opened(&at.join("quiet"));
+    let mut busy = opened(&at.join("busy"));
+    let _writer = File::options().write(true).open(at.join("busy")).unwrap();
+    quiet.guard().unwrap();
+    let guarded = busy.guard();
+    assert!(matches!(guarded, Err(Unfit::OpenForWriting)), "{guarded:?}");
+}
+
+#[test]
+fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
+    let (_folder, at) = folder(&["a", "b", "c", "d"]);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| at.join(name));
+    let (first, second, third) = (pair(&a, &b), pair(&c, &b), pair(&a, &d));
+    first.as_compared().unwrap();
+    fs::hard_link(&a, at.join("further")).unwrap();
+    first.as_compared().unwrap();
+    change_inode(&b);
+    let looked = first.as_compared();
+    let expected = matches!(
+        looked,
+        Err(Skip::Victim(Unfit::Changed(Change::ChangeTime)))
+    );
+    assert!(expected, "{looked:?}");
+    rewrite(&c);
+    assert!(second.as_compared().is_err());
+    rewrite(&a);
+    let looked = third.as_compared();
+    let expected = matches!(
+        looked,
+        Err(Skip::Keeper(Unfit::Changed(Change::ModificationTime)))
+    );
+    assert!(expected, "{looked:?}");
+}
+
+#[test]
+fn the_last_look_sees_to_both_files_and_to_the_keepers_name() {
+    let (_folder, at) = folder(&["a", "b", "c", "alone"]);
+    let [a, b, c, alone] = ["a", "b", "c", "alone"].map(|name| at.join(name));
+    let (changed, gone) = (pair(&a, &b), pair(&c, &a));
+    changed.last_look().unwrap();
+    rewrite(&b);
+    let looked = changed.last_look();
+    assert!(matches!(looked, Err(Skip::Victim(_))), "{looked:?}");
+    fs::remove_file(&c).unwrap();
+    let looked = gone.last_look();
+    assert!(
+        matches!(looked, Err(Skip::Keeper(Unfit::Gone))),
+        "{looked:?}"
+    );
+    // One file: as long as there are two names, one may go.
+    let further = at.join("further");
+    fs::hard_link(&alone, &further).unwrap();
+    let names = pair(&alone, &further);
+    assert!(names.is_one_file());
+    names.last_look().unwrap();
+    fs::remove_file(&further).unwrap();
+    let looked = names.last_look();
+    assert!(matches!(looked, Err(Skip::SameFile)), "{looked:?}");
+}
+
+#[test]
+fn a_keeper_that_moved_with_the_victim_is_the_same_file() {
+    let (_folder, at) = folder(&["a", "b", "c"]);
+    let [a, b, c] = ["a", "b", "c"].map(|name| at.join(name));
+    let (fit, gone) = (pair(&a, &b), pair(&c, &b));
+    fit.look_without_victim(ActionKind::Remove).unwrap();
+    // As where both names lead to one file.
+    fs::rename(&c, at.join("aside")).unwrap();
+    let looked = gone.look_without_victim(ActionKind::Remove);
+    assert!(
+        matches!(looked, Err(Skip::SeemOne(Unfit::Gone))),
+        "{looked:?}"
+    );
+    // As where a mount still answers that the keeper is there.
+    change_inode(&a);
+    let looked = fit.look_without_victim(ActionKind::Remove);
+    let expected = matches!(
+        looked,
+        Err(Skip::SeemOne(Unfit::Changed(Change::ChangeTime)))
+    );
+    assert!(expected, "{looked:?}");
+    // A new link changes that time too.
+    fit.look_without_victim(ActionKind::Hardlink).unwrap();
+    // What happens to the victim's bytes is no sign of that.
+    rewrite(&b);
+    let looked = fit.look_without_victim(ActionKind::Hardlink);
+    assert!(matches!(looked, Err(Skip::Victim(_))), "{looked:?}");
+}
