@@ -190,6 +190,44 @@ fn a_file_that_somebody_writes_to_is_refused() {
 }
 
 #[test]
+fn every_byte_is_compared_and_none_that_is_not_there() {
+    let (_folder, at) = folder(&["a", "b"]);
+    let [a, b] = ["a", "b"].map(|name| at.join(name));
+    // Pieces of a comparison have 256 KiB.
+    for size in [1, 256 << 10, (256 << 10) + 1, 600 << 10] {
+        let bytes: Vec<u8> = (0..size).map(|i: u32| (i % 251) as u8).collect();
+        fs::write(&a, &bytes).unwrap();
+        fs::write(&b, &bytes).unwrap();
+        let equal = pair(&a, &b);
+        assert!(matches!(equal.compare(false), Ok(None)));
+        let digest = blake3::hash(&bytes).into();
+        assert_eq!(equal.compare(true).unwrap(), Some(digest));
+        for place in [0, size as usize / 2, size as usize - 1] {
+            let mut other = bytes.clone();
+            other[place] ^= 1;
+            fs::write(&b, &other).unwrap();
+            let compared = pair(&a, &b).compare(true);
+            let expected = matches!(compared, Err(Skip::Differs(at)) if at == place as u64);
+            assert!(expected, "{size} {compared:?}");
+        }
+        // What was read of a longer file before does not count for what is missing now.
+        fs::write(&b, &bytes).unwrap();
+        let shorter = pair(&a, &b);
+        for path in [&a, &b] {
+            File::options()
+                .write(true)
+                .open(path)
+                .unwrap()
+                .set_len(0)
+                .unwrap();
+        }
+        let compared = shorter.compare(false);
+        let expected = matches!(compared, Err(Skip::Keeper(Unfit::Changed(Change::Size))));
+        assert!(expected, "{size} {compared:?}");
+    }
+}
+
+#[test]
 fn after_the_comparison_only_the_keepers_inode_may_have_changed() {
     let (_folder, at) = folder(&["a", "b", "c", "d"]);
     let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| at.join(name));
