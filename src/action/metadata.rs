@@ -172,6 +172,7 @@ mod tests {
             gid,
             atime_ns: 5,
             mtime_ns: 6,
+            times: None,
             xattrs: Vec::new(),
         }
     }
@@ -192,8 +193,8 @@ mod tests {
             mode: 0o4640,
             uid: 3,
             gid: 4,
-            atime_ns: 7,
-            mtime_ns: 8,
+            accessed: Time::from_ns(7),
+            modified: Time::from_ns(8),
             immutable: false,
             append_only: false,
         };

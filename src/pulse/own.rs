@@ -101,7 +101,7 @@ mod tests {
             // A thread that it starts is looked after by the same ward.
             let theirs = super::ward();
             std::thread::scope(|scope| {
-                scope.spawn(move || watched(theirs, || ask_about(b"other")))
+                scope.spawn(move || watched(theirs, || ask_about(b"other")));
             });
             assert_eq!(&ward.pulses()[1].name()[..], b"other");
             assert!(!ward.pulses()[1].count().1, "it has ended");
