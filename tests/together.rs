@@ -120,6 +120,30 @@ fn undo_makes_it_whole(every: usize) {
 }
 
 #[test]
+fn a_sweep_makes_a_group_whole_that_a_killed_run_tore() {
+    a_sweep_makes_it_whole(3);
+}
+
+#[test]
+#[ignore = "takes minutes: killed before each call"]
+fn in_full_a_sweep_makes_a_group_whole_that_a_killed_run_tore() {
+    a_sweep_makes_it_whole(1);
+}
+
+fn a_sweep_makes_it_whole(every: usize) {
+    each_death(every, |stage, _, context| {
+        let swept = stage.run("undo --sweep");
+        is_whole(stage, &format!("{context}: {swept}"));
+        nothing_lies_about(stage, context);
+        let again = stage.run("undo --sweep").exits(0);
+        assert!(
+            again.stdout_text().contains("No run was cut short"),
+            "{context}: {again}"
+        );
+    });
+}
+
+#[test]
 fn the_next_run_makes_a_group_whole_that_a_killed_run_tore() {
     the_next_run_makes_it_whole(3);
 }

@@ -1,5 +1,6 @@
 //! Leftovers of runs that were cut short: found by their journals, never by the form of a name.
 
+use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -10,7 +11,7 @@ use super::folder_entry::Place;
 use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
-use super::{journal_folder, relocate, runs, swap};
+use super::{journal_folder, relocate, runs, swap, torn};
 use crate::file::OwnFolder;
 use crate::pulse::own;
 use crate::sys::{stat, sync};
@@ -73,10 +74,11 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
         return None;
     }
     let in_undo = past.undo_cut_short;
+    let torn = torn::groups(&past);
     let files: Vec<HalfDone> = past
         .steps
         .iter()
-        .filter_map(|step| half_done(step, in_undo))
+        .filter_map(|step| half_done(step, &torn, in_undo))
         .collect();
     (!files.is_empty()).then_some(CutShort {
         name,
@@ -109,8 +111,13 @@ pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
 }
 
-/// What lies about of a step, if anything does.
-pub(super) fn half_done(step: &PastStep, in_undo: bool) -> Option<HalfDone> {
+/// What lies about of a step, if anything does, or what it took of a torn group.
+pub(super) fn half_done(step: &PastStep, torn: &HashSet<u64>, in_undo: bool) -> Option<HalfDone> {
+    let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
+    if torn::took(step, torn) {
+        let folders = Vec::new();
+        return Some(HalfDone { path, folders });
+    }
     let is_open = step.fate == Fate::Unsaid || in_undo;
     if step.undone || !is_open {
         return None;
@@ -132,7 +139,6 @@ pub(super) fn half_done(step: &PastStep, in_undo: bool) -> Option<HalfDone> {
     }
     folders.extend(idle_note(step));
     folders.extend(whole_copy(step));
-    let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
     (!folders.is_empty()).then_some(HalfDone { path, folders })
 }
 

@@ -37,6 +37,7 @@ mod step;
 mod swap;
 mod symlink;
 mod together;
+mod torn;
 mod trash;
 mod trash_folder;
 mod tree_lock;

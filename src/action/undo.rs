@@ -14,6 +14,7 @@ use super::past::{Fate, Past, PastStep};
 use super::record::{Record, RunHeader, State};
 use super::runs;
 use super::step::ActionKind;
+use super::torn;
 use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
 use crate::sys::{fault, rlimit, stat, sync};
@@ -177,7 +178,7 @@ impl Reversion {
     /// A file is read only if its times do not prove its content.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
-        let torn = torn(&self.past);
+        let torn = torn::groups(&self.past);
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
@@ -196,7 +197,7 @@ impl Reversion {
         tally.note(begun);
         let mut pending = Pending::new();
         let mut linked = Linked::of(&self.past);
-        let torn = torn(&self.past);
+        let torn = torn::groups(&self.past);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
@@ -236,20 +237,22 @@ impl Reversion {
         tally
     }
 
-    /// Restores only the files that the run left unfinished when it was cut short; finished steps stay done. Ends
-    /// after the step at hand once `stop` is set.
+    /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it took
+    /// a part; other finished steps stay done. Ends after the step at hand once `stop` is set.
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::new();
+        let torn = torn::groups(&self.past);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
                 break;
             }
-            if leftovers::half_done(step, false).is_none() && !leftovers::is_out_of_reach(step) {
+            let is_half_done = leftovers::half_done(step, &torn, false).is_some();
+            if !is_half_done && !leftovers::is_out_of_reach(step) {
                 continue;
             }
-            let (undone, folder) = undo_step::undo(step, None, Manner::Act);
+            let (undone, folder) = undo_one(step, None, &torn, Manner::Act);
             if undone.is_restored() || undone == Undone::Cleaned {
                 let pushed = pending.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
@@ -312,23 +315,6 @@ fn undo_one(
         }
         undone => undone,
     }
-}
-
-/// Groups of files that go as a whole, of which a killed run removed a part: that part comes back too, from the
-/// files that were kept.
-fn torn(past: &Past) -> HashSet<u64> {
-    let mut groups: HashMap<u64, Vec<&PastStep>> = HashMap::new();
-    for step in &past.steps {
-        if let (Some(group), ActionKind::Remove) = (step.intent.together, step.intent.action) {
-            groups.entry(group).or_default().push(step);
-        }
-    }
-    let is_torn = |steps: &Vec<&PastStep>| {
-        let was_ended = steps.iter().all(|step| matches!(step.fate, Fate::Done(_)));
-        !was_ended && steps.iter().any(|step| !undo_step::is_gone(step))
-    };
-    let torn = groups.into_iter().filter(|(_, steps)| is_torn(steps));
-    torn.map(|(group, _)| group).collect()
 }
 
 /// Files that had several names, so that they become names of one file again.
