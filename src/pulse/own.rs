@@ -100,9 +100,8 @@ mod tests {
             assert_eq!(&ward.pulses()[0].name()[..], b"path");
             // A thread that it starts is looked after by the same ward.
             let theirs = super::ward();
-            std::thread::scope(|scope| {
-                scope.spawn(move || watched(theirs, || ask_about(b"other")));
-            });
+            let other = std::thread::spawn(|| watched(theirs, || ask_about(b"other")));
+            other.join().expect("it ends");
             assert_eq!(&ward.pulses()[1].name()[..], b"other");
             assert!(!ward.pulses()[1].count().1, "it has ended");
             rest();

@@ -86,7 +86,7 @@ enum Target {
     Replace {
         content: BufWriter<File>,
         temporary: Temporary,
-        place: Place,
+        place: Box<Place>,
     },
     Direct(BufWriter<File>),
 }
@@ -183,7 +183,7 @@ impl Target {
         Ok(Self::Replace {
             content: BufWriter::with_capacity(BUFFER, content.into()),
             temporary,
-            place,
+            place: Box::new(place),
         })
     }
 
