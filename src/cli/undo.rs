@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
+use seekless::pulse::own;
 
 use super::args::UndoArgs;
 use super::exit::Exit;
@@ -130,10 +131,13 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
     let mut written = Ok(());
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let tally = reversion.preview(&mut |step| {
+        // Whoever reads the lines may take any time.
+        own::rest();
         if written.is_ok() {
             written = writeln!(stdout, "{}", message(&undo_text::wish(step)));
         }
     });
+    own::rest();
     match written.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             complain(&format!("cannot write to standard output: {error}"));

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use seekless::action::{self, JournalError, Run};
+use seekless::action::{self, Found, JournalError, Run};
+use seekless::pulse::own;
 
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
@@ -17,11 +18,17 @@ use super::voice::Voice;
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
+    patiently(patience, &Voice::new(false), Stake::Nothing, || {
+        let found = action::journals(&place.folder)?;
+        // Whoever reads the lines may take any time.
+        own::rest();
+        listed(place, found)
+    })
+}
+
+fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError> {
     let mut exit = Exit::Done;
-    let found = patiently(patience, &Voice::new(false), Stake::Nothing, || {
-        action::journals(&place.folder)
-    });
-    for found in found? {
+    for found in found {
         let line = match &found.run {
             Ok(run) => line(run),
             Err(_) => format!("{}  unreadable", found.name),
