@@ -199,6 +199,23 @@ fn an_interruption_is_heeded_in_each_wait() {
     }
 }
 
+/// A request that the daemon has not read is taken back when the program ends.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_program_that_the_kernel_lets_go_is_gone_before_the_daemon() {
+    let stage = stage();
+    let before = real(&stage);
+    let daemon = reported(&stage);
+    daemon.be_silent_after_reads(daemon.reads() + 3);
+    stage
+        .run("hardlink --yes --patience 1 --from report")
+        .exits(1)
+        .says("as if it had been killed");
+    assert!(daemon.is_silent());
+    drop(daemon);
+    is_restored(&stage, &before);
+}
+
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
 fn an_action_goes_on_if_the_file_system_answers_again() {
