@@ -124,3 +124,54 @@ pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, Visit) {
     };
     (request, (ticket >> 48) as usize, visit)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::testing::{add_task, bytes, wanted};
+
+    /// With one task.
+    fn batch() -> Batch {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("f"), bytes(1, 10)).expect("written");
+        let want = wanted(folder.path(), "f", [(0, 10), (0, 0)]);
+        let mut batch = Batch::default();
+        add_task(&mut batch, 0, "f", want.expect, want.spans);
+        batch
+    }
+
+    #[test]
+    fn a_ticket_brings_back_all_that_was_put_into_it() {
+        let mut batch = batch();
+        for visit in [Visit::Pooled, Visit::LookedUp, Visit::Swept] {
+            for bulk in [false, true] {
+                for (id, note, volume) in [(0, 0, 0), (1, 2, 3), (u32::MAX, u8::MAX, 0xffff)] {
+                    let request = Request { id, note, bulk };
+                    stamp(&mut batch, request, volume, visit);
+                    let ticket = batch.tasks[0].ticket;
+                    assert_eq!(read_stamp(ticket), (request, volume, visit));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_whoever_looks_for_bytes_takes_them_from_the_cache_alone() {
+        let mut batch = batch();
+        for (visit, ask, expected) in [
+            (Visit::LookedUp, Ask::Bytes, Ask::BytesIfCached),
+            (Visit::LookedUp, Ask::Blocks, Ask::Blocks),
+            (Visit::Pooled, Ask::Bytes, Ask::Bytes),
+            (Visit::Swept, Ask::Bytes, Ask::Bytes),
+        ] {
+            batch.tasks[0].ask = ask;
+            let request = Request {
+                id: 1,
+                note: 0,
+                bulk: false,
+            };
+            stamp(&mut batch, request, 0, visit);
+            assert_eq!(batch.tasks[0].ask, expected);
+        }
+    }
+}

@@ -369,6 +369,56 @@ impl Volume {
 mod tests {
     use super::*;
 
+    const LIMITS: Limits = Limits {
+        random_threads: 4,
+        depth: 8,
+        sequential_threads: 3,
+        sequential_depth: 5,
+    };
+
+    #[test]
+    fn each_thread_has_a_piece_and_each_read_in_flight_a_slot() {
+        let piece = PIECE as u64;
+        let scattered = 4 * (piece + 8 * RANDOM_SLOT as u64);
+        assert_eq!(LIMITS.bytes_in_flight(), scattered + 3 * piece);
+        assert_eq!(Limits::NOTHING.bytes_in_flight(), 0);
+        let window = LIMITS.disk_window();
+        assert_eq!((window.bytes, window.files), (5 * SWEPT, 8));
+    }
+
+    #[test]
+    fn what_takes_most_is_halved_until_nothing_can_be() {
+        let halvings = |limits: Limits| -> Vec<[usize; 3]> {
+            std::iter::successors(limits.less(), |limits| limits.less())
+                .map(|now| [now.random_threads, now.depth, now.sequential_threads])
+                .collect()
+        };
+        let scattered_first = [
+            [4, 4, 3],
+            [4, 2, 3],
+            [4, 1, 3],
+            [2, 1, 3],
+            [2, 1, 2],
+            [1, 1, 2],
+            [1, 1, 1],
+        ];
+        assert_eq!(halvings(LIMITS), scattered_first);
+        let readers = Limits {
+            random_threads: 1,
+            depth: 1,
+            ..LIMITS
+        };
+        assert_eq!(halvings(readers), [[1, 1, 2], [1, 1, 1]]);
+        let only_scattered = Limits {
+            depth: 2,
+            sequential_threads: 1,
+            random_threads: 1,
+            ..LIMITS
+        };
+        assert_eq!(halvings(only_scattered), [[1, 1, 1]]);
+        assert_eq!(Limits::NOTHING.less(), None);
+    }
+
     #[test]
     fn a_queue_that_has_run_empty_gives_its_memory_back() {
         let mut queue = Queue::default();
