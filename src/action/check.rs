@@ -266,4 +266,4 @@ fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &Ours) -> Result
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

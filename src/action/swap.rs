@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use rustix::io::Errno;
 
 use super::act::Act;
-use super::check::Opened;
+use super::check::{Opened, Pair};
 use super::folder_entry::leads_to;
 use super::step::{Change, Failure, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure};
@@ -107,7 +107,7 @@ pub fn replace(
     }
     match rename::exchange(folder, aside, name) {
         Ok(Some(())) => {}
-        Ok(None) => return replace_at_once(act).map_err(clean),
+        Ok(None) => return replace_at_once(act.pair, aside).map_err(clean),
         Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
         Err(error) => return Err(clean(failed("exchange it for the link")(error))),
     }
@@ -126,14 +126,14 @@ pub fn replace(
 
 /// Where names cannot be exchanged: the rename itself replaces. A file that takes the name between
 /// the last look and the rename would be lost; nothing shorter is to be had there.
-fn replace_at_once(act: &Act<'_>) -> Result<(), Trouble> {
-    let victim = &act.pair.victim;
-    act.pair.last_look()?;
+fn replace_at_once(pair: &Pair, new: &CStr) -> Result<(), Trouble> {
+    let victim = &pair.victim;
+    pair.last_look()?;
     if !victim.place.leads_to(victim.identity()) {
         return Err(REPLACED.into());
     }
     let (folder, name) = (&victim.place.folder, &victim.place.name);
-    rename::replace(folder, act.temporary, name).map_err(failed("replace it by the link"))
+    rename::replace(folder, new, name).map_err(failed("replace it by the link"))
 }
 
 /// Brings the victim back if the keeper lost its last name while the victim lost its own: the bytes are
@@ -206,4 +206,49 @@ pub fn sibling(temporary: &CStr, suffix: &str) -> CString {
     let name = temporary.to_bytes();
     let stem = name.strip_suffix(b".tmp").unwrap_or(name);
     CString::new([stem, b".", suffix.as_bytes()].concat()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+    use crate::action::check::tests::{folder, pair, rewrite};
+
+    #[test]
+    fn where_names_cannot_be_exchanged_only_the_file_that_was_meant_is_replaced() {
+        let (_folder, at) = folder(&["keeper", "victim", "new", "other"]);
+        let [keeper, victim, new] = ["keeper", "victim", "new"].map(|name| at.join(name));
+        let inode = |name| fs::metadata(at.join(name)).unwrap().ino();
+        let refused = |pair: &Pair| {
+            let before = (inode("victim"), inode("new"));
+            let refused = replace_at_once(pair, c"new").unwrap_err();
+            assert_eq!((inode("victim"), inode("new")), before);
+            refused
+        };
+        let (replaced, gone) = (pair(&keeper, &victim), pair(&at.join("other"), &victim));
+        fs::remove_file(at.join("other")).unwrap();
+        let why = refused(&gone);
+        let expected = matches!(why, Trouble::Skip(Skip::Keeper(Unfit::Gone)));
+        assert!(expected, "{why:?}");
+        // Another file came to have the victim's name; the victim lives on elsewhere.
+        fs::rename(&victim, at.join("moved")).unwrap();
+        fs::write(&victim, "new!!").unwrap();
+        let why = refused(&replaced);
+        let expected = matches!(
+            why,
+            Trouble::Skip(Skip::Victim(Unfit::Changed(Change::Identity)))
+        );
+        assert!(expected, "{why:?}");
+        let changed = pair(&keeper, &victim);
+        rewrite(&victim);
+        let why = refused(&changed);
+        let expected = matches!(why, Trouble::Skip(Skip::Victim(_)));
+        assert!(expected, "{why:?}");
+        let made = inode("new");
+        replace_at_once(&pair(&keeper, &victim), c"new").unwrap();
+        assert_eq!(inode("victim"), made);
+        assert!(!new.exists());
+    }
 }

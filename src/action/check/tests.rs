@@ -90,7 +90,7 @@ fn what_is_not_known_must_be_older_than_the_report() {
 }
 
 /// A folder with these files of equal content.
-fn folder(names: &[&str]) -> (TempDir, PathBuf) {
+pub(in crate::action) fn folder(names: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let real = folder.path().canonicalize().unwrap();
     for name in names {
@@ -110,7 +110,7 @@ fn opened(path: &Path) -> Opened {
     Opened::open(&target, Bound::Strict, &Ours::new()).unwrap()
 }
 
-fn pair(keeper: &Path, victim: &Path) -> Pair {
+pub(in crate::action) fn pair(keeper: &Path, victim: &Path) -> Pair {
     Pair {
         keeper: opened(keeper),
         victim: opened(victim),
@@ -131,7 +131,7 @@ fn change_inode(path: &Path) {
 }
 
 /// Gives a file other bytes of the same length, and another time.
-fn rewrite(path: &Path) {
+pub(in crate::action) fn rewrite(path: &Path) {
     fs::write(path, "other").unwrap();
     let file = File::options().write(true).open(path).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH)
