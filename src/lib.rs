@@ -11,7 +11,7 @@
 //! 3 device · hash
 //! 2 file
 //! 1 sys
-//! 0 units · error · event · pulse
+//! 0 units · error · event · lock · pulse
 //! ```
 
 pub mod action;
@@ -21,6 +21,7 @@ pub mod event;
 mod executor;
 pub mod file;
 pub mod hash;
+mod lock;
 pub mod pipeline;
 pub mod probe;
 pub mod pulse;

@@ -10,7 +10,9 @@ mod silence;
 pub use silence::{NAMED, Silence};
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::lock::locked;
 
 /// What a thread asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,7 @@ impl Pulse {
 
     /// The name that it asks about.
     pub fn name(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.name.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.name)
     }
 
     /// Says whether it has waited for an answer for long.
@@ -115,7 +117,7 @@ pub struct Ward {
 impl Ward {
     /// Takes a thread in, in the place of one that has ended if there is one.
     pub fn admit(&self, subject: Subject) -> Arc<Pulse> {
-        let mut pulses = self.lock();
+        let mut pulses = locked(&self.pulses);
         let is_free = |pulse: &&Arc<Pulse>| {
             let is_left = Arc::strong_count(pulse) == 1 && !pulse.count().1;
             is_left && pulse.subject == subject
@@ -130,18 +132,14 @@ impl Ward {
 
     /// All of them, in the order in which they were taken in.
     pub fn pulses(&self) -> Vec<Arc<Pulse>> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Pulse>>> {
-        self.pulses.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.pulses).clone()
     }
 
     /// Says which devices do not answer.
     pub fn set_devices(&self, devices: Vec<u64>) {
         self.any_devices
             .store(!devices.is_empty(), Ordering::Relaxed);
-        *self.devices.lock().unwrap_or_else(PoisonError::into_inner) = devices;
+        *locked(&self.devices) = devices;
     }
 
     /// True if any device does not answer.
@@ -151,10 +149,7 @@ impl Ward {
 
     /// True if this device does not answer.
     pub fn is_silent(&self, device: u64) -> bool {
-        let devices = self.devices.lock();
-        devices
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&device)
+        locked(&self.devices).contains(&device)
     }
 
     /// Says that nobody waits any more for those that are silent.

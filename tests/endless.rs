@@ -5,7 +5,7 @@ mod common;
 
 use std::process::Child;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::daemon::{Daemon, Shows};
 use common::run::Seekless;
@@ -96,7 +96,7 @@ fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
 fn what_does_not_answer_is_named_and_not_waited_for() {
-    let orders = ["mounted beside", "beside mounted"];
+    let orders = ["mounted beside", "beside mounted", "-L mounted beside"];
     for (reads, order) in orders.into_iter().flat_map(|o| [(false, o), (true, o)]) {
         let tree = with_neighbours();
         let daemon = mounted(
@@ -129,6 +129,88 @@ fn what_does_not_answer_is_named_and_not_waited_for() {
             "{run}"
         );
     }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_link_to_what_does_not_answer_is_left_out_and_the_others_are_followed() {
+    let tree = with_neighbours()
+        .folder("x")
+        .symlink("x/a-to-mounted", "../mounted")
+        .symlink("x/b-to-beside", "../beside");
+    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
+    daemon.be_silent(true);
+    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
+    let place = daemon.path().display();
+    run.exits(1)
+        .says(&format!("{place}: does not answer"))
+        .says(&format!("{place}: did not answer"))
+        .finds(["x/b-to-beside/1 x/b-to-beside/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_that_answers_slowly_is_listed_to_its_end() {
+    for options in ["", "-L"] {
+        let tree = Tree::new();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 12,
+                size: 10,
+            },
+        );
+        daemon.be_slow(Duration::from_millis(400));
+        // None is read: there readers would wait for each other.
+        let line = format!("find -f json {options} --min-size 100 --patience 3 mounted");
+        let run = seekless(tree.root(), &line).run();
+        let run = run.exits(0).never_says("does not answer");
+        let left_out = &run.json()["summary"]["left_out"];
+        assert_eq!(left_out["filtered"], 12, "{run}");
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_path_that_falls_silent_when_it_is_opened_costs_no_other_path() {
+    let tree = with_neighbours();
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    // Its metadata is told, and nothing else.
+    daemon.be_silent_after_lookups(1);
+    let line = "find -f nul --patience 4 beside/1 beside/2 mounted/n0";
+    seekless(tree.root(), line)
+        .run()
+        .exits(1)
+        .says("mounted: did not answer")
+        .finds(["beside/1 beside/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn paths_that_do_not_answer_are_waited_for_together() {
+    let mut tree = with_neighbours();
+    let names: Vec<String> = (0..9).map(|nth| format!("mounted{nth}")).collect();
+    for name in &names {
+        tree = tree.folder(name);
+    }
+    let shows = Shows::Files { count: 2, size: 10 };
+    let daemons = names
+        .iter()
+        .map(|name| Daemon::mount(tree.path(name), shows));
+    let daemons: Vec<Daemon> = daemons.collect();
+    daemons.iter().for_each(|daemon| daemon.be_silent(true));
+    let line = format!("find -f nul {} beside", names.join(" "));
+    let child = seekless(tree.root(), &line).spawn();
+    let began = Instant::now();
+    while !daemons.iter().all(Daemon::is_waited_for) {
+        assert!(began.elapsed() < PATIENCE, "they are waited for one by one");
+        thread::sleep(Duration::from_millis(50));
+    }
+    daemons.iter().for_each(|daemon| daemon.be_silent(false));
+    let run = common::run::finish(child, PATIENCE).exits(0);
+    let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [2, 18], "{run}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
 const FLOORS: [&[&str]; 6] = [
-    &["units", "error", "event", "pulse"],
+    &["units", "error", "event", "lock", "pulse"],
     &["sys"],
     &["file"],
     &["device", "hash"],

@@ -1,6 +1,6 @@
 //! All volumes met so far, each looked up once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +87,12 @@ impl Atlas {
         id
     }
 
+    /// The last parts of mount points behind which a program or another machine answers, or does not.
+    pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
+        self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+        self.mounts.remote_names()
+    }
+
     /// All file systems that are mounted where they can be seen, each once, in the order in which
     /// they were mounted.
     ///
@@ -159,7 +165,16 @@ impl Atlas {
     /// The mount that has this device number, or if files of the mount above the path may carry
     /// numbers that no mount has, that one. The table is read again if a number is not in it:
     /// crossing an automount point makes a new mount.
+    ///
+    /// If the file system is mounted once, the path is not looked at: a server or a daemon may not answer any more.
     fn mount_of(&mut self, number: DeviceNumber, path: &Path) -> Option<Mount> {
+        if self.mounts.of_device(number).next().is_none() {
+            self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
+        }
+        let mut mounts = self.mounts.of_device(number);
+        if let (Some(only), None) = (mounts.next(), mounts.next()) {
+            return Some(only.clone());
+        }
         let path = fs::canonicalize(path)
             .or_else(|_| std::path::absolute(path))
             .unwrap_or_else(|_| path.to_owned());
@@ -167,11 +182,7 @@ impl Atlas {
             mount.device == number
                 || number.is_anonymous() && Kind::of(&mount.filesystem).has_unlisted_devices()
         };
-        let known = self.mounts.find(number, &path).filter(fits).cloned();
-        known.or_else(|| {
-            self.mounts = MountTable::read(&self.mountinfo).unwrap_or_default();
-            self.mounts.find(number, &path).filter(fits).cloned()
-        })
+        self.mounts.find(number, &path).filter(fits).cloned()
     }
 
     /// With `may_ask` the file system itself is asked for its UUID.

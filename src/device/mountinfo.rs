@@ -3,13 +3,14 @@
 //! Reading this one file touches no mounted file system: no automount wakes, no dead server is
 //! waited for. (A `statfs` of every mount would do both.)
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::filesystem::Kind;
 use super::number::DeviceNumber;
 
 /// One mount.
@@ -64,10 +65,16 @@ impl MountTable {
     /// the second best (the path may be seen through another root folder), whatever is mounted
     /// above `path` the last.
     pub fn find(&self, device: DeviceNumber, path: &Path) -> Option<&Mount> {
-        let same_device = || self.mounts.iter().filter(|mount| mount.device == device);
-        deepest(same_device(), path)
-            .or_else(|| same_device().next_back())
+        deepest(self.of_device(device), path)
+            .or_else(|| self.of_device(device).last())
             .or_else(|| self.above(path))
+    }
+
+    /// The mounts of a file system.
+    pub fn of_device(&self, device: DeviceNumber) -> impl Iterator<Item = &Mount> {
+        self.mounts
+            .iter()
+            .filter(move |mount| mount.device == device)
     }
 
     /// The mount whose mount point is the longest that `path` starts with.
@@ -85,6 +92,16 @@ impl MountTable {
         places
             .filter(move |(place, mount)| last.get(mount.mount_point.as_os_str()) == Some(place))
             .map(|(_, mount)| mount)
+    }
+
+    /// The last parts of mount points behind which a program or another machine answers, or does not.
+    pub fn remote_names(&self) -> HashSet<Vec<u8>> {
+        let remote = self.visible().filter(|mount| {
+            let kind = Kind::of(&mount.filesystem);
+            matches!(kind, Kind::Network | Kind::Fuse) || mount.filesystem == "fuseblk"
+        });
+        let names = remote.filter_map(|mount| mount.mount_point.file_name());
+        names.map(|name| name.as_bytes().to_vec()).collect()
     }
 
     /// All mounts.

@@ -1,10 +1,9 @@
 //! Where on its file system a path lies, whichever mount leads there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::Kind;
 use super::mountinfo::MountTable;
 use super::number::DeviceNumber;
 
@@ -50,16 +49,6 @@ impl Mounts {
     /// True if something is mounted right there.
     pub fn is_point(&self, path: &Path) -> bool {
         self.0.visible().any(|mount| mount.mount_point == path)
-    }
-
-    /// The last parts of mount points behind which a program or another machine answers, or does not.
-    pub fn remote_names(&self) -> HashSet<Vec<u8>> {
-        let remote = self.0.visible().filter(|mount| {
-            let kind = Kind::of(&mount.filesystem);
-            matches!(kind, Kind::Network | Kind::Fuse) || mount.filesystem == "fuseblk"
-        });
-        let names = remote.filter_map(|mount| mount.mount_point.file_name());
-        names.map(|name| name.as_bytes().to_vec()).collect()
     }
 
     /// Mount points below a folder behind which lies what can be reached by other mounts as well.

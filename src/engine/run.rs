@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::device::Mounts;
 use crate::event::{LeftOut, Observer};
 use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
@@ -94,13 +93,14 @@ impl Run<'_> {
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),
                 open_folders: share.folders,
-                remote_names: Mounts::read().remote_names(),
+                remote_names: self.volumes.remote_names(),
                 ward: Arc::clone(&self.ward),
                 stop: self.control.stop_flag(),
+                follow_links: config.follow_links,
+                links: Mutex::default(),
                 aside: Mutex::default(),
                 full: AtomicBool::new(false),
             }),
-            follow_links: config.follow_links,
             to,
             crews,
         };

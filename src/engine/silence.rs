@@ -1,7 +1,7 @@
 //! Which threads get no answer from a file system, and when the run gives up on them.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::device::Mounts;
@@ -93,6 +93,11 @@ impl Run<'_> {
                 let path = path_from(&pulse.name());
                 (mounts.point_above(&absolute(&path)).unwrap_or(path), None)
             }
+            // No name holds a slash: it is the path that a link leads to.
+            Subject::Folder if pulse.name().contains(&b'/') => {
+                let path = without_dots(&absolute(&path_from(&pulse.name())));
+                (mounts.point_above(&path).unwrap_or(path), None)
+            }
             Subject::Folder => {
                 let name = std::ffi::CString::new(pulse.name().clone()).unwrap_or_default();
                 let name = (!name.is_empty()).then_some(name);
@@ -118,4 +123,18 @@ fn path_from(bytes: &[u8]) -> PathBuf {
 /// The path from `/` on; nothing on it is looked at.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A path without `..`, by its letters: nothing on it is looked at.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
 }

@@ -1,6 +1,6 @@
 //! File systems met during a run: what device lies below, and which executor serves it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -64,6 +64,11 @@ impl Volumes {
             uses_past_cache,
             rings: rings && ring::is_available(),
         }
+    }
+
+    /// The last parts of mount points behind which a program or another machine answers, or does not.
+    pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
+        self.atlas.remote_names()
     }
 
     /// True if the catalog's volume of this number has been placed.

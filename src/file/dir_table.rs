@@ -49,6 +49,22 @@ impl DirTable {
         self.push(NO_PARENT, path, root, id.into())
     }
 
+    /// The same beside `known` other folders that were met with its identity.
+    ///
+    /// # Errors
+    /// As [`DirTable::add_beside`].
+    pub fn add_root_beside(
+        &mut self,
+        path: &[u8],
+        root: u32,
+        id: impl Into<FolderId>,
+        known: usize,
+    ) -> Result<DirId, MetBefore> {
+        let id = id.into();
+        self.check_known(id, known)?;
+        Ok(self.add_root(path, root, id))
+    }
+
     /// Adds a folder beside `known` others that were met with its identity.
     ///
     /// # Errors

@@ -37,6 +37,19 @@ pub fn enter(
     })
 }
 
+/// The same for a root, by the path that the user gave.
+pub fn enter_root(
+    dirs: &SharedDirs,
+    path: &[u8],
+    root: u32,
+    here: &Stat,
+    fd: BorrowedFd<'_>,
+) -> Entered {
+    enter_as(dirs, None, here, fd, |dirs, known| {
+        dirs.add_root_beside(path, root, here, known)
+    })
+}
+
 /// The same for a folder that took the place of one that was listed.
 pub fn enter_again(dirs: &SharedDirs, place: DirId, here: &Stat, fd: BorrowedFd<'_>) -> Entered {
     let above = dirs.read().parent(place);
@@ -92,14 +105,6 @@ pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
     const EMPTY_SUBVOLUME: u64 = 2;
     const BTRFS: u64 = 0x9123_683e;
     here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(BTRFS)
-}
-
-/// The folder that is this one among those that were met before.
-pub fn met(dirs: &SharedDirs, here: &Stat, fd: BorrowedFd<'_>) -> Option<DirId> {
-    let numbering = numbering_of(fd);
-    let known = dirs.read().met(here);
-    let mut known = known.into_iter();
-    known.find(|&dir| is_now(dirs, dir, here, fd, numbering))
 }
 
 /// What inode numbers on the file system of a name are worth; none if it is gone.

@@ -109,6 +109,11 @@ impl Outbox {
         self.batch.runs.iter().any(|run| run.dev != dev)
     }
 
+    /// True if `numbering` is not asked when a file from this device is added.
+    pub fn knows(&self, dev: u64) -> bool {
+        matches!(self.last, Some((last, Some(_))) if last == dev)
+    }
+
     /// It waits for other threads from now on.
     pub fn rest(&self) {
         self.pulse.rest();
@@ -136,10 +141,7 @@ impl Outbox {
         match self.batch.runs.last_mut() {
             Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
             _ => {
-                if self
-                    .last
-                    .is_none_or(|(last, numbering)| last != dev || numbering.is_none())
-                {
+                if !self.knows(dev) {
                     self.last = Some((dev, numbering()));
                 }
                 self.batch.runs.push(Run {

@@ -8,9 +8,6 @@ use crate::sys::meminfo::{self, Memory};
 /// Names in one folder.
 pub const NAMES: u64 = 100_000_000;
 
-/// Names in one folder where links are followed: all of them are held at once.
-pub const NAMES_WITH_LINKS: u64 = 10_000_000;
-
 /// Nested folders.
 pub const DEPTH: u32 = 16_384;
 
@@ -18,7 +15,7 @@ pub const DEPTH: u32 = 16_384;
 pub const ALIKE: usize = 256;
 
 /// After so many names, check how much memory is left.
-pub const LOOK: u64 = 1 << 16;
+pub const LOOK: usize = 1 << 14;
 
 /// A process that holds less is not checked.
 const LITTLE: u64 = 64 << 20;

@@ -3,13 +3,13 @@
 mod enter;
 pub mod filter;
 mod filter_spec;
-mod follow;
 mod found;
 mod glob;
 mod hands;
 pub mod ignore_file;
 mod kind;
 mod limits;
+mod linked;
 mod listing;
 mod path_globs;
 mod queue;

@@ -10,6 +10,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::lock::locked;
+
 /// The queue.
 pub struct Queue<T> {
     state: Mutex<State<T>>,
@@ -55,7 +57,7 @@ impl<T> Queue<T> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     /// Adds a folder for a crew, before the walk begins.
@@ -63,6 +65,24 @@ impl<T> Queue<T> {
         if let Some(crew) = self.lock().crews.get_mut(crew) {
             crew.waiting.push(folder);
         }
+    }
+
+    /// Adds these folders, each with its crew, if no other one waits, and somebody is at work, but no more than so many
+    /// walkers. Once nobody is, all walkers end.
+    pub fn add_beside(&self, walkers: usize, folders: impl FnOnce() -> Vec<(usize, T)>) {
+        let mut state = self.lock();
+        let at_work: usize = state.crews.iter().map(|crew| crew.at_work).sum();
+        let is_empty = state.crews.iter().all(|crew| crew.waiting.is_empty());
+        if !is_empty || !(1..=walkers).contains(&at_work) {
+            return;
+        }
+        for (crew, folder) in folders() {
+            if let Some(crew) = state.crews.get_mut(crew) {
+                crew.waiting.push(folder);
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
     }
 
     /// Takes a folder and the number of its crew, waiting for one if need be; `None` when there will

@@ -2,27 +2,34 @@
 //!
 //! The thread that does this makes no calls to file systems itself, so it can always be told to end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
+use crate::lock::locked;
 use crate::pulse::{Pulse, Subject};
 
-use super::follow::Following;
 use super::found::ScanMessage;
 use super::hands::{Hands, TICK};
-use super::roots::{self, Found, Given, Linked, Roots};
-use super::walk::{Crew, Folder, Walk, Walked};
+use super::linked::{self, Linked};
+use super::roots::{Found, Given, Handed, Roots};
+use super::walk::{Crew, Walk, Walked};
 
 /// Roots that may wait to be looked at.
 const ROOTS_AHEAD: usize = 256;
+
+/// Threads that look at roots, at most.
+const LOOKERS: usize = 64;
+
+/// After so long without an answer, other threads look at the next roots. A root that is reached twice counts for the
+/// path that is looked at first, so it is not less: threads of a busy machine do not overtake each other.
+const ALONE: Duration = Duration::from_secs(1);
 
 /// Scans.
 pub struct Search {
     /// What is walked and how.
     pub walk: Arc<Walk>,
-    /// Links are followed.
-    pub follow_links: bool,
     /// Where what is found goes.
     pub to: Sender<ScanMessage>,
     /// Who walks what: the answer to [`ScanMessage::Rooted`].
@@ -48,14 +55,18 @@ impl Search {
             let _ignored = self.to.send(ScanMessage::Rooted(devices));
             // Only a run that is over does not answer.
             let Ok(crews) = self.crews.recv() else { break };
-            walked.add(self.walk_below(folders, &crews));
+            // The first root is walked first.
+            folders.reverse();
+            walked.add(self.walk.run(folders, &crews, &self.to));
             if hands.next(|_| ()).is_none() {
                 break;
             }
             found = found_so_far(&lookers);
         }
         walked.left_out.unanswered += hands.at_work() as u64;
-        self.hand_over(linked);
+        let mut last = self.walk.take_linked();
+        last.append(&mut linked);
+        self.hand_over(last);
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
@@ -63,7 +74,7 @@ impl Search {
         });
     }
 
-    /// Has roots looked at, one after the other. If a thread gets no answer, another one takes the next roots.
+    /// Has roots looked at, one after the other. If a thread gets no answer, others take the next roots.
     fn look(
         &self,
         roots: impl Iterator<Item = Given>,
@@ -73,15 +84,20 @@ impl Search {
         let (to, given) = bounded(ROOTS_AHEAD);
         lookers.push(self.start(hands, &given));
         if hands.at_work() == 0 {
-            let mut looked = locked(&lookers[0].roots);
-            roots.for_each(|root| looked.look_at(&root));
-            return looked.take();
+            let looker = &lookers[0];
+            let mut looking = Roots::new(&self.walk, &looker.handed);
+            roots.for_each(|root| looking.look_at(&root));
+            return locked(&looker.handed).take();
         }
         let mut go_on = |hands: &mut Hands<()>| {
-            let silent = lookers.iter().filter(|l| l.pulse.is_silent()).count();
-            if silent == lookers.len() {
-                lookers.push(self.start(hands, &given));
+            // All are asked, so that each takes note of the time.
+            let waiting = lookers.iter_mut().filter_map(|l| l.waits().then_some(()));
+            if waiting.count() == lookers.len() {
+                // One for each root, so that several servers that are gone are waited for at the same time.
+                let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
+                lookers.extend((0..more).map(|_| self.start(hands, &given)));
             }
+            let silent = lookers.iter().filter(|l| l.pulse.is_silent()).count();
             (!hands.is_over()).then_some(silent)
         };
         'roots: for root in roots {
@@ -103,39 +119,16 @@ impl Search {
 
     fn start(&self, hands: &mut Hands<()>, given: &Receiver<Given>) -> Looker {
         let pulse = self.walk.ward.admit(Subject::Path);
-        let roots = Roots::new(&self.walk, self.follow_links, &self.to, &pulse);
-        let roots = Arc::new(Mutex::new(roots));
-        let looker = Looker { pulse, roots };
-        let (given, own) = (given.clone(), looker.clone());
-        hands.start("roots", &looker.pulse, move || {
-            Roots::look_at_all(&own.roots, &given, &own.pulse);
-        });
-        looker
-    }
-
-    fn walk_below(&self, folders: Vec<Folder>, crews: &[Crew]) -> Walked {
-        if !self.follow_links {
-            // The first root is walked first.
-            return self
-                .walk
-                .run(folders.into_iter().rev().collect(), crews, &self.to);
+        let handed = Arc::new(Mutex::new(Handed::new(&self.to, &pulse)));
+        let mut roots = Roots::new(&self.walk, &handed);
+        let (given, own) = (given.clone(), Arc::clone(&pulse));
+        hands.start("roots", &pulse, move || roots.look_at_all(&given, &own));
+        Looker {
+            pulse,
+            handed,
+            count: 0,
+            since: Instant::now(),
         }
-        let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
-        let pulse = self.walk.ward.admit(Subject::Path);
-        let (walk, to, own) = (Arc::clone(&self.walk), self.to.clone(), Arc::clone(&pulse));
-        let given = folders.clone();
-        if !hands.start("walk", &pulse, move || {
-            Following::new(&walk, &to, &own).run(given)
-        }) {
-            // There is no thread to be had.
-            return Following::new(&self.walk, &self.to, &pulse).run(folders);
-        }
-        let walked = hands.next(|_| ());
-        walked.unwrap_or_else(|| {
-            let mut none = Walked::default();
-            none.left_out.unanswered += 1;
-            none
-        })
     }
 
     /// Hands over the files that were named through links, which come last.
@@ -145,41 +138,48 @@ impl Search {
         }
         let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
         let pulse = self.walk.ward.admit(Subject::Path);
-        let linked = Arc::new(Mutex::new(linked));
         let work = {
             let (to, own) = (self.to.clone(), Arc::clone(&pulse));
-            let linked = Arc::clone(&linked);
-            move || roots::hand_over(std::mem::take(&mut locked(&linked)), &to, &own)
+            let linked = Arc::new(Mutex::new(linked));
+            move || linked::hand_over(std::mem::take(&mut locked(&linked)), &to, &own)
         };
-        if hands.start("roots", &pulse, work) {
+        if hands.start("roots", &pulse, work.clone()) {
             let _ended = hands.next(|_| ());
         } else {
-            roots::hand_over(std::mem::take(&mut locked(&linked)), &self.to, &pulse);
+            work();
         }
     }
 }
 
 /// A thread that looks at roots.
-#[derive(Clone)]
 struct Looker {
     pulse: Arc<Pulse>,
-    roots: Arc<Mutex<Roots>>,
+    handed: Arc<Mutex<Handed>>,
+    /// Its count of calls, and since when it has stood still.
+    count: u32,
+    since: Instant,
+}
+
+impl Looker {
+    /// True if it has waited for an answer for a while.
+    fn waits(&mut self) -> bool {
+        let (count, is_at_work) = self.pulse.count();
+        if !is_at_work || count != self.count {
+            (self.count, self.since) = (count, Instant::now());
+        }
+        self.since.elapsed() >= ALONE
+    }
 }
 
 /// What has been found since the last call, also by threads that get no answer now.
 fn found_so_far(lookers: &[Looker]) -> Found {
     let mut all = Found::default();
-    // One that is locked is at work between two looks; what it has comes when it ends.
-    for mut roots in lookers.iter().filter_map(|l| l.roots.try_lock().ok()) {
-        let found = roots.take();
+    for looker in lookers {
+        let found = locked(&looker.handed).take();
         all.devices.extend(found.devices);
         all.folders.extend(found.folders);
         all.left_out.add(&found.left_out);
         all.linked.extend(found.linked);
     }
     all
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

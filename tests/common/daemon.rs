@@ -40,9 +40,14 @@ struct State {
     silent_after_reads: AtomicU64,
     /// It falls silent at so many further requests of this kind, the last of which it has read by then.
     silent_at: Mutex<Option<(u32, u64)>>,
+    /// The same for looks at names.
+    silent_after_lookups: AtomicU64,
+    /// It takes so many milliseconds for each answer, and lists one name in each; it does neither if 0.
+    slow: AtomicU64,
     /// Requests answered.
     answered: AtomicU64,
     reads: AtomicU64,
+    lookups: AtomicU64,
     over: AtomicBool,
     changed: (Mutex<()>, Condvar),
 }
@@ -59,12 +64,24 @@ pub struct Daemon {
 impl Daemon {
     /// Mounts what it shows on a folder.
     pub fn mount(place: PathBuf, shows: Shows) -> Self {
-        Self::serving(place, move |request| answer(request, shows))
+        let state = Arc::new(State::default());
+        let own = Arc::clone(&state);
+        Self::with(place, state, move |request| {
+            answer(request, shows, own.slow.load(Ordering::SeqCst) > 0)
+        })
     }
 
     /// Mounts a file system that is this function on a folder.
     pub fn serving(
         place: PathBuf,
+        answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
+    ) -> Self {
+        Self::with(place, Arc::default(), answer)
+    }
+
+    fn with(
+        place: PathBuf,
+        state: Arc<State>,
         answer: impl FnMut(&Request<'_>) -> Option<Result<Vec<u8>, i32>> + Send + 'static,
     ) -> Self {
         let device = OpenOptions::new().read(true).write(true).open("/dev/fuse");
@@ -82,7 +99,6 @@ impl Daemon {
             options.as_c_str(),
         )
         .expect("mounted");
-        let state = Arc::new(State::default());
         let thread = {
             let (device, state) = (Arc::clone(&device), Arc::clone(&state));
             thread::spawn(move || serve(&device, &state, answer))
@@ -120,6 +136,27 @@ impl Daemon {
     /// lets nobody go who waits for that.
     pub fn be_silent_at(&self, kind: u32, requests: u64) {
         *self.state.silent_at.lock().expect("nobody panics") = Some((kind, requests));
+    }
+
+    /// Falls silent once it has answered so many looks at names.
+    pub fn be_silent_after_lookups(&self, lookups: u64) {
+        self.state
+            .silent_after_lookups
+            .store(lookups, Ordering::SeqCst);
+    }
+
+    /// Takes so long for each answer from now on, and lists one name in each.
+    pub fn be_slow(&self, each: Duration) {
+        let each = each.as_millis() as u64;
+        self.state.slow.store(each, Ordering::SeqCst);
+    }
+
+    /// True if somebody waits for an answer.
+    pub fn is_waited_for(&self) -> bool {
+        let waiting = self.connection().and_then(|id| {
+            std::fs::read_to_string(format!("/sys/fs/fuse/connections/{id}/waiting")).ok()
+        });
+        waiting.is_some_and(|number| number.trim() != "0")
     }
 
     /// Waits until so many requests were answered.
@@ -222,13 +259,22 @@ fn serve(
         if state.over.load(Ordering::SeqCst) {
             return;
         }
+        let slow = state.slow.load(Ordering::SeqCst);
+        thread::sleep(Duration::from_millis(slow));
         let Some(answer) = answer(&request) else {
             continue;
         };
-        if request.opcode() == READ {
-            let reads = state.reads.fetch_add(1, Ordering::SeqCst) + 1;
-            let most = state.silent_after_reads.load(Ordering::SeqCst);
-            if most > 0 && reads >= most {
+        let counted = match request.opcode() {
+            READ => Some((&state.reads, &state.silent_after_reads)),
+            LOOKUP => Some((&state.lookups, &state.silent_after_lookups)),
+            _ => None,
+        };
+        if let Some((count, most)) = counted {
+            let (count, most) = (
+                count.fetch_add(1, Ordering::SeqCst) + 1,
+                most.load(Ordering::SeqCst),
+            );
+            if most > 0 && count >= most {
                 state.silent.store(true, Ordering::SeqCst);
             }
         }
@@ -295,7 +341,7 @@ impl Request<'_> {
 }
 
 /// The bytes of an answer, or an error number; none where the kernel waits for nothing.
-fn answer(request: &Request<'_>, shows: Shows) -> Option<Result<Vec<u8>, i32>> {
+fn answer(request: &Request<'_>, shows: Shows, one_name: bool) -> Option<Result<Vec<u8>, i32>> {
     let mut out = Vec::new();
     match request.opcode() {
         FORGET | BATCH_FORGET | INTERRUPT => return None,
@@ -326,6 +372,7 @@ fn answer(request: &Request<'_>, shows: Shows) -> Option<Result<Vec<u8>, i32>> {
         }
         READDIR => {
             let (offset, room) = (request.long(HEADER + 8), request.number(HEADER + 16));
+            let room = if one_name { 40 } else { room };
             entries(&mut out, shows, request.node(), offset, room as usize);
         }
         _ => return Some(Err(libc::ENOSYS)),

@@ -4,30 +4,39 @@
 //! first: the inode tables then are read in the order of the disk. A bare prototype of this took
 //! 2.8 µs of CPU a file, hot, and walkers that make a path for each 4-5 µs.
 //!
+//! Symbolic links that are to be followed wait like folders; [`links`] says when their targets are listed.
+//!
 //! There are as many walkers at work as cores, until one finds that it had to wait for the disk
 //! while listing a folder; each such folder lets one more join in, up to the policy's number.
 
+mod again;
+mod entries;
+mod follow;
+mod links;
 mod walker;
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
 use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
+use crate::lock::locked;
 use crate::pulse::{Pulse, Subject, Ward};
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::hands::Hands;
 use crate::scan::ignore_file::IgnoreRules;
+use crate::scan::linked::Linked;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
 
+use links::Links;
 use walker::Walker;
 
 /// What and how to walk. It is shared with walkers that may never come back.
@@ -54,6 +63,10 @@ pub struct Walk {
     pub ward: Arc<Ward>,
     /// Set when the walk is to end.
     pub stop: Arc<AtomicBool>,
+    /// Symbolic links are followed.
+    pub follow_links: bool,
+    /// Links that lead to something that takes part.
+    pub links: Mutex<Links>,
     /// Folders on devices that do not answer: whether they do after all is seen when all others are done.
     pub aside: Mutex<Vec<Folder>>,
     /// Set when memory is nearly used up.
@@ -86,6 +99,19 @@ pub struct Folder {
     pub rules: Option<Arc<IgnoreRules>>,
     /// How it was left, if it was looked at before.
     pub left: Left,
+    /// What its name is.
+    pub reach: Reach,
+}
+
+/// What a folder's name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The folder's own entry in the folder above, or the path of a root.
+    Entry,
+    /// A symbolic link that may lead to anything.
+    Link,
+    /// A symbolic link to a folder.
+    LinkToFolder,
 }
 
 /// How a folder was left when it was looked at.
@@ -138,7 +164,7 @@ impl Walk {
         let mut total = Walked::default();
         while !folders.is_empty() {
             let is_over = self.walk(folders, round, crews, to, &mut total);
-            folders = self.take_aside();
+            folders = self.take_waiting();
             if is_over {
                 if self.ward.is_given_up() {
                     total.left_out.unanswered += folders.len() as u64;
@@ -149,9 +175,26 @@ impl Walk {
         total
     }
 
-    fn take_aside(&self) -> Vec<Folder> {
-        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *aside)
+    /// Links that lead to something that takes part.
+    fn links(&self) -> MutexGuard<'_, Links> {
+        locked(&self.links)
+    }
+
+    /// Takes the files that were reached through links.
+    pub fn take_linked(&self) -> Vec<Linked> {
+        self.links().take_files(&self.dirs)
+    }
+
+    /// True if it matters at which depth a folder was met: it may be met again on a shorter way.
+    fn depths_differ(&self) -> bool {
+        self.follow_links && self.max_depth.is_some()
+    }
+
+    /// What can only be listed when nothing else waits.
+    fn take_waiting(&self) -> Vec<Folder> {
+        let mut waiting = std::mem::take(&mut *locked(&self.aside));
+        waiting.extend(self.links().next_folders(&self.dirs));
+        waiting
     }
 
     /// Walks as far as file systems answer; true if the walk was told to end.
@@ -164,14 +207,17 @@ impl Walk {
         total: &mut Walked,
     ) -> bool {
         let queue = Arc::new(Queue::new(crews.iter().map(|crew| (crew.first, crew.most))));
-        for folder in folders {
+        let crew_of = |folder: &Folder| {
             let own = |crew: &Crew| crew.devices.contains(&folder.root_dev);
             let last = crews.len().saturating_sub(1);
-            queue.push(crews.iter().position(own).unwrap_or(last), folder);
+            crews.iter().position(own).unwrap_or(last)
+        };
+        for folder in folders {
+            queue.push(crew_of(&folder), folder);
         }
         let most: usize = crews.iter().map(|crew| crew.most.max(1)).sum();
         let mut hands = Hands::new(&self.ward, &self.stop);
-        let mut pulses = Vec::new();
+        let (mut pulses, mut stuck) = (Vec::new(), Vec::new());
         let walker = |pulse: &Arc<Pulse>| Walker::new(self, round, &queue, to, pulse);
         let start = |hands: &mut Hands<Walked>| {
             let pulse = self.ward.admit(Subject::Folder);
@@ -192,12 +238,19 @@ impl Walk {
                 return queue.stop();
             }
             // In the place of one that waits for a file system another one walks the others.
-            let stuck = pulses.iter().position(|pulse| pulse.is_silent());
-            if let Some(stuck) = stuck {
-                pulses.swap_remove(stuck);
+            let silent = pulses.iter().position(|pulse| pulse.is_silent());
+            if let Some(silent) = silent {
+                stuck.push(pulses.swap_remove(silent));
                 queue.allow_extra();
                 pulses.extend(start(hands));
             }
+            // What links lead to does not wait for it either.
+            let silent = stuck.iter().filter(|pulse| pulse.is_silent()).count();
+            queue.add_beside(silent, || {
+                let folders = self.links().next_folders(&self.dirs);
+                let folders = folders.into_iter();
+                folders.map(|folder| (crew_of(&folder), folder)).collect()
+            });
         }) {
             total.add(walked);
         }
@@ -209,10 +262,18 @@ impl Walk {
     }
 }
 
-/// Each folder once; outdated if it is so once.
+/// Each folder once; outdated if it is so once. The last one is looked at first, so a folder comes after those in it:
+/// then it is open when they are looked at, and the way to them is short.
 fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
     folders.sort_unstable_by(|a, b| (a.dir, &a.name, a.left).cmp(&(b.dir, &b.name, b.left)));
-    folders.dedup_by(|a, b| (a.dir, &a.name) == (b.dir, &b.name));
+    folders.dedup_by(|a, b| {
+        let is_same = (a.dir, &a.name) == (b.dir, &b.name);
+        if is_same {
+            b.depth = b.depth.min(a.depth);
+        }
+        is_same
+    });
+    folders.reverse();
     folders
 }
 

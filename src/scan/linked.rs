@@ -1,0 +1,39 @@
+//! Files that are named through symbolic links. They come last, so that a file that is also reached by a name of its
+//! own is known by that name.
+
+use std::ffi::CString;
+use std::sync::Arc;
+
+use crossbeam_channel::Sender;
+
+use crate::file::FoundFile;
+use crate::pulse::Pulse;
+use crate::sys::open;
+
+use super::enter::numbering_of_name;
+use super::found::{Outbox, Place, ScanMessage};
+
+/// A file that was named through a symbolic link, and its path.
+#[derive(Clone, Debug)]
+pub struct Linked {
+    /// Where the link lies.
+    pub place: Place,
+    /// The path that ends in the link's name.
+    pub path: Vec<u8>,
+    /// The file that the link leads to.
+    pub file: FoundFile,
+}
+
+/// Hands over files that were named through links. Call it when all others are handed over.
+pub fn hand_over(linked: Vec<Linked>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
+    let mut outbox = Outbox::new(to, pulse);
+    for Linked { place, path, file } in linked {
+        pulse.ask_about(0, &path);
+        let name = &path[path.len() - usize::from(file.name_len)..];
+        outbox.push(place, name, file, || {
+            let path = CString::new(path.as_slice()).ok()?;
+            numbering_of_name(open::CWD, &path, true)
+        });
+    }
+    outbox.flush();
+}

@@ -1,0 +1,285 @@
+//! Lists a folder: which entries take part, and what is to be done with each.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::event::ProblemKind;
+use crate::file::DirId;
+use crate::scan::enter::numbering_of_name;
+use crate::scan::filter::Verdict;
+use crate::scan::found::Place;
+use crate::scan::ignore_file::{self, IgnoreRules};
+use crate::scan::limits;
+use crate::scan::listing::Listing;
+use crate::sys::{dirent, stat};
+
+use super::walker::Walker;
+use super::{Folder, Left, Reach, count, found_file};
+
+/// What holds for all entries of a folder.
+struct Here {
+    dir: DirId,
+    root: u32,
+    rules: Option<Arc<IgnoreRules>>,
+    needs_path: bool,
+    /// Folders in it are listed.
+    deeper: bool,
+}
+
+impl Folder {
+    /// What lies in it by this name, to be looked at.
+    fn below(&self, here: &Here, name: &CStr, reach: Reach) -> Self {
+        Self {
+            dir: here.dir,
+            name: Some(name.to_owned()),
+            depth: self.depth + 1,
+            root_dev: self.root_dev,
+            rules: here.rules.clone(),
+            left: Left::New,
+            reach,
+        }
+    }
+}
+
+impl Walker {
+    pub(super) fn list(&mut self, dir: DirId, fd: &OwnedFd, folder: &Folder) {
+        let walk = Arc::clone(&self.walk);
+        let mut listing = std::mem::take(&mut self.listing);
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let mut entries = dirent::Entries::of(fd, &mut buffer);
+        let (mut names, mut here) = (0, None);
+        loop {
+            listing.clear();
+            let (pulse, stop) = (&*self.pulse, &*walk.stop);
+            let ended = entries.each(|name, ino, kind| {
+                listing.push(name, ino, kind);
+                pulse.beat();
+                !listing.is_full() && !stop.load(Ordering::Relaxed)
+            });
+            let ended = ended.unwrap_or_else(|e| {
+                self.unreadable_dir(dir, e);
+                true
+            });
+            let here = here.get_or_insert_with(|| self.here(dir, fd, folder, &listing, ended));
+            self.portion(fd, folder, here, &mut listing);
+            names += listing.entries().len() as u64;
+            if ended || self.is_stopped() || self.is_too_much(dir, names) {
+                break;
+            }
+        }
+        (self.listing, self.buffer) = (listing, buffer);
+    }
+
+    /// What holds for all entries of a folder, of which these are the first; all of them if `is_whole`.
+    fn here(
+        &mut self,
+        dir: DirId,
+        fd: &OwnedFd,
+        folder: &Folder,
+        listing: &Listing,
+        is_whole: bool,
+    ) -> Here {
+        let rules = self.rules_of(dir, fd, folder, listing, is_whole);
+        let needs_path = self.walk.filter.needs_path() || rules.is_some();
+        if needs_path {
+            self.walk.dirs.read().path(dir, &mut self.path);
+        }
+        Here {
+            dir,
+            root: self.walk.dirs.read().root(dir),
+            deeper: self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max),
+            rules,
+            needs_path,
+        }
+    }
+
+    /// Looks at some of a folder's entries.
+    fn portion(&mut self, fd: &OwnedFd, folder: &Folder, here: &Here, listing: &mut Listing) {
+        let dir = here.dir;
+        listing.sort();
+        for entries in listing.entries().chunks(limits::LOOK) {
+            if self.is_memory_short(dir, entries.len()) {
+                return;
+            }
+            for &entry in entries {
+                if self.walk.stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                self.entry(fd, folder, here, listing.name(entry), entry.kind);
+            }
+        }
+    }
+
+    /// Looks at one of a folder's entries.
+    fn entry(&mut self, fd: &OwnedFd, folder: &Folder, here: &Here, name: &CStr, kind: FileType) {
+        let &Here {
+            dir,
+            root,
+            deeper,
+            needs_path,
+            ref rules,
+        } = here;
+        self.pulse.beat();
+        let kind = match kind {
+            FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
+            kind => kind,
+        };
+        let is_folder = kind == FileType::Directory;
+        match kind {
+            FileType::Directory | FileType::RegularFile => {}
+            FileType::Symlink if self.walk.follow_links => {
+                return self.below.push(folder.below(here, name, Reach::Link));
+            }
+            FileType::Symlink => {
+                self.walked.left_out.symlinks += 1;
+                return;
+            }
+            FileType::Unknown => return,
+            _ => {
+                self.walked.left_out.special += 1;
+                return;
+            }
+        }
+        if !self.wanted(name, is_folder, needs_path, rules.as_deref()) {
+            return;
+        }
+        if !is_folder {
+            self.file(dir, root, fd.as_fd(), name);
+        } else if folder.depth + 1 >= limits::DEPTH {
+            self.walked.left_out.unreadable += 1;
+            self.tell(dir, Some(name), ProblemKind::TooDeep, None);
+        } else if deeper {
+            self.below.push(folder.below(here, name, Reach::Entry));
+        } else {
+            self.walked.left_out.filtered += 1;
+        }
+    }
+
+    /// True if a folder with so many names is not to be listed any further.
+    fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
+        if names >= limits::NAMES {
+            self.walked.left_out.unreadable += 1;
+            self.tell(dir, None, ProblemKind::TooManyNames, None);
+        }
+        names >= limits::NAMES
+    }
+
+    /// Ends the whole walk where memory is nearly used up; so many names are about to be looked at.
+    fn is_memory_short(&mut self, dir: DirId, names: usize) -> bool {
+        self.unlooked += names;
+        if self.unlooked < limits::LOOK {
+            return false;
+        }
+        self.unlooked = 0;
+        if !limits::is_memory_short() {
+            return false;
+        }
+        if !self.walk.full.swap(true, Ordering::Relaxed) {
+            self.walked.left_out.unreadable += 1;
+            self.tell(dir, None, ProblemKind::MemoryShort, None);
+        }
+        true
+    }
+
+    pub(super) fn wanted(
+        &mut self,
+        name: &CStr,
+        is_folder: bool,
+        needs_path: bool,
+        rules: Option<&IgnoreRules>,
+    ) -> bool {
+        let filter = &self.walk.filter;
+        let mut verdict = filter.entry(name.to_bytes(), is_folder);
+        if verdict == Verdict::Keep && needs_path {
+            let prefix = self.path.len();
+            self.path.extend_from_slice(name.to_bytes());
+            if rules.is_some_and(|rules| rules.is_ignored(&self.path, is_folder)) {
+                self.path.truncate(prefix);
+                self.walked.left_out.ignored += 1;
+                return false;
+            }
+            verdict = filter.path(&self.path, is_folder);
+            self.path.truncate(prefix);
+        }
+        count(&mut self.walked.left_out, verdict)
+    }
+
+    /// Looks a file up and hands it over if it takes part.
+    fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) {
+        let stat = match stat::entry(fd, name) {
+            Ok(stat) => stat,
+            // Gone since the listing.
+            Err(Errno::NOENT) => {
+                self.walked.left_out.vanished += 1;
+                return;
+            }
+            Err(e) => return self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e),
+        };
+        if stat.kind != FileType::RegularFile {
+            return;
+        }
+        let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
+        if count(&mut self.walked.left_out, verdict) {
+            let file = found_file(&stat, name.to_bytes());
+            let dev = stat.dev;
+            let numbering = || numbering_of_name(fd, name, false);
+            self.outbox
+                .push(Place { dir, root, dev }, name.to_bytes(), file, numbering);
+        }
+    }
+
+    fn kind_of(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) -> FileType {
+        match stat::entry(fd, name) {
+            Ok(stat) => stat.kind,
+            Err(Errno::NOENT) => FileType::Unknown,
+            Err(e) => {
+                self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e);
+                FileType::Unknown
+            }
+        }
+    }
+
+    /// The ignore rules that hold in a folder: those from above and its own ignore files'.
+    fn rules_of(
+        &mut self,
+        dir: DirId,
+        fd: &OwnedFd,
+        folder: &Folder,
+        listing: &Listing,
+        is_whole: bool,
+    ) -> Option<Arc<IgnoreRules>> {
+        let mut rules = folder.rules.clone();
+        let walk = Arc::clone(&self.walk);
+        for file in &walk.ignore_files {
+            let is_listed = listing.contains(file.as_bytes());
+            if !is_listed && is_whole {
+                continue;
+            }
+            let Ok(name) = CString::new(file.as_str()) else {
+                continue;
+            };
+            match ignore_file::read(fd.as_fd(), &name) {
+                Ok(contents) => {
+                    let mut path = Vec::new();
+                    self.walk.dirs.read().path(dir, &mut path);
+                    let (pushed, bad) = IgnoreRules::push(rules.take(), &path, &contents);
+                    rules = Some(pushed);
+                    for line in bad {
+                        let cause =
+                            std::io::Error::other(format!("line {}: {}", line.number, line.reason));
+                        self.tell(dir, Some(&name), ProblemKind::BadIgnoreFile, Some(cause));
+                    }
+                }
+                // It may be among those that are listed later.
+                Err(Errno::NOENT) if !is_listed => {}
+                Err(e) => self.problem(dir, Some(&name), ProblemKind::UnreadableFile, e),
+            }
+        }
+        rules
+    }
+}

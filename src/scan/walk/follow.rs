@@ -1,0 +1,119 @@
+//! Follows one symbolic link.
+
+use std::ffi::CStr;
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::event::ProblemKind;
+use crate::file::FolderId;
+use crate::scan::enter::is_placeholder;
+use crate::scan::found::Place;
+use crate::scan::limits;
+use crate::scan::linked::Linked;
+use crate::sys::stat::Stat;
+use crate::sys::{link, open, stat};
+
+use super::walker::Walker;
+use super::{Folder, Round, count, found_file, path_of};
+
+impl Walker {
+    /// Finds out what a link leads to, and takes note of it if that takes part.
+    pub(super) fn follow(&mut self, folder: Folder) {
+        let before = self.walked.left_out;
+        if let Some(name) = folder.name.clone()
+            && let Some(stat) = self.target(&folder, &name)
+        {
+            self.take_target(folder, &name, &stat);
+        }
+        // What is left out was counted when the link was followed for the first time.
+        if self.round != Round::First {
+            self.walked.left_out = before;
+        }
+    }
+
+    /// What a link leads to; nothing if it leads nowhere.
+    fn target(&mut self, folder: &Folder, name: &CStr) -> Option<Stat> {
+        let walk = self.walk.clone();
+        let target = self.with_folder(folder.dir, |above| link::read(above, name));
+        if let Ok(target) = target {
+            // Whoever does not answer is not the file system that the link lies on.
+            let folder = path_of(&walk.dirs, folder.dir, None);
+            let path = folder.join(std::ffi::OsStr::from_bytes(&target));
+            self.pulse.ask_about(0, path.as_os_str().as_bytes());
+        }
+        let found = self.with_folder(folder.dir, |above| stat::target(above, name));
+        let error = match found {
+            Ok(stat) => return Some(stat),
+            Err(error) => error,
+        };
+        let link = self.with_folder(folder.dir, |above| stat::entry(above, name));
+        match link {
+            Ok(link) if link.kind == FileType::Symlink => {
+                self.walked.left_out.symlinks += 1;
+                if self.round == Round::First {
+                    let cause = Some(error.into());
+                    self.tell(folder.dir, Some(name), ProblemKind::BrokenLink, cause);
+                }
+            }
+            Err(Errno::NOENT) => self.walked.left_out.vanished += 1,
+            _ => self.unreadable(folder, ProblemKind::UnreadableMetadata, error),
+        }
+        None
+    }
+
+    fn take_target(&mut self, folder: Folder, name: &CStr, stat: &Stat) {
+        let is_folder = stat.kind == FileType::Directory;
+        let needs_path = self.walk.filter.needs_path() || folder.rules.is_some();
+        if needs_path {
+            self.walk.dirs.read().path(folder.dir, &mut self.path);
+        }
+        let rules = folder.rules.clone();
+        if !self.wanted(name, is_folder, needs_path, rules.as_deref()) {
+            return;
+        }
+        match stat.kind {
+            FileType::Directory => self.take_folder(folder, name, stat),
+            FileType::RegularFile => self.take_file(&folder, name, stat),
+            _ => self.walked.left_out.special += 1,
+        }
+    }
+
+    fn take_folder(&mut self, folder: Folder, name: &CStr, here: &Stat) {
+        if folder.depth >= limits::DEPTH {
+            self.walked.left_out.unreadable += 1;
+            return self.tell(folder.dir, Some(name), ProblemKind::TooDeep, None);
+        }
+        if self.walk.max_depth.is_some_and(|max| folder.depth >= max) {
+            // It is not listed on this way, but may be on another one that is shorter.
+            self.walked.left_out.filtered += 1;
+            return;
+        }
+        let opened = self.with_folder(folder.dir, |above| open::folder_handle(above, name));
+        match opened {
+            Ok(fd) if self.is_elsewhere(&folder, here, &fd) || is_placeholder(here, &fd) => {}
+            Ok(_) => self.walk.links().add_folder(folder, FolderId::from(here)),
+            Err(error) => self.unreadable(&folder, ProblemKind::UnreadableFolder, error),
+        }
+    }
+
+    fn take_file(&mut self, folder: &Folder, name: &CStr, stat: &Stat) {
+        let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
+        if !count(&mut self.walked.left_out, verdict) {
+            return;
+        }
+        let mut file = found_file(stat, name.to_bytes());
+        file.via_link = true;
+        let dirs = self.walk.dirs.read();
+        let mut path = Vec::new();
+        dirs.path_of(folder.dir, name.to_bytes(), &mut path);
+        let place = Place {
+            dir: folder.dir,
+            root: dirs.root(folder.dir),
+            dev: stat.dev,
+        };
+        drop(dirs);
+        self.walk.links().add_file(Linked { place, path, file });
+    }
+}
