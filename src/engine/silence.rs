@@ -48,7 +48,7 @@ impl Run<'_> {
             self.silence.counts.set_device(at, device);
             pulses[at].set_silent(true);
             if pulses[at].subject == Subject::Volume {
-                self.scheduler.add_hands();
+                self.scheduler.add_hands(pulses[at].at() as usize);
             }
             self.name(place, ProblemKind::NotAnswering);
         }

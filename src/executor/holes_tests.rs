@@ -99,6 +99,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
     let count = files.len();
     in_time(move || {
         let shape = Shape {
+            completions: 64,
             slots: 1,
             slot_size: 0,
             window: way.window,

@@ -55,6 +55,7 @@ fn read(
     let count = files.len();
     in_time(move || {
         let shape = Shape {
+            completions: 64,
             slots: 1,
             slot_size: 0,
             // As in the pool, the only place where files are read in parts.

@@ -143,6 +143,7 @@ mod tests {
     use crate::executor::testing::{Hashing, add_task, fingerprint, settings};
 
     const SHAPE: Shape = Shape {
+        completions: 64,
         slots: 2,
         slot_size: 4096,
         window: Window::NONE,

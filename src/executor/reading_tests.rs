@@ -111,6 +111,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
         drop(to);
         let reader = Reader::new(settings, Hashing::default());
         let shape = |slots, slot_size, bytes, files| Shape {
+            completions: 64,
             slots,
             slot_size,
             window: Window { bytes, files },
@@ -152,7 +153,7 @@ fn read_broken(
         Many::new(ring, shape)
     });
     for batch in tasks {
-        let mut source = Source::new(batch, tasks, done);
+        let mut source = Source::new(batch, tasks, done, 64);
         // What is cached does not need the ring.
         many = many.and_then(|mut many| many.run(&mut reader, &mut source).then_some(many));
         if many.is_none() {
@@ -483,6 +484,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     to.send(batch).expect("we hold the other end");
     drop(to);
     let shape = Shape {
+        completions: 64,
         slots: 1,
         slot_size: 0,
         window: Window {

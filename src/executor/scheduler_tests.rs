@@ -406,3 +406,28 @@ fn a_failure_is_answered_on_every_lane() {
         desk.scheduler.join();
     });
 }
+
+#[test]
+fn what_was_read_from_a_server_does_not_wait_for_what_may_never_be() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut desk = Desk::new(folder.path(), &[100; 40]);
+    let limits = Limits {
+        random_threads: 1,
+        depth: 1,
+        ..LIMITS
+    };
+    let server = desk
+        .scheduler
+        .add_volume(&"server".into(), Lane::OwnPools, limits);
+    for id in 0..40 {
+        desk.ask(server, id, false);
+    }
+    desk.dispatch();
+    assert!(desk.most[&false] <= 2, "one is read, one waits");
+    let first = desk
+        .scheduler
+        .completions()
+        .recv()
+        .expect("a thread answers");
+    assert_eq!(first.len(), 1, "none waits for others");
+}

@@ -7,8 +7,8 @@ use crossbeam_channel::{Receiver, Sender};
 use super::fold::Fold;
 use super::task::{Batch, Completion, Outcome, Task};
 
-/// Completions sent at a time while there is more to do.
-const COMPLETIONS: usize = 64;
+/// Completions that readers of local disks send at a time while there is more to do.
+pub const COMPLETIONS: usize = 64;
 
 /// Tasks of one kind, as long as the queue has any.
 pub struct Source<'a, F: Fold> {
@@ -18,6 +18,8 @@ pub struct Source<'a, F: Fold> {
     /// A batch of the other kind that was met.
     other: Option<Batch>,
     completions: Vec<Completion<F::Digest>>,
+    /// How many of them are sent at a time.
+    most: usize,
     done: &'a Sender<Vec<Completion<F::Digest>>>,
 }
 
@@ -27,6 +29,7 @@ impl<'a, F: Fold> Source<'a, F> {
         first: Batch,
         queue: &'a Receiver<Batch>,
         done: &'a Sender<Vec<Completion<F::Digest>>>,
+        most: usize,
     ) -> Self {
         Self {
             batch: first,
@@ -34,6 +37,7 @@ impl<'a, F: Fold> Source<'a, F> {
             queue,
             other: None,
             completions: Vec::new(),
+            most,
             done,
         }
     }
@@ -70,7 +74,7 @@ impl<'a, F: Fold> Source<'a, F> {
             ticket: task.ticket,
             outcome,
         });
-        if self.completions.len() >= COMPLETIONS {
+        if self.completions.len() >= self.most {
             self.flush();
         }
     }

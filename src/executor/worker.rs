@@ -25,6 +25,8 @@ pub struct Shape {
     pub slot_size: usize,
     /// How far it looks ahead in whole files.
     pub window: Window,
+    /// Ends of tasks that are reported at a time while there is more to do.
+    pub completions: usize,
 }
 
 /// What a thread is to do.
@@ -79,7 +81,7 @@ pub fn run<F: Fold>(
                     kind: Kind::Bulk,
                     ..Batch::default()
                 };
-                let mut source = Source::new(nothing_yet, tasks, done);
+                let mut source = Source::new(nothing_yet, tasks, done, shape.completions);
                 stream.help(parts, &mut reader, &mut source);
                 next = source.end();
                 continue;
@@ -91,7 +93,7 @@ pub fn run<F: Fold>(
             compare::run(&mut reader, &batch, done);
             continue;
         }
-        let mut source = Source::new(batch, tasks, done);
+        let mut source = Source::new(batch, tasks, done, shape.completions);
         match kind {
             Kind::Bulk => stream.run(&mut reader, &mut source),
             Kind::Scattered | Kind::Compare => many.run(&mut reader, shape, &mut source),

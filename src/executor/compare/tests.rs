@@ -58,6 +58,7 @@ fn compare_spoilt(
     to.send(batch).expect("we hold the other end");
     drop(to);
     let shape = Shape {
+        completions: 64,
         slots: 2,
         slot_size: 4096,
         window: Window { bytes: 1, files: 1 },

@@ -25,6 +25,7 @@ use super::fold::Fold;
 use super::parts::Team;
 use super::pool::Pool;
 use super::reader::Settings;
+use super::source::COMPLETIONS;
 use super::stream::Window;
 use super::task::{Completion, Failure, Kind, Outcome};
 use super::worker::Shape;
@@ -73,7 +74,7 @@ impl<F: Fold> Scheduler<F> {
     /// A scheduler without volumes.
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
-        let (random, sequential) = pools(&settings, &fold, &done);
+        let (random, sequential) = pools(&settings, &fold, &done, COMPLETIONS);
         Self {
             random,
             sequential,
@@ -97,13 +98,15 @@ impl<F: Fold> Scheduler<F> {
     pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> usize {
         self.settings.budgets.add_volume(device);
         if lane == Lane::OwnPools {
-            let (mut random, mut sequential) = pools(&self.settings, &self.fold, &self.done);
+            // What was read is not to wait in a thread that gets no answer about the next file.
+            let (mut random, mut sequential) = pools(&self.settings, &self.fold, &self.done, 1);
             random.widen(limits.random_threads, limits.depth);
             sequential.widen(limits.sequential_threads, 0);
             self.own.insert(self.volumes.len(), (random, sequential));
         }
+        let is_apart = lane == Lane::OwnPools;
         let disk = self.make_ready(lane, limits);
-        self.volumes.push(Volume::new(disk, limits));
+        self.volumes.push(Volume::new(disk, limits, is_apart));
         self.volumes.len() - 1
     }
 
@@ -185,6 +188,7 @@ impl<F: Fold> Scheduler<F> {
         let threads = limits.random_threads.max(limits.sequential_threads);
         let window = limits.disk_window();
         let shape = Shape {
+            completions: COMPLETIONS,
             slots: 1,
             slot_size: 0,
             window,
@@ -369,10 +373,14 @@ impl<F: Fold> Scheduler<F> {
         self.in_flight + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
     }
 
-    /// Has others work in the place of a thread that gets no answer.
-    pub fn add_hands(&mut self) {
-        self.random.add_hand();
-        self.sequential.add_hand();
+    /// Has others work in the place of a thread that gets no answer from a volume.
+    pub fn add_hands(&mut self, volume: usize) {
+        let (random, sequential) = match self.own.get_mut(&volume) {
+            Some((random, sequential)) => (random, sequential),
+            None => (&mut self.random, &mut self.sequential),
+        };
+        random.add_hand();
+        sequential.add_hand();
     }
 
     /// Leaves all threads to themselves: they end when they have what they wait for.
@@ -398,9 +406,11 @@ fn pools<F: Fold>(
     settings: &Settings,
     fold: &F,
     done: &Sender<Vec<Completion<F::Digest>>>,
+    completions: usize,
 ) -> (Pool<F>, Pool<F>) {
     let pool = |name, slots| {
         let shape = Shape {
+            completions,
             slots,
             slot_size: RANDOM_SLOT,
             window: Window::NONE,

@@ -138,6 +138,9 @@ pub(super) struct Volume {
     pub otherwise: Option<(Lane, Limits)>,
     pace: Pace,
     limits: Limits,
+    /// It has pools of its own: a thread takes one task at a time, so that no other waits behind one that gets no
+    /// answer.
+    is_apart: bool,
     random: Queue,
     bulk: Queue,
     /// Requests whose place on the disk is being asked for.
@@ -173,13 +176,14 @@ impl Queue {
 
 impl Volume {
     /// A volume of which nothing is wanted yet.
-    pub fn new(disk: Option<usize>, limits: Limits) -> Self {
+    pub fn new(disk: Option<usize>, limits: Limits, is_apart: bool) -> Self {
         Self {
             disk,
             home: disk,
             otherwise: None,
             pace: Pace::default(),
             limits,
+            is_apart,
             random: Queue::default(),
             bulk: Queue::default(),
             looked_for: 0,
@@ -302,7 +306,10 @@ impl Volume {
             (false, false) => {
                 let window = limits.random_threads * limits.depth * AHEAD;
                 // Shared out evenly when there are few.
-                let most = (window / limits.random_threads.max(1) / 2).clamp(1, BATCH);
+                let most = match self.is_apart {
+                    true => 1,
+                    false => (window / limits.random_threads.max(1) / 2).clamp(1, BATCH),
+                };
                 (window, most)
             }
             (false, true) => (limits.sequential_threads * AHEAD, 1),
