@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::daemon::{Daemon, Shows};
 use common::run::Seekless;
 use common::{Run, Tree, noise, seekless};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 /// A hang, not a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,6 +37,30 @@ fn ctrl_c_ends_the_listing_of_a_folder_without_end() {
         let run = seekless(tree.root(), "find mounted");
         let run = interrupted(run, |_| daemon.wait_for(2000));
         run.exits(130);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_without_end_ends_where_address_space_does() {
+    let limit = || {
+        let most = Some(100 << 20);
+        let limit = Rlimit {
+            current: most,
+            maximum: most,
+        };
+        Ok(setrlimit(Resource::As, limit)?)
+    };
+    for options in ["", "-L", "--unique"] {
+        let tree = Tree::new();
+        let _daemon = mounted(&tree, Shows::EndlessFiles);
+        let line = format!("find -f nul {options} mounted");
+        seekless(tree.root(), &line)
+            .before(limit)
+            .run()
+            .exits(1)
+            .says("memory is nearly used up")
+            .finds([]);
     }
 }
 
@@ -211,6 +235,26 @@ fn paths_that_do_not_answer_are_waited_for_together() {
     let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [2, 18], "{run}");
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn nothing_counts_as_unique_while_a_folder_is_not_listed() {
+    let tree = with_neighbours().file("beside/alone", "once");
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    for options in ["--unique", "--rf-under 3", "-L --unique"] {
+        let line = format!("find -f nul --patience 2 {options} beside mounted");
+        daemon.be_silent(true);
+        seekless(tree.root(), &line)
+            .run()
+            .exits(1)
+            .says("NOT COMPLETE: not everything answered")
+            .finds([]);
+        daemon.be_silent(false);
+        let run = seekless(tree.root(), &line).run().exits(0);
+        let run = run.never_says("NOT COMPLETE");
+        assert!(!run.sets().is_empty(), "{run}");
+    }
 }
 
 #[test]

@@ -12,6 +12,9 @@ pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<
     if summary.incomplete {
         lines.push("INCOMPLETE: interrupted; there may be more than was reported.".to_owned());
     }
+    if matches!(replication, Replication::Under(_)) {
+        lines.extend(not_complete(&summary.left_out).map(str::to_owned));
+    }
     lines.push(found(summary, replication, isolate));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
@@ -19,6 +22,19 @@ pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<
     lines.extend(table(&device_rows(summary)));
     lines.extend(not_looked_at(&summary.left_out));
     lines
+}
+
+/// What an answer lacks that depends on every file.
+fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
+    let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
+    match (left_out.unanswered, unread) {
+        (0, 0) => None,
+        (0, _) => Some("NOT COMPLETE: what could not be listed or read may hold more copies."),
+        _ => Some(
+            "NOT COMPLETE: not everything answered, so nothing is reported: what seems to have few copies may have \
+             more there.",
+        ),
+    }
 }
 
 fn found(summary: &Summary, replication: Replication, isolate: bool) -> String {

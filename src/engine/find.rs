@@ -157,7 +157,7 @@ pub fn find(
         published: Instant::now(),
         scan_ahead: memory.scan_ahead(),
         scan_done: false,
-        unanswered_reads: false,
+        listing_ended: false,
         silence: Silence::new(config.patience),
         ward,
         walked_disks: Vec::new(),

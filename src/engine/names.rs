@@ -83,7 +83,6 @@ impl Run<'_> {
         let control = self.control;
         let _asking = control.asking(&to_path(path.clone()));
         if self.config.follow_links {
-            self.dirs.read().path_of(dir, name, &mut path);
             return std::fs::canonicalize(to_path(path)).ok();
         }
         let folder = match self.real_folders.get(&dir) {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::event::{LeftOut, Observer};
+use crate::event::{LeftOut, Observer, ProblemKind};
 use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::pipeline::{ClassId, Machine, Replication, Summary};
@@ -60,8 +60,8 @@ pub struct Run<'a> {
     pub scan_done: bool,
     /// Threads that ask file systems.
     pub ward: Arc<Ward>,
-    /// Some of what was to be read got no answer.
-    pub unanswered_reads: bool,
+    /// Folders were left unlisted, since memory was nearly used up.
+    pub listing_ended: bool,
     /// Which of them get no answer.
     pub silence: Silence,
     /// By the number of a crew of walkers the executor of the disk that they walk, if it has one.
@@ -148,7 +148,10 @@ impl Run<'_> {
                         self.silence.counts.moved = true;
                         self.found(&batch);
                     }
-                    Ok(ScanMessage::Problem(problem)) => self.observer.problem(problem),
+                    Ok(ScanMessage::Problem(problem)) => {
+                        self.listing_ended |= problem.kind == ProblemKind::MemoryShort;
+                        self.observer.problem(problem);
+                    }
                     Ok(ScanMessage::Rooted(devices)) => {
                         // Nobody wants them any more only when the run is over.
                         let _ignored = crews_to.send(self.crews(&devices, share));
@@ -186,10 +189,8 @@ impl Run<'_> {
                 self.listen();
             }
         }
-        let outstanding = self.scheduler.outstanding() as u64;
         if !self.control.is_cancelled() {
-            self.left_out.unanswered += outstanding;
-            self.unanswered_reads = outstanding > 0;
+            self.left_out.unanswered += self.scheduler.outstanding() as u64;
         }
         self.deliver_rest(deliverer)
     }
@@ -252,10 +253,12 @@ impl Run<'_> {
         }
     }
 
-    /// True if an interruption leaves nothing that can be said: what is equal is equal, but what
-    /// seems alone may only not have been found or read.
+    /// True if nothing can be said: what is equal is equal, but what seems alone may only not have been found or
+    /// read.
     fn knows_too_little(&self) -> bool {
         let unique = matches!(self.config.replication, Replication::Under(_));
-        (self.control.is_cancelled() || self.unanswered_reads) && unique
+        let is_complete =
+            !self.control.is_cancelled() && !self.listing_ended && self.left_out.unanswered == 0;
+        unique && !is_complete
     }
 }

@@ -25,10 +25,16 @@ pub fn is_memory_short() -> bool {
     meminfo::of_this_process().is_some_and(is_short)
 }
 
-/// True if less is left than an eighth of what the process holds: its tables could not grow much longer. If other
-/// processes hold the memory, listing less would not help.
+/// Address space that is left to what is no table: threads that start later, and what they read.
+const RESERVE: u64 = 24 << 20;
+
+/// True if the tables could not grow much longer. All of them are lists that double when they are full. Memory is
+/// taken when it is used, so a quarter of what the process holds is enough: the largest hash table is a sixth, and it is
+/// there twice while it grows. Address space is taken at once, and lists of one length double together.
+/// If other processes hold the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
-    memory.held >= LITTLE && memory.available < memory.held / 8
+    memory.addresses < memory.held.saturating_add(RESERVE)
+        || memory.held >= LITTLE && memory.available < memory.held / 4
 }
 
 #[cfg(test)]
@@ -41,11 +47,27 @@ mod tests {
             is_short(Memory {
                 held: held << 20,
                 available: available << 20,
+                addresses: u64::MAX,
             })
         };
-        assert!(short(7000, 800));
-        assert!(!short(7000, 900));
+        assert!(short(7000, 1700));
+        assert!(!short(7000, 1800));
         assert!(!short(60, 1), "others hold it");
-        assert!(short(500, 60));
+        assert!(short(500, 120));
+    }
+
+    #[test]
+    fn tables_may_double_within_the_addresses_that_are_left() {
+        let short = |held: u64, addresses: u64| {
+            is_short(Memory {
+                held: held << 20,
+                available: 100 << 30,
+                addresses: addresses << 20,
+            })
+        };
+        assert!(short(20, 43));
+        assert!(!short(20, 44));
+        assert!(short(200, 223));
+        assert!(!short(200, 224));
     }
 }
