@@ -17,8 +17,7 @@ use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
 use crate::device::Mounts;
 use crate::pulse::own;
-use crate::sys::attributes;
-use crate::sys::{open, rlimit, stat, sync};
+use crate::sys::{attributes, open, rlimit, stat, sync};
 
 /// Trees that are locked together; of more, folders above them are.
 const TREES: usize = 16;

@@ -22,14 +22,7 @@ impl Default for Buffer {
 /// True if a folder holds nothing. Asks for its first entries only.
 pub fn is_empty(folder: impl AsFd) -> Result<bool> {
     let mut buffer = [MaybeUninit::uninit(); 1024];
-    let mut entries = RawDir::new(folder, &mut buffer);
-    while let Some(entry) = entries.next() {
-        let name = entry?.file_name().to_owned();
-        if !matches!(name.to_bytes(), b"." | b"..") {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    Entries(RawDir::new(folder, &mut buffer)).each(|_, _, _| false)
 }
 
 /// A folder that is being listed.
