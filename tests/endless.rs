@@ -293,3 +293,32 @@ fn an_action_refuses_a_path_that_does_not_answer() {
         assert!(tree.path("beside/1").exists() && tree.path("beside/2").exists());
     }
 }
+
+/// Opened from the top each time, a tree of this shape takes time by the square of its depth.
+#[test]
+#[ignore = "needs strace"]
+fn folders_are_looked_at_again_from_the_folder_above() {
+    const DEPTH: usize = 1500;
+    let tree = Tree::new().folder("x");
+    let mut above = std::fs::File::open(tree.path("x")).expect("opened");
+    for _ in 0..DEPTH {
+        rustix::fs::mkdirat(&above, "d", rustix::fs::Mode::RWXU).expect("made");
+        let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY;
+        let below = rustix::fs::openat(&above, "d", flags, rustix::fs::Mode::empty());
+        above = below.expect("opened").into();
+    }
+    let calls = tree.path("calls");
+    let run = std::process::Command::new("strace")
+        .args(["-f", "-s", "100000", "-e", "trace=openat,openat2", "-o"])
+        .arg(&calls)
+        .args([env!("CARGO_BIN_EXE_seekless"), "find", "--unique", "x"])
+        .current_dir(tree.root())
+        .output();
+    assert!(run.expect("strace is there").status.success());
+    let bytes = std::fs::metadata(&calls).expect("written").len();
+    let each = bytes / DEPTH as u64;
+    assert!(
+        each < 1000,
+        "{each} bytes of paths and calls for each folder"
+    );
+}
