@@ -11,7 +11,8 @@
 //! 3 device · hash
 //! 2 file
 //! 1 sys
-//! 0 units · error · event · lock · pulse
+//! 0 units · error · event · pulse
+//!   lock
 //! ```
 
 pub mod action;

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
-const FLOORS: [&[&str]; 6] = [
-    &["units", "error", "event", "lock", "pulse"],
+const FLOORS: [&[&str]; 7] = [
+    &["lock"],
+    &["units", "error", "event", "pulse"],
     &["sys"],
     &["file"],
     &["device", "hash"],
