@@ -12,6 +12,7 @@ pub mod chain;
 pub mod daemon;
 pub mod journal;
 pub mod mirror;
+pub mod mounts;
 pub mod oracle;
 pub mod real;
 pub mod run;
