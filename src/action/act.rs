@@ -22,6 +22,8 @@ pub struct Act<'a> {
     pub progress: &'a dyn Fn(u64),
     /// Takes note of folders that are made.
     pub made: &'a Made,
+    /// The two may be one file that a mount shows twice: that they are not has to be proven.
+    pub to_prove: bool,
 }
 
 /// What an action decides before anything is written down.

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use super::access::Common;
 use super::check::Ours;
 use super::folder_entry::Identity;
+use super::ground::Grounds;
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
 use super::settled::Settled;
@@ -40,6 +41,8 @@ pub struct Actor {
     /// What stands in for files that can have no further name.
     stand_ins: HashMap<Identity, Target>,
     settled: Settled,
+    /// What is known of file systems.
+    grounds: Grounds,
     /// Folders in which something was done that may not be on the disk.
     folders: HashMap<Vec<u8>, OwnedFd>,
     /// Steps that came to an end, but were not told yet.
@@ -100,6 +103,7 @@ impl Actor {
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
             settled: Settled::default(),
+            grounds: Grounds::default(),
             folders: HashMap::new(),
             ended: VecDeque::new(),
             taken: 0,

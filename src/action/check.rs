@@ -1,5 +1,6 @@
 //! Looking again, right before acting: on open descriptors, below opened folders.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 
@@ -14,11 +15,32 @@ use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
 use crate::sys::stat::{self, Stat};
+use crate::sys::statfs;
 
-/// Files that this run has changed itself, with the change time that it left them.
+/// Files that this run has changed itself, with the times that it left them.
 ///
-/// Giving a keeper a further name, or taking one of several away, sets the change time.
-pub type Ours = HashMap<Identity, i64>;
+/// Giving a keeper a further name, or taking one of several away, sets the change time. Some file systems of programs
+/// set the modification time as well (encfs cuts it to whole seconds).
+pub type Ours = HashMap<Identity, Times>;
+
+/// Times of a file, nanoseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// Last modification.
+    pub mtime_ns: i64,
+    /// Last change of the inode.
+    pub ctime_ns: i64,
+}
+
+impl Times {
+    /// Those of this file.
+    pub fn of(stat: &Stat) -> Self {
+        Self {
+            mtime_ns: stat.mtime_ns,
+            ctime_ns: stat.ctime_ns,
+        }
+    }
+}
 
 /// A file whose name, identity and state have been checked.
 #[derive(Debug)]
@@ -32,6 +54,8 @@ pub struct Opened {
     /// As they were when it was opened.
     pub attributes: Attributes,
     lease: Lease,
+    /// The modification time that a rename by this run left, where the file system sets it anew.
+    renamed_ns: Cell<Option<i64>>,
 }
 
 /// What strictness the bound on a keeper's change time has.
@@ -58,13 +82,23 @@ impl Opened {
         };
         let file = open::file(&place.folder, &place.name, manner).map_err(gone)?;
         let (stat, attributes) = attributes::both(&file).map_err(unreadable)?;
-        verify(&stat, &target.expected, bound, ours)?;
+        match verify(&stat, &target.expected, bound, ours) {
+            Err(Unfit::Changed(Change::Identity)) if statfs::may_renumber(&file) => {
+                let times_alone = Expected {
+                    ino: None,
+                    ..target.expected
+                };
+                verify(&stat, &times_alone, Bound::Strict, ours)?;
+            }
+            verified => verified?,
+        }
         Ok(Self {
             place,
             file,
             stat,
             attributes,
             lease: Lease::Unknown,
+            renamed_ns: Cell::new(None),
         })
     }
 
@@ -123,6 +157,14 @@ impl Opened {
         self.looked_at().map(|_| ())
     }
 
+    /// Takes the modification time that the file has now for one that a rename by this run has set. Whoever calls
+    /// this compares the bytes once more.
+    pub fn was_renamed(&self) -> Result<(), Unfit> {
+        let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
+        self.renamed_ns.set(Some(now.mtime_ns));
+        Ok(())
+    }
+
     fn looked_at(&self) -> Result<Stat, Unfit> {
         if self.lease == Lease::Held && !lease::stands(&self.file) {
             return Err(Unfit::OpenForWriting);
@@ -130,7 +172,7 @@ impl Opened {
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         if now.size != self.stat.size {
             Err(Unfit::Changed(Change::Size))
-        } else if now.mtime_ns != self.stat.mtime_ns {
+        } else if ![Some(self.stat.mtime_ns), self.renamed_ns.get()].contains(&Some(now.mtime_ns)) {
             Err(Unfit::Changed(Change::ModificationTime))
         } else {
             Ok(now)
@@ -225,7 +267,7 @@ impl Pair {
     }
 }
 
-fn gone(error: Errno) -> Unfit {
+pub(super) fn gone(error: Errno) -> Unfit {
     match error {
         Errno::NOENT | Errno::NOTDIR => Unfit::Gone,
         Errno::LOOP => Unfit::NotRegular,
@@ -233,7 +275,7 @@ fn gone(error: Errno) -> Unfit {
     }
 }
 
-fn unreadable(error: Errno) -> Unfit {
+pub(super) fn unreadable(error: Errno) -> Unfit {
     Unfit::Unreadable(error.into())
 }
 
@@ -248,14 +290,15 @@ fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &Ours) -> Result
         Some(known) => known == now,
         None => not_after.is_none_or(|bound| now <= bound),
     };
+    let is_ours = ours.get(&(stat.dev, stat.ino)) == Some(&Times::of(stat));
     let changed = if !same(expected.dev, stat.dev) || !same(expected.ino, stat.ino) {
         Change::Identity
     } else if stat.size != expected.size {
         Change::Size
-    } else if !fits(expected.mtime_ns, stat.mtime_ns) {
+    } else if !fits(expected.mtime_ns, stat.mtime_ns) && !is_ours {
         Change::ModificationTime
     } else if !fits(expected.ctime_ns, stat.ctime_ns)
-        && ours.get(&(stat.dev, stat.ino)) != Some(&stat.ctime_ns)
+        && !is_ours
         && (expected.ctime_ns.is_some() || bound == Bound::Strict)
     {
         Change::ChangeTime

@@ -65,7 +65,12 @@ fn by_pieces(from: &OwnedFd, stat: &Stat, to: &OwnedFd, seen: &mut dyn FnMut(&[u
         }
         offset += length as u64;
     }
-    write::set_length(to, stat.size)
+    match sparse {
+        // It may end in a hole.
+        true => write::set_length(to, stat.size),
+        // Some file systems do not let the length be set (fusefat).
+        false => Ok(()),
+    }
 }
 
 fn write_blocks(to: &OwnedFd, piece: &[u8], offset: u64) -> Result<()> {

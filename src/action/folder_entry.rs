@@ -39,11 +39,6 @@ impl Place {
     pub fn stat(&self) -> Result<stat::Stat> {
         stat::fresh_entry(&self.folder, &self.name)
     }
-
-    /// True if the name leads to this very file. A failed look is none.
-    pub fn leads_to(&self, file: Identity) -> bool {
-        leads_to(&self.folder, &self.name, file)
-    }
 }
 
 /// True if a name in a folder is this very file's.

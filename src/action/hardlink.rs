@@ -4,9 +4,10 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
 use super::folder_entry::leads_to;
+use super::metadata;
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::swap::{self, NewLink};
 use super::trouble::{Trouble, failed, failure_with};
-use super::{metadata, swap};
 use crate::sys::link;
 
 pub const HARDLINK: Action = Action {
@@ -47,9 +48,8 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let differences = metadata::differences(&of_keeper, &act.intent.metadata);
     let from = &keeper.place;
     let folder = &victim.place.folder;
-    swap::replace(
-        act,
-        |name| {
+    let link = NewLink {
+        make: &|name| {
             let linked = match link::open_file(&keeper.file, folder, name) {
                 // Without /proc by its name, which is looked at again afterwards.
                 Err(Errno::NOENT) => link::hard(&from.folder, &from.name, folder, name),
@@ -70,8 +70,10 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
                 }
             })
         },
-        |name| leads_to(folder, name, keeper.identity()),
-    )?;
+        is_it: &|name| leads_to(folder, name, keeper.identity()),
+        leads_to_keeper: &|_| true,
+    };
+    swap::replace(act, &link)?;
     let notes = match differences.is_empty() {
         true => Vec::new(),
         false => vec![format!(

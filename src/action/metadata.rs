@@ -8,6 +8,7 @@ use rustix::io::{Errno, Result};
 use super::access::Rights;
 use super::check::Opened;
 use super::record::{Metadata, Raw, State};
+use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes, Time};
 use crate::sys::stat::Stat;
 
@@ -77,14 +78,18 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut mode = metadata.mode;
     // A new file lets its owner read and write. Whoever opens it while the mode is wider keeps that right.
-    if metadata.uid != rustix::process::geteuid().as_raw() {
+    if metadata.uid != trust::me() {
         may(attributes::set_mode(file, mode & 0o600))?;
     }
+    // Where the mount makes up owners and modes, nobody may set them, and they can be right all the same.
+    let is_so = |so: &dyn Fn(Attributes) -> bool| attributes::get(file).is_ok_and(so);
+    let owner = |now: Attributes| (now.uid, now.gid) == (metadata.uid, metadata.gid);
     if !may(attributes::set_owner(
         file,
         Some(metadata.uid),
         metadata.gid,
-    ))? {
+    ))? && !is_so(&owner)
+    {
         // Nobody may give away a file, but its owner may give it to a group of his own.
         may(attributes::set_owner(file, None, metadata.gid))?;
         missing.push("owner");
@@ -106,7 +111,8 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
             missing.push("extended attributes");
         }
     }
-    if !may(attributes::set_mode(file, mode))? || mode != metadata.mode {
+    let has_mode = may(attributes::set_mode(file, mode))? || is_so(&|now| now.mode == mode);
+    if !has_mode || mode != metadata.mode {
         missing.push("mode");
     }
     let [accessed, modified] = metadata.times();

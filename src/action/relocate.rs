@@ -13,7 +13,7 @@ use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure, failure_with};
-use super::{copy, metadata, swap};
+use super::{copy, metadata, proof, swap};
 use crate::sys::{attributes, fadvise, parent, pread, rename, stat, sync, unlink, write};
 
 /// Renames the victim into another folder of its file system.
@@ -22,9 +22,19 @@ use crate::sys::{attributes, fadvise, parent, pread, rename, stat, sync, unlink,
 pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, Trouble> {
     let victim = &act.pair.victim;
     let from = &victim.place;
-    match rename::no_replace(&from.folder, &from.name, folder, name) {
-        Err(Errno::XDEV) => return Ok(None),
-        done => done.map_err(failed("move it"))?,
+    if act.to_prove {
+        // Only a name in the same folder can be looked for beside the keeper.
+        swap::set_aside(act)?;
+        proof::look_without_victim(act).map_err(|skip| swap::put_back(act, skip.into()))?;
+        match rename::no_replace(&from.folder, act.temporary, folder, name) {
+            Err(Errno::XDEV) => return swap::back(act).map(|()| None),
+            done => done.map_err(|error| swap::put_back(act, failed("move it")(error)))?,
+        }
+    } else {
+        match rename::no_replace(&from.folder, &from.name, folder, name) {
+            Err(Errno::XDEV) => return Ok(None),
+            done => done.map_err(failed("move it"))?,
+        }
     }
     let back = |trouble| match rename::no_replace(folder, name, &from.folder, &from.name) {
         Ok(()) => trouble,
@@ -36,9 +46,9 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
     if !leads_to(folder, name, victim.identity()) {
         return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
     }
-    act.pair
-        .look_without_victim(act.intent.action)
-        .map_err(|skip| back(skip.into()))?;
+    if !act.to_prove {
+        proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
+    }
     sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
     Ok(Some(()))
 }

@@ -81,7 +81,10 @@ impl Settled {
     fn is_known(&self, keeper: &Opened, ours: &Ours) -> bool {
         let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
         match self.known.get(&file) {
-            Some(&Ok(known)) => known == ctime || ours.get(&file) == Some(&ctime),
+            Some(&Ok(known)) => {
+                let left = ours.get(&file).map(|times| times.ctime_ns);
+                known == ctime || left == Some(ctime)
+            }
             _ => false,
         }
     }
@@ -105,6 +108,7 @@ fn is_old(ctime_ns: i64, now_ns: i64) -> bool {
 mod tests {
     use super::*;
     use crate::action::check::Bound;
+    use crate::action::check::Times;
     use crate::action::step::{Expected, Target};
     use crate::sys::stat;
 
@@ -195,7 +199,7 @@ mod tests {
         settled.keeper(&keeper, &Ours::new()).unwrap();
         // A new link that this run made changes nothing of the bytes.
         keeper.stat.ctime_ns = ctime + 1;
-        let ours = Ours::from([(file, ctime + 1)]);
+        let ours = Ours::from([(file, Times::of(&keeper.stat))]);
         assert!(!settled.start(&keeper, &ours));
         settled.keeper(&keeper, &ours).unwrap();
         // Any other change is somebody else's.

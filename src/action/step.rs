@@ -137,6 +137,8 @@ pub struct Settings {
     pub across_owners: bool,
     /// A victim may be a further name (hard link) of its keeper, and goes then.
     pub further_names: bool,
+    /// Acts also where nothing proves that two mounts do not show one file.
+    pub trust_mounts: bool,
     /// `symlink`: the link holds an absolute path, not one relative to its folder.
     pub absolute_links: bool,
     /// `move`: the folder, an absolute path. Made if it is missing.
@@ -189,6 +191,16 @@ pub enum Skip {
         "and the kept name seem to lead to one file: while this name was set aside, the other {0}; left alone"
     )]
     SeemOne(Unfit),
+    /// The temporary name of the victim showed up in the keeper's folder as well; it was put back.
+    #[error(
+        "and the kept name seem to lead to one file: a new name beside this one is also beside the other; left alone"
+    )]
+    OneFolder,
+    /// Nothing proves that the two are two files, on a file system of this type.
+    #[error(
+        "may be the kept file itself: {0} may answer from its memory which files there are; left alone (--trash and move can be undone, --trust-mounts acts all the same)"
+    )]
+    Unprovable(String),
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,

@@ -2,15 +2,18 @@
 //! the old or the new state, and so that a file that came in between is noticed and put back.
 
 use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
 
+use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::act::Act;
-use super::check::{Opened, Pair};
+use super::check::Opened;
 use super::folder_entry::leads_to;
+use super::proof;
 use super::step::{Change, Failure, Skip, Unfit};
-use super::trouble::{Trouble, failed, failure};
-use super::{copy, metadata};
+use super::trouble::{Trouble, failed, failure, failure_with};
+use super::{compare, copy, metadata};
 use crate::sys::{attributes, link, rename, stat, sync, unlink, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
@@ -27,27 +30,45 @@ pub fn set_aside(act: &Act<'_>) -> Result<(), Trouble> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
-    match leads_to(folder, aside, victim.identity()) {
-        true => Ok(()),
-        false => Err(put_back(act, REPLACED.into())),
+    if !leads_to(folder, aside, victim.identity()) {
+        return Err(put_back(act, REPLACED.into()));
+    }
+    match act.to_prove {
+        true => still_equal(act).map_err(|skip| put_back(act, skip.into())),
+        false => Ok(()),
+    }
+}
+
+/// Some file systems of programs set the modification time when they rename (fusefat), or cut it to seconds (encfs).
+/// So it does not tell there whether somebody wrote to the file, and the bytes have to.
+fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
+    let victim = &act.pair.victim;
+    match victim.unchanged() {
+        Err(Unfit::Changed(Change::ModificationTime)) => {
+            victim.was_renamed().map_err(Skip::Victim)?;
+            compare::files(act.pair, None)
+        }
+        // Whatever else has changed, the next look says so.
+        _ => Ok(()),
     }
 }
 
 /// Gives a name that was set aside back. Hands on why, or why that is not possible.
 pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
+    back(act).err().unwrap_or(why)
+}
+
+/// Gives a name that was set aside back.
+pub fn back(act: &Act<'_>) -> Result<(), Trouble> {
     let place = &act.pair.victim.place;
-    match rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name) {
-        Ok(()) => why,
-        Err(error) => stuck(act, error),
-    }
+    let renamed = rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name);
+    renamed.map_err(|error| stuck(act, error))
 }
 
 /// Removes what was set aside, or puts it back.
 pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
     let folder = &act.pair.victim.place.folder;
-    act.pair
-        .look_without_victim(act.intent.action)
-        .map_err(|skip| put_back(act, skip.into()))?;
+    proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
     unlink::file(folder, act.temporary)
         .map_err(|error| put_back(act, failed("remove it")(error)))?;
     rescue(act, false)
@@ -74,40 +95,51 @@ pub fn write_again(act: &Act<'_>, why: Trouble) -> Trouble {
     }
 }
 
-/// Puts a new name, which is made by `make` beside it, in the place of the victim's.
-///
-/// `is_new` says whether what has a name is what was made.
-pub fn replace(
-    act: &Act<'_>,
-    make: impl FnOnce(&CStr) -> Result<(), Trouble>,
-    is_new: impl Fn(&CStr) -> bool,
-) -> Result<(), Trouble> {
+/// A link that takes a victim's place.
+pub struct NewLink<'a> {
+    /// Makes it, under this name in the victim's folder.
+    pub make: &'a dyn Fn(&CStr) -> Result<(), Trouble>,
+    /// True if what has this name is the link that was made.
+    pub is_it: &'a dyn Fn(&CStr) -> bool,
+    /// True if it leads to the keeper.
+    pub leads_to_keeper: &'a dyn Fn(&CStr) -> bool,
+}
+
+impl NewLink<'_> {
+    fn is_right(&self, name: &CStr) -> bool {
+        (self.is_it)(name) && (self.leads_to_keeper)(name)
+    }
+}
+
+/// Puts a link, which is made beside it, in the place of the victim.
+pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
+    if act.to_prove {
+        return replace_in_steps(act, link);
+    }
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
-    make(aside)?;
-    let clean = |trouble| match is_new(aside) {
+    (link.make)(aside)?;
+    let clean = |trouble| match (link.is_it)(aside) {
         true => match unlink::file(folder, aside) {
             Ok(()) => trouble,
             Err(error) => stuck(act, error),
         },
         false => stuck(act, Errno::STALE),
     };
-    if !is_new(aside) {
-        // Somebody put something else where the keeper's name was, a moment ago. What has our name now
-        // may have no other.
-        let has_others = stat::fresh_entry(folder, aside).is_ok_and(|s| s.links > 1);
-        let changed = Skip::Keeper(Unfit::Changed(Change::Identity)).into();
-        return Err(match has_others || link_text(folder, aside).is_some() {
-            true => match unlink::file(folder, aside) {
-                Ok(()) => changed,
-                Err(error) => stuck(act, error),
-            },
-            false => stuck(act, Errno::STALE),
+    if !link.is_right(aside) {
+        let why = wrong_link(act, aside);
+        return Err(match take_away(folder, aside) {
+            Ok(()) => why,
+            Err(error) => stuck(act, error),
         });
     }
     match rename::exchange(folder, aside, name) {
         Ok(Some(())) => {}
-        Ok(None) => return replace_at_once(act.pair, aside).map_err(clean),
+        Ok(None) => {
+            let cleared = unlink::file(folder, aside);
+            cleared.map_err(|error| stuck(act, error))?;
+            return replace_in_steps(act, link);
+        }
         Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
         Err(error) => return Err(clean(failed("exchange it for the link")(error))),
     }
@@ -118,22 +150,51 @@ pub fn replace(
     if !leads_to(folder, aside, victim.identity()) {
         return Err(back(REPLACED.into()));
     }
-    act.pair
-        .look_without_victim(act.intent.action)
-        .map_err(|skip| back(skip.into()))?;
+    proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
     unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
-/// Where names cannot be exchanged: the rename itself replaces. A file that takes the name between
-/// the last look and the rename would be lost; nothing shorter is to be had there.
-fn replace_at_once(pair: &Pair, new: &CStr) -> Result<(), Trouble> {
-    let victim = &pair.victim;
-    pair.last_look()?;
-    if !victim.place.leads_to(victim.identity()) {
-        return Err(REPLACED.into());
+/// Takes a link away that was just made. What has its name may have no other by now, and stays then.
+fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
+    let now = stat::fresh_entry(folder, name)?;
+    match now.links > 1 || now.kind == FileType::Symlink {
+        true => unlink::file(folder, name),
+        false => Err(Errno::STALE),
     }
+}
+
+/// Why a link that was just made does not lead to the keeper.
+fn wrong_link(act: &Act<'_>, name: &CStr) -> Trouble {
+    let folder = &act.pair.victim.place.folder;
+    let is_unreadable = act.intent.link_text.is_some() && link_text(folder, name).is_none();
+    match is_unreadable {
+        true => failure_with(
+            "make a symbolic link",
+            Errno::PERM,
+            "this mount does not show where the link leads: use remove, or move",
+        ),
+        // Somebody put something else where the keeper's name was, a moment ago.
+        false => Skip::Keeper(Unfit::Changed(Change::Identity)).into(),
+    }
+}
+
+/// Where names cannot be exchanged, or a program answers: the victim is set aside, and then the link is made in its place. A name that
+/// somebody else gives to a file meanwhile stays with that file.
+fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
+    let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
-    rename::replace(folder, new, name).map_err(failed("replace it by the link"))
+    set_aside(act)?;
+    proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
+    (link.make)(name).map_err(|trouble| put_back(act, trouble))?;
+    let back = |trouble| match take_away(folder, name) {
+        Ok(()) => put_back(act, trouble),
+        Err(error) => stuck(act, error),
+    };
+    if !link.is_right(name) {
+        return Err(back(wrong_link(act, name)));
+    }
+    let removed = unlink::file(folder, act.temporary);
+    removed.map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
 /// Brings the victim back if the keeper lost its last name while the victim lost its own: the bytes are
@@ -141,13 +202,14 @@ fn replace_at_once(pair: &Pair, new: &CStr) -> Result<(), Trouble> {
 ///
 /// `over` says that something new has the name and is to be replaced.
 pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
-    let keeper = stat::fresh_descriptor(&act.pair.keeper.file);
-    let survives = |keeper: &stat::Stat| keeper.links > 0 && act.pair.keeper.unchanged().is_ok();
-    if keeper.is_ok_and(|keeper| survives(&keeper)) {
+    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
+    let survives = has_name(keeper) && keeper.unchanged().is_ok();
+    if survives && (!act.to_prove || proof::keeper_reads(act).is_ok()) {
         return Ok(());
     }
-    let victim = &act.pair.victim;
-    if stat::fresh_descriptor(&victim.file).is_ok_and(|victim| victim.links > 0) {
+    // A program may count names as it likes.
+    if !act.to_prove && has_name(victim) {
         return Ok(());
     }
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
@@ -185,7 +247,7 @@ fn stuck(act: &Act<'_>, error: Errno) -> Trouble {
 }
 
 /// The text of a symbolic link at a name, if it is one.
-pub fn link_text(folder: &std::os::fd::OwnedFd, name: &CStr) -> Option<Vec<u8>> {
+pub fn link_text(folder: &OwnedFd, name: &CStr) -> Option<Vec<u8>> {
     link::read(folder, name).ok()
 }
 
@@ -206,49 +268,4 @@ pub fn sibling(temporary: &CStr, suffix: &str) -> CString {
     let name = temporary.to_bytes();
     let stem = name.strip_suffix(b".tmp").unwrap_or(name);
     CString::new([stem, b".", suffix.as_bytes()].concat()).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::MetadataExt;
-
-    use super::*;
-    use crate::action::check::tests::{folder, pair, rewrite};
-
-    #[test]
-    fn where_names_cannot_be_exchanged_only_the_file_that_was_meant_is_replaced() {
-        let (_folder, at) = folder(&["keeper", "victim", "new", "other"]);
-        let [keeper, victim, new] = ["keeper", "victim", "new"].map(|name| at.join(name));
-        let inode = |name| fs::metadata(at.join(name)).unwrap().ino();
-        let refused = |pair: &Pair| {
-            let before = (inode("victim"), inode("new"));
-            let refused = replace_at_once(pair, c"new").unwrap_err();
-            assert_eq!((inode("victim"), inode("new")), before);
-            refused
-        };
-        let (replaced, gone) = (pair(&keeper, &victim), pair(&at.join("other"), &victim));
-        fs::remove_file(at.join("other")).unwrap();
-        let why = refused(&gone);
-        let expected = matches!(why, Trouble::Skip(Skip::Keeper(Unfit::Gone)));
-        assert!(expected, "{why:?}");
-        // Another file came to have the victim's name; the victim lives on elsewhere.
-        fs::rename(&victim, at.join("moved")).unwrap();
-        fs::write(&victim, "new!!").unwrap();
-        let why = refused(&replaced);
-        let expected = matches!(
-            why,
-            Trouble::Skip(Skip::Victim(Unfit::Changed(Change::Identity)))
-        );
-        assert!(expected, "{why:?}");
-        let changed = pair(&keeper, &victim);
-        rewrite(&victim);
-        let why = refused(&changed);
-        let expected = matches!(why, Trouble::Skip(Skip::Victim(_)));
-        assert!(expected, "{why:?}");
-        let made = inode("new");
-        replace_at_once(&pair(&keeper, &victim), c"new").unwrap();
-        assert_eq!(inode("victim"), made);
-        assert!(!new.exists());
-    }
 }

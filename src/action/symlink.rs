@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
 use super::step::{Action, ActionKind, Done, Reversal};
-use super::swap::{self, link_text};
+use super::swap::{self, NewLink, link_text};
 use super::trouble::{Trouble, failed, failure_with};
 use crate::file::trust;
 use crate::sys::{link, stat};
@@ -22,14 +22,19 @@ pub const SYMLINK: Action = Action {
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     let keeper = sketch.keeper_path;
-    let text = match sketch.settings.absolute_links {
-        true => keeper.to_vec(),
-        false => relative(&sketch.step.victim.path, keeper),
-    };
+    let absolute = sketch.settings.absolute_links;
     Ok(Preparation {
-        link_text: Some(text),
+        link_text: Some(text(absolute, &sketch.step.victim.path, keeper)),
         ..Preparation::default()
     })
+}
+
+/// What a link in a victim's place holds.
+pub fn text(absolute: bool, victim: &[u8], keeper: &[u8]) -> Vec<u8> {
+    match absolute {
+        true => keeper.to_vec(),
+        false => relative(victim, keeper),
+    }
 }
 
 /// The way from a file's folder to another file. No folder on either path is a link, so that `..` leads
@@ -58,9 +63,8 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let leads_to_keeper = |name: &std::ffi::CStr| {
         stat::target(folder, name).is_ok_and(|s| (s.dev, s.ino) == keeper.identity())
     };
-    swap::replace(
-        act,
-        |name| {
+    let link = NewLink {
+        make: &|name| {
             link::symbolic(&c_text, folder, name).map_err(|error| match error {
                 Errno::PERM | Errno::OPNOTSUPP => failure_with(
                     "make a symbolic link",
@@ -76,8 +80,10 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
             }
             Ok(())
         },
-        |name| link_text(folder, name).as_deref() == Some(text) && leads_to_keeper(name),
-    )?;
+        is_it: &|name| link_text(folder, name).as_deref() == Some(text),
+        leads_to_keeper: &leads_to_keeper,
+    };
+    swap::replace(act, &link)?;
     swap::rescue(act, true)?;
     Ok(Done {
         freed,

@@ -2,6 +2,7 @@
 
 use super::act::{self, Act};
 use super::past::{Fate, PastStep};
+use super::proof;
 use super::record::State;
 use super::step::{ActionKind, Done, Skip};
 use super::swap;
@@ -44,9 +45,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
             });
         }
     }
-    let looked = acts
-        .iter()
-        .map(|act| act.pair.look_without_victim(act.intent.action));
+    let looked = acts.iter().map(proof::look_without_victim);
     if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
         let trouble = swap::put_back(&acts[place], skip.into());
         return left(acts, place, trouble, |other, why| {

@@ -115,6 +115,51 @@ const FUSE_NETWORK: &[&str] = &[
     "jmtpfs",
 ];
 
+/// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before, where
+/// the name is kept. Other programs answer from listings that they made some time ago (rclone: five minutes).
+const FUSE_ASKING: &[&str] = &[
+    "sshfs",
+    "bindfs",
+    "mergerfs",
+    "unionfs",
+    "unionfs-fuse",
+    "fuse-overlayfs",
+    "disorderfs",
+    "encfs",
+    "gocryptfs",
+    "cryfs",
+    "securefs",
+    "exfat",
+    "exfat-fuse",
+    "fusefat",
+    "ntfs-3g",
+    "lowntfs-3g",
+    "ext2",
+    "ext3",
+    "ext4",
+    "fuse2fs",
+    "squashfuse",
+    "archivemount",
+    "glusterfs",
+    "ceph-fuse",
+];
+
+/// True if a name that was never asked for before is looked up where it is kept. `source` is what is mounted.
+///
+/// Programs without a type of their own (`fuse`) show a local folder or image if what is mounted is a path: bindfs,
+/// ntfs-3g. Buckets and addresses are no paths.
+pub fn asks_for_new_names(fs_type: &str, source: &[u8]) -> bool {
+    match fs_type.strip_prefix("fuse") {
+        Some("") => source.starts_with(b"/"),
+        Some(program) => match program.strip_prefix('.') {
+            Some(program) => FUSE_ASKING.contains(&program),
+            // fuseblk: a program that has the block device for itself.
+            None => true,
+        },
+        None => true,
+    }
+}
+
 impl Kind {
     /// The kind of a file system by its type, as mountinfo has it.
     pub fn of(fs_type: &str) -> Self {
@@ -136,6 +181,11 @@ impl Kind {
     /// a program or another machine answers it is up to them.
     pub(super) fn has_page_cache(self) -> bool {
         matches!(self, Self::Disk | Self::Btrfs)
+    }
+
+    /// True if its files may be those of another file system, shown once more.
+    pub fn may_show_others(self) -> bool {
+        matches!(self, Self::Network | Self::Fuse | Self::Layered)
     }
 
     /// True if files on it may have an `st_dev` that no mount has.
@@ -175,6 +225,23 @@ mod tests {
         }
         for fs_type in ["tmpfs", "ext4", "overlay", "autofs", "squashfs", ""] {
             assert_ne!(Kind::of(fs_type), Kind::Pseudo, "{fs_type}");
+        }
+    }
+
+    #[test]
+    fn programs_that_remember_listings_are_told_from_those_that_ask() {
+        for (fs_type, source, asks) in [
+            ("fuse.sshfs", "nas:/data", true),
+            ("fuse.rclone", "remote:", false),
+            ("fuse.never-heard-of", "/dev/sda1", false),
+            ("fuse", "/srv/store", true),
+            ("fuse", "bucket", false),
+            ("fuseblk", "/dev/sdb1", true),
+            ("nfs4", "nas:/data", true),
+            ("ext4", "/dev/sda1", true),
+        ] {
+            let asked = asks_for_new_names(fs_type, source.as_bytes());
+            assert_eq!(asked, asks, "{fs_type} {source}");
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::filesystem::asks_for_new_names;
 use super::mountinfo::MountTable;
 use super::number::DeviceNumber;
 
@@ -44,6 +45,15 @@ impl Mounts {
     pub fn point_of(&self, device: u64, path: &Path) -> Option<PathBuf> {
         let mount = self.0.find(DeviceNumber::of(device), path);
         mount.map(|mount| mount.mount_point.clone())
+    }
+
+    /// The type of the file system with this device number, as in `fuse.sshfs`, and whether it looks up each name
+    /// that it was not asked for before where the name is kept. `None` where no mount has this number.
+    pub fn type_of(&self, device: u64) -> Option<(&str, bool)> {
+        let device = DeviceNumber::of(device);
+        let mount = self.0.visible().find(|mount| mount.device == device)?;
+        let asks = asks_for_new_names(&mount.filesystem, mount.source.as_bytes());
+        Some((&mount.filesystem, asks))
     }
 
     /// True if something is mounted right there.

@@ -10,15 +10,17 @@ use super::fault;
 
 /// Renames unless the new name is taken (`EEXIST`).
 ///
-/// Where the file system cannot promise that (`EINVAL`), a further name is made and the first one
-/// taken away, which it can.
+/// Where the file system cannot promise that (`EINVAL`), the new name is looked up first: a file that takes it between
+/// the two calls is replaced. An empty file that takes the name beforehand would be worse: a daemon may write it out
+/// after it was closed (rclone), and so over what was renamed.
 pub fn no_replace(from: impl AsFd, old: &CStr, to: impl AsFd, new: &CStr) -> Result<()> {
     fault::point()?;
     match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            super::link::hard(&from, old, &to, new)?;
-            super::unlink::file(from, old)
-        }
+        Err(Errno::INVAL | Errno::NOSYS) => match super::stat::fresh_entry(&to, new) {
+            Err(Errno::NOENT) => rustix::fs::renameat(from, old, to, new),
+            Ok(_) => Err(Errno::EXIST),
+            Err(error) => Err(error),
+        },
         done => done,
     }
 }

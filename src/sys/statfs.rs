@@ -89,6 +89,55 @@ pub fn is_ordered(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
+/// Who answers what a name leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// The kernel's own file system, which sees every change at once.
+    Kernel,
+    /// The kernel's own file system, laid over folders that can be changed behind its back.
+    Layered,
+    /// A program, another machine, or something that is not known.
+    Others,
+}
+
+/// File systems of the kernel on disks or in memory that have links: nothing changes in them that the kernel did not
+/// do itself. (Of FAT and exFAT it is found out that they have none, as it is of a program's.)
+const OWN: &[u64] = &[
+    0xef53,      // ext4, ext3, ext2
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+    0xf2f5_2010, // f2fs
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0xca45_1a4e, // bcachefs
+    0x2fc1_2fc1, // zfs
+    0x3153_464a, // jfs
+    0x3434,      // nilfs2
+    0x5265_4973, // reiserfs
+    0x7366_746e, // ntfs3
+    0x482b,      // hfsplus
+    0x1501_3346, // udf
+    0x9660,      // iso9660
+    0x2405_1905, // ubifs
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // erofs
+];
+
+/// Who answers for the file system of this file.
+pub fn answers(file: impl AsFd) -> Answers {
+    match magic(file) {
+        Some(0x794c_7630) => Answers::Layered, // overlay
+        Some(magic) if OWN.contains(&magic) => Answers::Kernel,
+        _ => Answers::Others,
+    }
+}
+
+/// True if a file there may get another inode number while nothing about it changes: a daemon or a server numbers
+/// files anew when the kernel has forgotten them.
+pub fn may_renumber(file: impl AsFd) -> bool {
+    answers(file) == Answers::Others
+}
+
 /// Names of file systems that people meet; numbers as above.
 const NAMES: &[(u64, &str)] = &[
     (0xef53, "ext4"),

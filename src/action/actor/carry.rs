@@ -6,8 +6,9 @@ use super::ahead::{self, Check, Checked, Proof};
 use super::{Actor, BATCH, Group, Numbered, Sketched};
 use crate::action::access::Rights;
 use crate::action::act::Act;
-use crate::action::check::Pair;
+use crate::action::check::{Opened, Pair, Times};
 use crate::action::folder_entry::{self, Place};
+use crate::action::ground::{Footing, Spot};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
 use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
@@ -175,6 +176,8 @@ impl Actor {
                 settings: &self.settings,
                 progress: &self.progress,
                 made: &made,
+                to_prove: self.grounds.between(spot(&pair.keeper), spot(&pair.victim))
+                    != Footing::Firm,
             })
             .collect();
         let mut fates = together::perform(&acts, now);
@@ -229,9 +232,9 @@ impl Actor {
         self.kept.insert(pair.keeper.identity());
         for file in [&pair.keeper, &pair.victim] {
             if let Ok(now) = stat::fresh_descriptor(&file.file)
-                && now.ctime_ns != file.stat.ctime_ns
+                && Times::of(&now) != Times::of(&file.stat)
             {
-                Arc::make_mut(&mut self.ours).insert(file.identity(), now.ctime_ns);
+                Arc::make_mut(&mut self.ours).insert(file.identity(), Times::of(&now));
             }
         }
     }
@@ -244,6 +247,14 @@ impl Actor {
             expected: pair.victim.expected(),
         };
         self.stand_ins.insert(pair.keeper.identity(), stand_in);
+    }
+}
+
+/// What a file's footing depends on.
+pub(super) fn spot(file: &Opened) -> Spot {
+    Spot {
+        dev: file.stat.dev,
+        mount: file.stat.mount,
     }
 }
 

@@ -3,13 +3,15 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use super::carry::spot;
 use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, Ours};
 use crate::action::folder_entry::Identity;
+use crate::action::ground::{Footing, relies_on_keeper};
 use crate::action::record::{Intent, Metadata, Raw};
-use crate::action::step::{ActionKind, Skip, Step, Target, Unfit};
+use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
 use crate::action::trouble::{Trouble, failed};
 use crate::action::{further_name, metadata, swap, together};
 
@@ -23,11 +25,17 @@ pub struct Unsettled {
 /// The files of a step, as they are before anything else is decided.
 struct Found {
     victim: Opened,
-    keeper: Opened,
-    /// The one that was found fit to stay: the step's own or an alternate.
-    kept: Target,
+    keeper: Kept,
     /// The victim's.
     metadata: rustix::io::Result<Metadata>,
+}
+
+/// A file that was found fit to stay.
+struct Kept {
+    file: Opened,
+    target: Target,
+    /// Its place among the step's keeper and the alternates.
+    place: usize,
 }
 
 /// What it takes to find the files of a step.
@@ -38,35 +46,54 @@ struct Finder {
 
 impl Finder {
     fn files(&self, step: &Step) -> Result<Found, Skip> {
-        let victim = Opened::open(&step.victim, Bound::Strict, &self.ours).map_err(Skip::Victim)?;
+        let victim = self
+            .open(&step.victim, Bound::Strict)
+            .map_err(Skip::Victim)?;
         victim.changeable().map_err(Skip::Victim)?;
         if step.action != ActionKind::Reflink {
             victim.replaceable().map_err(Skip::Victim)?;
         }
-        let (keeper, kept) = self.keeper(step)?;
+        let keeper = self.keeper(step, 0)?;
         let metadata = metadata::of(&victim);
         Ok(Found {
             victim,
             keeper,
-            kept,
             metadata,
         })
     }
 
-    /// The first file of those that stay which is what it was.
-    fn keeper(&self, step: &Step) -> Result<(Opened, Target), Skip> {
+    /// The first file of those that stay, from this place on, which is what it was.
+    fn keeper(&self, step: &Step, from: usize) -> Result<Kept, Skip> {
         let bound = match self.trust_hash && step.action != ActionKind::Reflink {
             true => Bound::Strict,
             false => Bound::BytesAreCompared,
         };
+        let targets = std::iter::once(&step.keeper).chain(&step.alternates);
         let mut first = None;
-        for target in std::iter::once(&step.keeper).chain(&step.alternates) {
-            match Opened::open(target, bound, &self.ours) {
-                Ok(keeper) => return Ok((keeper, target.clone())),
+        for (place, target) in targets.enumerate().skip(from) {
+            match self.open(target, bound) {
+                Ok(file) => {
+                    let target = target.clone();
+                    return Ok(Kept {
+                        file,
+                        target,
+                        place,
+                    });
+                }
                 Err(unfit) => first.get_or_insert(unfit),
             };
         }
         Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
+    }
+
+    /// Where no bytes will be compared, the file must have the inode number that is expected.
+    fn open(&self, target: &Target, bound: Bound) -> Result<Opened, Unfit> {
+        let file = Opened::open(target, bound, &self.ours)?;
+        let number = target.expected.ino;
+        match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
+            true => Err(Unfit::Changed(Change::Identity)),
+            false => Ok(file),
+        }
     }
 }
 
@@ -77,10 +104,7 @@ impl Actor {
         groups: Vec<Vec<Numbered>>,
         unsettled: &mut Vec<Unsettled>,
     ) -> Vec<Group> {
-        let finder = Finder {
-            ours: Arc::clone(&self.ours),
-            trust_hash: self.settings.trust_hash,
-        };
+        let finder = self.finder();
         let find = |group: &Vec<Numbered>| -> Vec<_> {
             group.iter().map(|of| finder.files(&of.step)).collect()
         };
@@ -93,6 +117,13 @@ impl Actor {
         with_steps
             .map(|(group, sketched)| group.into_iter().zip(sketched).collect())
             .collect()
+    }
+
+    fn finder(&self) -> Finder {
+        Finder {
+            ours: Arc::clone(&self.ours),
+            trust_hash: self.settings.trust_hash,
+        }
     }
 
     /// Looks at steps that belong together: if one cannot be done, none is.
@@ -134,7 +165,9 @@ impl Actor {
         unsettled: &mut Vec<Unsettled>,
     ) -> Result<Sketched, Trouble> {
         let (victim, metadata) = (found.victim, found.metadata);
-        let (keeper, target) = self.stand_in(found.keeper, found.kept);
+        self.grounds.of(victim.stat.dev, &victim.file);
+        let (keeper, target) = self.apart(step, found.keeper, &victim)?;
+        let (keeper, target) = self.stand_in(keeper, target);
         let is_further = keeper.identity() == victim.identity();
         if is_further && self.settings.further_names && further_name::may_go(step.action) {
             further_name::is_another(&keeper, &victim)?;
@@ -251,6 +284,44 @@ impl Actor {
             destination: prepared.destination.map(Raw),
             trash_info: prepared.trash_info.map(Raw),
             link_text: prepared.link_text.map(Raw),
+        }
+    }
+
+    /// The first file of those that stay, from this one on, that is provably not the victim, where that matters.
+    fn apart(
+        &mut self,
+        step: &Step,
+        mut kept: Kept,
+        victim: &Opened,
+    ) -> Result<(Opened, Target), Skip> {
+        let mut first = None;
+        loop {
+            match self.stands_apart(step.action, &kept.file, victim) {
+                Ok(()) => return Ok((kept.file, kept.target)),
+                Err(skip) => first.get_or_insert(skip),
+            };
+            match self.finder().keeper(step, kept.place + 1) {
+                Ok(next) => kept = next,
+                Err(skip) => return Err(first.unwrap_or(skip)),
+            }
+        }
+    }
+
+    /// Makes sure that it can be proven that the two are two files, where that matters.
+    fn stands_apart(
+        &mut self,
+        action: ActionKind,
+        keeper: &Opened,
+        victim: &Opened,
+    ) -> Result<(), Skip> {
+        self.grounds.of(keeper.stat.dev, &keeper.file);
+        match self.grounds.between(spot(keeper), spot(victim)) {
+            Footing::Unprovable(kind)
+                if relies_on_keeper(action) && !self.settings.trust_mounts =>
+            {
+                Err(Skip::Unprovable(kind))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -68,8 +68,21 @@ fn what_is_known_must_be_as_it_was() {
         ..all
     };
     assert_eq!(strict(later), Some(Change::ChangeTime));
-    let ours = Ours::from([((1, 2), 50)]);
-    assert_eq!(change(later, Bound::Strict, &ours), None);
+    let left = |mtime_ns, ctime_ns| {
+        let times = Times { mtime_ns, ctime_ns };
+        Ours::from([((1, 2), times)])
+    };
+    assert_eq!(change(later, Bound::Strict, &left(40, 50)), None);
+    // Somebody wrote to it since.
+    let written = change(later, Bound::Strict, &left(39, 50));
+    assert_eq!(written, Some(Change::ChangeTime));
+    let cut = Expected {
+        mtime_ns: Some(44),
+        ..later
+    };
+    assert_eq!(change(cut, Bound::Strict, &left(40, 50)), None);
+    let strict = change(cut, Bound::Strict, &none);
+    assert_eq!(strict, Some(Change::ModificationTime));
 }
 
 #[test]

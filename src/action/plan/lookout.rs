@@ -1,7 +1,7 @@
 //! Looks at what is really there under the names of a claim.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -16,8 +16,9 @@ use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::pulse::own;
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::open::CWD;
+use crate::sys::open::{self, CWD};
 use crate::sys::stat::Stat;
+use crate::sys::statfs;
 
 /// Folders whose real path is remembered; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
@@ -195,7 +196,9 @@ impl Lookout {
         let not_later = |time| self.origin.not_after_ns.is_none_or(|latest| time <= latest);
         let as_said = match facts {
             Some(facts) => {
-                (facts.dev, facts.ino, facts.mtime_ns) == (stat.dev, stat.ino, stat.mtime_ns)
+                let may_differ = || !self.strict && may_renumber(&name);
+                let is_numbered = || facts.ino == stat.ino || may_differ();
+                (facts.dev, facts.mtime_ns) == (stat.dev, stat.mtime_ns) && is_numbered()
             }
             None => not_later(stat.mtime_ns),
         };
@@ -206,6 +209,10 @@ impl Lookout {
             false => Err(Left::Changed),
         }
     }
+}
+
+fn may_renumber(path: &CStr) -> bool {
+    open::any_handle(CWD, path, false).is_ok_and(statfs::may_renumber)
 }
 
 fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {

@@ -1,0 +1,67 @@
+//! Proof that keeper and victim are two files, while the victim is set aside.
+//!
+//! A mount may answer from its memory that the keeper is still there. What lies in another folder survives whatever
+//! happens to the victim's name. So a name that nobody can remember must not show up in the keeper's folder, and the
+//! keeper must open and give its bytes once more.
+
+use rustix::io::Errno;
+
+use super::act::Act;
+use super::check::{Opened, gone, unreadable};
+use super::folder_entry;
+use super::step::{Change, Skip, Unfit};
+use crate::sys::open::{self, Manner};
+use crate::sys::{fadvise, pread, stat};
+
+/// What is read at both ends of a file.
+const BLOCK: u64 = 4096;
+
+/// Looks for the keeper while the victim has its temporary name.
+pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
+    act.pair.look_without_victim(act.intent.action)?;
+    if !act.to_prove {
+        return Ok(());
+    }
+    name_is_elsewhere(act)?;
+    keeper_reads(act)
+}
+
+/// Makes sure that the victim's temporary name does not show up beside the keeper.
+fn name_is_elsewhere(act: &Act<'_>) -> Result<(), Skip> {
+    let folder = folder_entry::parent;
+    if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {
+        return Ok(());
+    }
+    match stat::fresh_entry(&act.pair.keeper.place.folder, act.temporary) {
+        Err(Errno::NOENT) => Ok(()),
+        Ok(_) => Err(Skip::OneFolder),
+        Err(error) => Err(Skip::Keeper(unreadable(error))),
+    }
+}
+
+/// Opens the keeper by its name anew, and reads its first and its last bytes past what the kernel has in memory.
+pub fn keeper_reads(act: &Act<'_>) -> Result<(), Skip> {
+    read_anew(&act.pair.keeper).map_err(Skip::SeemOne)
+}
+
+fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let opened = open::file(&keeper.place.folder, &keeper.place.name, manner).map_err(gone)?;
+    let now = stat::fresh_descriptor(&opened).map_err(unreadable)?;
+    if (now.dev, now.ino) != keeper.identity() {
+        return Err(Unfit::Changed(Change::Identity));
+    }
+    let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
+    let mut bytes = [0; BLOCK as usize];
+    for offset in [0, last] {
+        fadvise::advise(&opened, offset, BLOCK, fadvise::Advice::DontNeed);
+        let length = pread::full(&opened, &mut bytes, offset).map_err(unreadable)?;
+        if length as u64 != (keeper.stat.size - offset).min(BLOCK) {
+            return Err(Unfit::Changed(Change::Size));
+        }
+    }
+    Ok(())
+}
