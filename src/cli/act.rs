@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use seekless::action::plan::Plan;
+use seekless::action::plan::{Look, Plan};
 use seekless::action::{self, ActionKind};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
@@ -170,6 +170,16 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Err(error) => return refuse(&voice, &error),
         };
     }
+    let look = Look {
+        by_trying: acts,
+        for_script: run.use_of_plan == Use::Script,
+        trust_mounts: run.acting.trust_mounts,
+        absolute_links: run.acting.absolute_links,
+    };
+    plan = match plan.survey(look) {
+        Ok(plan) => plan,
+        Err(error) => return refuse(&voice, &format!("cannot keep the plan: {error}")),
+    };
     // Where nobody is told, nobody asks.
     let any_links = any_links && (run.talk.summary || is_written);
     if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &voice) {

@@ -143,6 +143,14 @@ pub struct WayArgs {
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,
 
+    /// Act also where nothing proves that two mounts do not show one and the same file
+    ///
+    /// Some programs answer from their memory which files there are (rclone, and every FUSE program that seekless does
+    /// not know). If such a mount shows the folder of the other file, the kept file could be the removed one. Without
+    /// this option remove, hardlink and symlink leave such files alone.
+    #[arg(long, help_heading = "How it is done")]
+    pub trust_mounts: bool,
+
     /// Do not compare bytes right before acting; believe the digests
     ///
     /// Then files must not have changed in any way since they were found.

@@ -34,6 +34,13 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             count(totals.other_owner),
         ));
     }
+    lines.extend(plan.unproven().map(|(names, kind)| {
+        format!(
+            "For {} of them nothing proves that the kept file is another one: {kind} may answer from its memory which \
+             files there are.",
+            count(names),
+        )
+    }));
     lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));

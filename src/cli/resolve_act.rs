@@ -158,6 +158,7 @@ pub fn resolve(
         }),
         acting: action::Settings {
             trust_hash: args.way.trust_hash,
+            trust_mounts: args.way.trust_mounts,
             destination: to.as_ref().map(bytes),
             home_trash: home_trash.as_ref().map(bytes),
             ..special.acting

@@ -23,10 +23,12 @@ mod set;
 mod sidecars;
 mod spool;
 mod steps;
+mod survey;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
+use super::ground::Grounds;
 use super::{ActionKind, Common, Step};
 use crate::pulse::own;
 use lookout::Lookout;
@@ -34,6 +36,7 @@ use reach::Reach;
 use sidecars::Companions;
 use spool::Spool;
 use steps::acted_names;
+use survey::Survey;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
@@ -42,6 +45,7 @@ pub use ranking::Ranking;
 pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 pub use sidecars::Parted;
 pub use steps::steps;
+pub use survey::Look;
 
 /// What becomes of files that belong together by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +94,7 @@ pub struct Planner {
     settings: Settings,
     lookout: Lookout,
     reach: Reach,
+    grounds: Grounds,
     spool: Spool,
 }
 
@@ -102,6 +107,7 @@ impl Planner {
         Self {
             lookout: Lookout::new(origin, bounds, settings.strict),
             reach: Reach::default(),
+            grounds: Grounds::default(),
             settings,
             spool: Spool::new(),
         }
@@ -139,6 +145,9 @@ impl Planner {
             self.reach.look(&mut set);
         }
         self.settings.decide(&mut set, &Choice::ByRule);
+        for file in &set.files {
+            self.grounds.note(file.dev, &file.names[0].path);
+        }
         self.spool.push(&set)
     }
 
@@ -146,6 +155,8 @@ impl Planner {
     pub fn finish(self) -> io::Result<Plan> {
         Plan {
             settings: self.settings,
+            grounds: self.grounds,
+            unproven: None,
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),
@@ -263,6 +274,8 @@ const PARTED_NAMED: usize = 1000;
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
+    grounds: Grounds,
+    unproven: Option<(u64, String)>,
     spool: Spool,
     companions: Companions,
     parted: Vec<Parted>,
@@ -330,6 +343,32 @@ impl Plan {
         }
         self.spool = decided;
         Ok(self.summed_up()?)
+    }
+
+    /// Leaves alone what its file systems cannot do, and what may be the kept file itself, seen through another mount.
+    pub fn survey(mut self, look: Look) -> io::Result<Self> {
+        if self.grounds.are_all_kernels() {
+            return Ok(self);
+        }
+        let (action, destination) = (self.action(), self.settings.destination);
+        let mut survey = Survey::new(action, look, &mut self.grounds);
+        let mut surveyed = Spool::new();
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            survey.set(&mut set);
+            estimate::estimate(&mut set, action, destination);
+            surveyed.push(&set)?;
+        }
+        self.unproven = survey.unproven;
+        self.spool = surveyed;
+        self.summed_up()
+    }
+
+    /// Names that are acted on although nothing proves that the kept file is another one, and the type of file
+    /// system that is the reason.
+    pub fn unproven(&self) -> Option<(u64, &str)> {
+        let (names, kind) = self.unproven.as_ref()?;
+        Some((*names, kind))
     }
 
     /// Looks for companions, then adds everything up.

@@ -142,6 +142,18 @@ pub enum Left {
     SameName,
     /// No other file of the set may stand for it: this differs.
     Apart(Apart),
+    /// Its folder is the kept file's, seen through another mount.
+    OneFolder,
+    /// Nothing proves that the kept file is another one, on a file system of this type.
+    Unprovable(String),
+    /// The kept file may be the same one, and a script cannot find that out.
+    NotForScript,
+    /// Its file system has no hard links.
+    NoHardLinks,
+    /// A hard link is shown with another inode number.
+    LinkLooksLikeCopy,
+    /// No symbolic link to the kept file can be made there.
+    NoSymlinks,
 }
 
 impl Left {
@@ -178,6 +190,26 @@ impl Left {
             Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
             Self::Apart(apart) => {
                 return format!("{apart} the files it equals (--across-owners includes it)");
+            }
+            Self::Unprovable(kind) => {
+                return format!(
+                    "may be the kept file itself, seen through another mount: {kind} may answer from its memory which files there are (--trash and move can be undone; --trust-mounts acts all the same)"
+                );
+            }
+            Self::OneFolder => {
+                "and the kept name seem to lead to one file: both folders are one, seen through two mounts"
+            }
+            Self::NotForScript => {
+                "may be the kept file itself, seen through another mount, which a script does not find out (without --script it is found out; --trust-mounts writes it all the same)"
+            }
+            Self::NoHardLinks => {
+                "is on a file system that has no hard links: use symlink, or remove"
+            }
+            Self::LinkLooksLikeCopy => {
+                "is on a mount that shows a hard link with another inode number, like a copy: use symlink, or remove"
+            }
+            Self::NoSymlinks => {
+                "is where no symbolic link to the kept file can be made: use remove, or move"
             }
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
