@@ -282,7 +282,10 @@ fn written_out(
     dirs: &DirTable,
     volumes: &Volumes,
 ) -> DuplicateSet {
-    let ambiguous = ambiguous(&draft.files, catalog, dirs);
+    let mut ambiguous = ambiguous(&draft.files, catalog, dirs);
+    if draft.files.len() > 1 && volumes.any_may_show_others() {
+        ambiguous.extend(shown_twice(&draft.files, catalog, volumes));
+    }
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
         let best = order::best_name(catalog, dirs, file);
@@ -317,6 +320,33 @@ fn written_out(
         replicas: draft.replicas,
         reclaimable: draft.reclaimable,
     }
+}
+
+/// The files that may be one with another file of their set, which a mount of a program or of another machine shows.
+///
+/// Such a mount gives a file other numbers, but leaves it its modification time, at least to the second.
+fn shown_twice(
+    files: &[FileIndex],
+    catalog: &Catalog,
+    volumes: &Volumes,
+) -> impl Iterator<Item = FileIndex> {
+    let mut by_time: HashMap<i64, Vec<FileIndex>> = HashMap::new();
+    for &file in files {
+        let seconds = catalog.fingerprint(file).mtime_ns.div_euclid(1_000_000_000);
+        by_time.entry(seconds).or_default().push(file);
+    }
+    by_time.into_values().flat_map(|alike| {
+        let mut numbers: Vec<u16> = alike.iter().map(|&file| catalog.volume(file)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let is_shown = |file| {
+            let own = catalog.volume(file);
+            let mut others = numbers.iter().filter(|&&number| number != own);
+            others.any(|&other| volumes.may_show_others(own) || volumes.may_show_others(other))
+        };
+        let shown = alike.iter().copied().filter(|&file| is_shown(file));
+        shown.collect::<Vec<_>>()
+    })
 }
 
 /// The files of which nobody can tell whether they are one with another file of their set.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Atlas, Class, Cost, Order, Policy, Volume, VolumeId};
+use crate::device::{Atlas, Class, Cost, Kind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
@@ -21,6 +21,8 @@ pub struct Volumes {
     spaces: Vec<Option<u16>>,
     /// By the catalog's volume number: long reads from it may go past the page cache.
     past_cache: Vec<bool>,
+    /// By the catalog's volume number: its files may be those of another volume.
+    show_others: Vec<bool>,
     placed: HashMap<VolumeId, usize>,
     /// What seeks cost, by place in the scheduler.
     costs: Vec<Option<Cost>>,
@@ -54,6 +56,7 @@ impl Volumes {
             by_number: Vec::new(),
             spaces: Vec::new(),
             past_cache: Vec::new(),
+            show_others: Vec::new(),
             placed: HashMap::new(),
             costs: Vec::new(),
             disks: Vec::new(),
@@ -85,6 +88,8 @@ impl Volumes {
         let shares = self.shared_blocks && shares_blocks(volume, path);
         self.past_cache
             .push(self.uses_past_cache && volume.may_go_past_cache());
+        self.show_others
+            .push(Kind::of(&volume.filesystem).may_show_others());
         let names: Vec<&str> = volume
             .leaves
             .iter()
@@ -176,6 +181,16 @@ impl Volumes {
     /// What is known of the catalog's volume of this number.
     pub fn volume(&self, number: u16) -> &Volume {
         self.atlas.get(self.by_number[usize::from(number)].0)
+    }
+
+    /// True if the files of the catalog's volume of this number may be those of another one.
+    pub fn may_show_others(&self, number: u16) -> bool {
+        self.show_others[usize::from(number)]
+    }
+
+    /// True if one of the volumes may show files of another one.
+    pub fn any_may_show_others(&self) -> bool {
+        self.show_others.contains(&true)
     }
 
     /// The volumes in use with their places in the scheduler, each once.
