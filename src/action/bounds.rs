@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::device::{Inner, Mounts};
+use crate::file::as_listed;
 use crate::scan::{BadPattern, PathGlobs};
 
 /// A folder and everything below it, by its real path.
@@ -46,8 +47,9 @@ impl Below {
         Ok(Self::from_real(&real))
     }
 
-    /// Takes a path that is real already.
+    /// Takes a path that is real already, in any spelling that leads there.
     pub fn from_real(path: &Path) -> Self {
+        let path = as_listed(path);
         let bytes = path.as_os_str().as_bytes();
         Self {
             folder: bytes.strip_suffix(b"/").unwrap_or(bytes).to_vec(),

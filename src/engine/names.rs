@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirId, FileIndex, Fingerprint, FoundFile};
+use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, as_listed};
 use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
@@ -83,7 +83,8 @@ impl Run<'_> {
         let control = self.control;
         let _asking = control.asking(&to_path(path.clone()));
         if self.config.follow_links {
-            return std::fs::canonicalize(to_path(path)).ok();
+            let real = std::fs::canonicalize(to_path(path)).ok()?;
+            return Some(as_listed(&real));
         }
         let folder = match self.real_folders.get(&dir) {
             Some(folder) => folder.clone(),

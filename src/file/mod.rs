@@ -12,6 +12,7 @@ mod narrow;
 mod own_folder;
 mod places;
 mod route;
+mod spelling;
 pub mod trust;
 
 pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
@@ -23,3 +24,4 @@ pub use identity::{FolderId, Numbering, Sameness, Sighting};
 pub use own_folder::OwnFolder;
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};
+pub use spelling::{Spellings, as_listed};

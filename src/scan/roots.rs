@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirId, FolderId, FoundFile, Numbering};
+use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings};
 use crate::lock::locked;
 use crate::pulse::Pulse;
 use crate::sys::stat::Stat;
@@ -33,6 +33,7 @@ pub struct Roots {
     walk: Arc<Walk>,
     /// Folders of files that were named one by one.
     file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    spellings: Spellings,
     handed: Arc<Mutex<Handed>>,
 }
 
@@ -79,6 +80,7 @@ enum Seen {
     Folder(Folder),
     /// A file; what numbers are worth on its file system, if that was not known.
     File {
+        path: Vec<u8>,
         place: Place,
         file: FoundFile,
         numbering: Option<Numbering>,
@@ -120,13 +122,12 @@ impl Handed {
             Seen::Before => left_out.listed_before += 1,
             Seen::Folder(folder) => self.found.folders.push(folder),
             Seen::File {
+                path,
                 place,
                 file,
                 numbering,
             } => {
-                let path = given.path.as_os_str().as_bytes();
                 if file.via_link {
-                    let path = path.to_owned();
                     return self.found.linked.push(Linked { place, path, file });
                 }
                 let name = &path[path.len() - usize::from(file.name_len)..];
@@ -149,6 +150,7 @@ impl Roots {
         Self {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
+            spellings: Spellings::default(),
             handed: Arc::clone(handed),
         }
     }
@@ -182,6 +184,12 @@ impl Roots {
         if given.id.is_some_and(|id| id != (stat.dev, stat.ino)) {
             return Seen::Problem(ProblemKind::ReplacedRoot, None);
         }
+        // As a walk from elsewhere spells it. Some programs number a file anew for each spelling.
+        let spelled = &self.spellings.path(path)[..];
+        let (named, stat) = match path == spelled {
+            true => (named, stat),
+            false => metadata(spelled).unwrap_or((named, stat)),
+        };
         let is_folder = stat.kind == FileType::Directory;
         let is_link = named.kind == FileType::Symlink;
         if !is_folder && stat.kind != FileType::RegularFile {
@@ -192,20 +200,19 @@ impl Roots {
         }
         locked(&self.handed).add_device(stat.dev, given.number);
         let filter = &self.walk.filter;
-        let verdict = match (filter.root(path, is_folder), is_folder) {
+        let verdict = match (filter.root(spelled, is_folder), is_folder) {
             (Verdict::Keep, false) => filter.metadata(stat.size, stat.mtime_ns),
             (Verdict::Keep, true) if self.walk.max_depth == Some(0) => Verdict::Filtered,
             (verdict, _) => verdict,
         };
         match (verdict, is_folder) {
-            (Verdict::Keep, true) => self.folder(given, &stat),
-            (Verdict::Keep, false) => self.file(given, &stat, is_link),
+            (Verdict::Keep, true) => self.folder(given, spelled, &stat),
+            (Verdict::Keep, false) => self.file(given, spelled, &stat, is_link),
             _ => Seen::LeftOut(verdict),
         }
     }
 
-    fn folder(&self, given: &Given, stat: &Stat) -> Seen {
-        let path = given.path.as_os_str().as_bytes();
+    fn folder(&self, given: &Given, path: &[u8], stat: &Stat) -> Seen {
         let Ok(name) = CString::new(path) else {
             return Seen::Problem(ProblemKind::MissingRoot, None);
         };
@@ -230,8 +237,7 @@ impl Roots {
         }
     }
 
-    fn file(&mut self, given: &Given, stat: &Stat, is_link: bool) -> Seen {
-        let path = given.path.as_os_str().as_bytes();
+    fn file(&mut self, given: &Given, path: &[u8], stat: &Stat, is_link: bool) -> Seen {
         let cut = path.iter().rposition(|&b| b == b'/').map_or(0, |at| at + 1);
         let (folder, name) = path.split_at(cut);
         let mut file = found_file(stat, name);
@@ -249,6 +255,7 @@ impl Roots {
                 .and_then(|path| numbering_of_name(open::CWD, &path, true)),
         };
         Seen::File {
+            path: path.to_vec(),
             place,
             file,
             numbering,

@@ -1,9 +1,11 @@
 //! What somebody says about files: a report, or a run that just ended.
 
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
 use crate::pipeline::DuplicateSet;
 use crate::pulse::own;
@@ -101,11 +103,14 @@ impl Origin {
     pub fn with_roots<'a>(mut self, roots: impl IntoIterator<Item = &'a Path>) -> Self {
         let base = self.folder.clone().unwrap_or_default();
         let mut real = HashMap::new();
+        let mut spellings = Spellings::default();
         for (index, root) in (0..).zip(roots) {
             let root = base.join(root);
             own::ask_about(root.as_os_str().as_bytes());
             if let Ok(root) = root.canonicalize() {
-                real.entry(root).or_insert(index);
+                let root = spellings.path(root.as_os_str().as_bytes());
+                real.entry(PathBuf::from(OsString::from_vec(root)))
+                    .or_insert(index);
             }
         }
         own::rest();
@@ -117,7 +122,7 @@ impl Origin {
     /// there is no limit.
     #[must_use]
     pub fn within(mut self, limits: &[PathBuf]) -> Self {
-        self.limits = limits.to_vec();
+        self.limits = limits.iter().map(|limit| as_listed(limit)).collect();
         self
     }
 

@@ -1,0 +1,252 @@
+//! How a folder itself spells a name: some file systems (NTFS, FAT, exFAT, SMB, `chattr +F`) take names in any case.
+//!
+//! On such a file system one file has many paths. Paths are compared as bytes, so each path that a user or a report
+//! gave is first put into the spelling that the folders list.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::sys::{dirent, open, stat};
+
+/// Listed names that are kept in memory, in all folders together; a guess, about 100 MB.
+const NAMES: usize = 1 << 20;
+
+/// Folders that are remembered; a guess, since lists jump between folders.
+const FOLDERS: usize = 1 << 16;
+
+/// What was learnt about the spelling of names, folder by folder.
+#[derive(Debug, Default)]
+pub struct Spellings {
+    /// Folders as given, and as listed.
+    known: HashMap<Vec<u8>, Vec<u8>>,
+    /// By folder, as listed.
+    cases: HashMap<Vec<u8>, Case>,
+    /// Names in the listings.
+    names: usize,
+}
+
+/// What a folder makes of another case.
+#[derive(Debug)]
+enum Case {
+    /// It is another name.
+    Matters,
+    /// It may be the same name: these are listed, with their inode numbers, by their folded form.
+    Listed(HashMap<Vec<u8>, Vec<(Vec<u8>, u64)>>),
+}
+
+/// One path in the spelling that its folders list.
+#[must_use]
+pub fn as_listed(path: &Path) -> PathBuf {
+    let path = Spellings::default().path(path.as_os_str().as_bytes());
+    PathBuf::from(OsString::from_vec(path))
+}
+
+impl Spellings {
+    /// A path in the spelling that its folders list. What is not there stays as it is, and so do `.` and `..`.
+    ///
+    /// One call for each folder where case matters; one listing of each other folder.
+    pub fn path(&mut self, path: &[u8]) -> Vec<u8> {
+        let cut = path.iter().rposition(|&byte| byte == b'/');
+        let (folder, name) = path.split_at(cut.map_or(0, |slash| slash + 1));
+        let mut listed = match self.known.get(folder) {
+            Some(known) => known.clone(),
+            None => self.folder(folder),
+        };
+        let name = self.name(&listed, name);
+        listed.extend_from_slice(&name);
+        listed
+    }
+
+    /// The same for a folder whose path ends in a slash, or is empty.
+    fn folder(&mut self, folder: &[u8]) -> Vec<u8> {
+        let mut listed = Vec::with_capacity(folder.len());
+        for part in folder.split_inclusive(|&byte| byte == b'/') {
+            let part = part.strip_suffix(b"/").unwrap_or(part);
+            let name = self.name(&listed, part);
+            listed.extend_from_slice(&name);
+            listed.push(b'/');
+        }
+        if self.known.len() >= FOLDERS {
+            self.known.clear();
+        }
+        self.known.insert(folder.to_vec(), listed.clone());
+        listed
+    }
+
+    /// A name as this folder lists it; the folder's path ends in a slash, or is empty.
+    fn name(&mut self, folder: &[u8], name: &[u8]) -> Vec<u8> {
+        if matches!(name, b"" | b"." | b"..") {
+            return name.to_vec();
+        }
+        if !self.cases.contains_key(folder) {
+            let Some(case) = other_case(name).and_then(|other| look(folder, &other)) else {
+                return name.to_vec();
+            };
+            self.remember(folder, case);
+        }
+        match self.cases.get(folder) {
+            Some(Case::Listed(names)) => spelling(names, folder, name),
+            _ => name.to_vec(),
+        }
+    }
+
+    fn remember(&mut self, folder: &[u8], case: Case) {
+        if let Case::Listed(names) = &case {
+            self.names += names.len();
+        }
+        if self.names > NAMES || self.cases.len() >= FOLDERS {
+            self.cases.clear();
+            self.names = 0;
+        }
+        self.cases.insert(folder.to_vec(), case);
+    }
+}
+
+/// What the folder makes of case; `None` if it does not say. `other` is a name that is there, in another case.
+fn look(folder: &[u8], other: &[u8]) -> Option<Case> {
+    match stat::entry(open::CWD, &joined(folder, other)?) {
+        Err(Errno::NOENT) => return Some(Case::Matters),
+        other => other.ok()?,
+    };
+    let here = if folder.is_empty() { b"." } else { folder };
+    let opened = open::folder_following(open::CWD, &CString::new(here).ok()?).ok()?;
+    let mut names: HashMap<Vec<u8>, Vec<(Vec<u8>, u64)>> = HashMap::new();
+    let each = |name: &CStr, ino, _| {
+        let name = name.to_bytes();
+        names
+            .entry(folded(name))
+            .or_default()
+            .push((name.to_vec(), ino));
+        names.len() < NAMES
+    };
+    let mut buffer = dirent::Buffer::default();
+    let all = dirent::Entries::of(opened, &mut buffer).each(each).ok()?;
+    all.then_some(Case::Listed(names))
+}
+
+/// Of the listed names the one that this one means: itself, the only one in another case, or the only one with its
+/// inode number (a short name of FAT, another composition of letters).
+fn spelling(names: &HashMap<Vec<u8>, Vec<(Vec<u8>, u64)>>, folder: &[u8], name: &[u8]) -> Vec<u8> {
+    let alike = names.get(&folded(name)).map_or(&[][..], Vec::as_slice);
+    if alike.iter().any(|(listed, _)| listed == name) {
+        return name.to_vec();
+    }
+    let stat = joined(folder, name).and_then(|path| stat::entry(open::CWD, &path).ok());
+    let Some(stat) = stat else {
+        return name.to_vec();
+    };
+    if let [(listed, _)] = alike {
+        return listed.clone();
+    }
+    let mut same = names.values().flatten().filter(|(_, ino)| *ino == stat.ino);
+    match (same.next(), same.next()) {
+        (Some((listed, _)), None) => listed.clone(),
+        _ => name.to_vec(),
+    }
+}
+
+fn joined(folder: &[u8], name: &[u8]) -> Option<CString> {
+    CString::new([folder, name].concat()).ok()
+}
+
+/// What names that differ only in case have in common.
+fn folded(name: &[u8]) -> Vec<u8> {
+    match std::str::from_utf8(name) {
+        Ok(text) => text.to_lowercase().into_bytes(),
+        Err(_) => name.to_ascii_lowercase(),
+    }
+}
+
+/// The name with its first letter in the other case; `None` if it has no letter.
+fn other_case(name: &[u8]) -> Option<Vec<u8>> {
+    if let Some(at) = name.iter().position(u8::is_ascii_alphabetic) {
+        let mut other = name.to_vec();
+        other[at] ^= 0x20;
+        return Some(other);
+    }
+    let text = std::str::from_utf8(name).ok()?;
+    let others = [text.to_lowercase(), text.to_uppercase()];
+    let other = others.into_iter().find(|other| other != text);
+    other.map(String::into_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn names_have_another_case_if_they_have_letters() {
+        for (name, other) in [
+            ("photo.jpg", Some("Photo.jpg")),
+            ("2024-A", Some("2024-a")),
+            ("äö", Some("ÄÖ")),
+            ("Ä", Some("ä")),
+            ("2024", None),
+            ("日本", None),
+        ] {
+            let expected = other.map(|other| other.as_bytes().to_vec());
+            assert_eq!(other_case(name.as_bytes()), expected, "{name}");
+        }
+        assert_eq!(other_case(b"\xffa"), Some(b"\xffA".to_vec()));
+    }
+
+    #[test]
+    fn paths_stay_as_they_are_where_case_matters() {
+        let top = tempfile::tempdir().expect("a folder");
+        for name in ["Dir/x", "dir/x", "dir/X", "dir/y"] {
+            let path = top.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            fs::write(path, name).expect("written");
+        }
+        let mut spellings = Spellings::default();
+        for name in [
+            "Dir/x", "dir/x", "dir/X", "dir/y", "DIR/x", "dir/./Y", "Dir//", "dir/../z",
+        ] {
+            let path = [top.path().as_os_str().as_bytes(), b"/", name.as_bytes()].concat();
+            assert_eq!(spellings.path(&path), path, "{name}");
+        }
+        assert_eq!(spellings.path(b"/"), b"/");
+        assert_eq!(spellings.path(b""), b"");
+        assert_eq!(spellings.path(b"Src/lib.rs"), b"Src/lib.rs");
+    }
+
+    #[test]
+    fn a_listing_says_which_name_is_meant() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = [top.path().as_os_str().as_bytes(), b"/"].concat();
+        for name in ["PHOTOS~1", "ONE", "two", "Two", "TWO"] {
+            fs::write(top.path().join(name), "x").expect("written");
+        }
+        let ino = stat::entry(open::CWD, &joined(&folder, b"PHOTOS~1").expect("a path"));
+        let ino = ino.expect("there").ino;
+        let mut names: HashMap<Vec<u8>, Vec<(Vec<u8>, u64)>> = HashMap::new();
+        for (name, ino) in [
+            ("Photos and films", ino),
+            ("One", 1),
+            ("two", 2),
+            ("Two", 3),
+        ] {
+            let name = name.as_bytes().to_vec();
+            names.entry(folded(&name)).or_default().push((name, ino));
+        }
+        for (name, expected) in [
+            ("ONE", "One"),
+            ("two", "two"),
+            ("Two", "Two"),
+            ("TWO", "TWO"),
+            ("PHOTOS~1", "Photos and films"),
+            ("missing", "missing"),
+            // Where case matters after all, what is not there is no other name.
+            ("oNE", "oNE"),
+        ] {
+            let said = spelling(&names, &folder, name.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&said), expected, "{name}");
+        }
+    }
+}
