@@ -10,8 +10,8 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
-use super::fault;
 use super::stat::Stat;
+use super::{fault, open, statfs};
 
 /// A time as the kernel has it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,14 +133,46 @@ const LARGEST: usize = 64 << 10;
 /// Bytes that are asked for at first. Most files have no attributes, and the kernel allocates as much as is asked for.
 const USUAL: usize = 1 << 10;
 
+/// True if modes here are not stored but made up by the mount, so that they say nothing about who made what: a
+/// permission that is taken from the folder stays. If it goes, it is given back.
+pub fn modes_are_made_up(folder: impl AsFd) -> Result<bool> {
+    if !statfs::may_make_up_modes(&folder) {
+        return Ok(false);
+    }
+    let folder = open::folder(folder, c".")?;
+    let before = get(&folder)?.mode;
+    // The last of the permissions, which is the one of most people.
+    match set_mode(&folder, before & before.wrapping_sub(1)) {
+        // Nobody else may change a mode that is stored.
+        Err(Errno::PERM | Errno::ACCESS | Errno::ROFS) => return Ok(false),
+        // A mode that cannot be set is not stored.
+        Err(_) => return Ok(true),
+        Ok(()) => {}
+    }
+    let is_made_up = get(&folder)?.mode == before;
+    if !is_made_up {
+        set_mode(&folder, before)?;
+    }
+    Ok(is_made_up)
+}
+
 /// All extended attributes that this process may see, ACLs among them; none where there are none
 /// to have.
 pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     fault::point()?;
-    all(
+    let all = all(
         |names| rustix::fs::flistxattr(&fd, spare_capacity(names)),
         |name, value| rustix::fs::fgetxattr(&fd, name, spare_capacity(value)),
-    )
+    );
+    match all {
+        Err(error) if has_none(&fd, error) => Ok(Vec::new()),
+        all => all,
+    }
+}
+
+/// True if an error means that the file system has no extended attributes. Some programs (rclone) say EIO.
+fn has_none(fd: impl AsFd, error: Errno) -> bool {
+    matches!(error, Errno::NOTSUP | Errno::NOSYS) || error == Errno::IO && statfs::is_fuse(fd)
 }
 
 /// The same, of the file that a path leads to; a symbolic link at its end is not followed.
@@ -199,14 +231,18 @@ pub fn has_acl(fd: impl AsFd) -> bool {
 /// Sets one extended attribute.
 pub fn set_extended(fd: impl AsFd, name: &CStr, value: &[u8]) -> Result<()> {
     fault::point()?;
-    rustix::fs::fsetxattr(fd, name, value, XattrFlags::empty())
+    match rustix::fs::fsetxattr(&fd, name, value, XattrFlags::empty()) {
+        Err(error) if has_none(&fd, error) => Err(Errno::NOTSUP),
+        set => set,
+    }
 }
 
 /// Takes one extended attribute away; one that is not there is as good.
 pub fn remove_extended(fd: impl AsFd, name: &CStr) -> Result<()> {
     fault::point()?;
-    match rustix::fs::fremovexattr(fd, name) {
-        Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+    match rustix::fs::fremovexattr(&fd, name) {
+        Err(Errno::NODATA) => Ok(()),
+        Err(error) if has_none(&fd, error) => Ok(()),
         removed => removed,
     }
 }

@@ -44,6 +44,46 @@ pub fn is_pseudo(folder: impl AsFd) -> bool {
     magic(folder).is_some_and(|magic| PSEUDO.contains(&magic))
 }
 
+const FUSE: u64 = 0x6573_5546;
+
+/// File systems that are not asked on this machine's disks: a server, or a program that may ask one.
+const ANSWERED: &[u64] = &[
+    FUSE,
+    0x6969,      // nfs
+    0xff53_4d42, // cifs
+    0xfe53_4d42, // smb2 and smb3
+    0x0102_1997, // 9p
+    0x00c3_6400, // ceph
+    0x5346_414f, // afs
+    0x6b41_4653, // afs of the kernel
+];
+
+/// True where a program or a server answers for the files; false where the kernel does not say.
+pub fn is_answered(file: impl AsFd) -> bool {
+    magic(file).is_some_and(|magic| ANSWERED.contains(&magic))
+}
+
+/// True where a program answers for the files.
+pub fn is_fuse(file: impl AsFd) -> bool {
+    magic(file) == Some(FUSE)
+}
+
+/// File systems that store no owners and modes, or not always: a mount option (`uid=`, `umask=`) says what is shown.
+const MAY_MAKE_UP_MODES: &[u64] = &[
+    FUSE,        // ntfs-3g, exfat-fuse, fusefat, rclone
+    0x4d44,      // vfat
+    0x2011_bab0, // exfat
+    0x5346_544e, // ntfs
+    0x7366_746e, // ntfs3
+    0xff53_4d42, // cifs
+    0xfe53_4d42, // smb2 and smb3
+];
+
+/// True where owners and modes may be made up by the mount; false where the kernel does not say.
+pub fn may_make_up_modes(file: impl AsFd) -> bool {
+    magic(file).is_some_and(|magic| MAY_MAKE_UP_MODES.contains(&magic))
+}
+
 /// True on `/proc`, whose links lead to what is open and not to what they say.
 pub fn is_proc(file: impl AsFd) -> bool {
     magic(file) == Some(0x9fa0)
