@@ -13,13 +13,13 @@ use rustix::io::Errno;
 
 use super::access::Common;
 use super::check::Ours;
-use super::folder_entry::Identity;
+use super::folder_entry::{self, Identity};
 use super::ground::Grounds;
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
 use super::settled::Settled;
 use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
-use super::trouble::{Trouble, failure};
+use super::trouble::{self, Trouble, failure};
 use crate::file::trust;
 use crate::sys::sync::Wait;
 use crate::sys::{fault, rlimit};
@@ -277,6 +277,10 @@ impl Actor {
 
     fn end(&mut self, of: Numbered, outcome: Outcome, folder: Option<Vec<u8>>) {
         (self.on_end)(&of.step);
+        let files = [&of.step.victim, &of.step.keeper].into_iter();
+        let above = files.filter_map(|file| Some(folder_entry::split(&file.path)?.0));
+        let outcome =
+            trouble::explained(outcome, above.chain(self.settings.destination.as_deref()));
         self.ended.push_back(Ended {
             of,
             outcome,

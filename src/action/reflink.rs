@@ -85,7 +85,13 @@ fn refusal(victim: &Opened, error: Errno) -> Trouble {
         return Trouble::Failed(Failure {
             doing: format!("share blocks: not supported on {kind} here"),
             cause: error.into(),
-            hint: Some("btrfs, xfs and bcachefs can; elsewhere use hardlink, or remove"),
+            hint: Some(match kind {
+                "vfat" | "exfat" => "btrfs, xfs and bcachefs can; here use remove",
+                "fuse" => {
+                    "btrfs, xfs and bcachefs can; here use hardlink if this mount has hard links, else remove"
+                }
+                _ => "btrfs, xfs and bcachefs can; elsewhere use hardlink, or remove",
+            }),
         });
     }
     failed("share blocks with the kept file")(error)

@@ -5,6 +5,7 @@ use std::fmt;
 use rustix::io::Errno;
 
 use super::step::{Failure, Outcome, Skip};
+use crate::sys::{parent, statfs};
 
 /// How a step ends that is not done.
 #[derive(Debug)]
@@ -65,6 +66,34 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     }
 }
 
+/// Where a program or a server answers for one of these folders, an error of input or output says nothing about a disk.
+pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
+    // A folder that was to be made is gone again.
+    let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
+    let is_answered = |folder: &'a [u8]| {
+        let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
+        let opened = folders
+            .map(parent::open)
+            .find(|opened| !matches!(opened, Err(Errno::NOENT)));
+        opened.is_some_and(|folder| folder.is_ok_and(statfs::is_answered))
+    };
+    match outcome {
+        Outcome::Failed(failure)
+            if Errno::from_io_error(&failure.cause) == Some(Errno::IO)
+                && folders.into_iter().any(is_answered) =>
+        {
+            Outcome::Failed(Failure {
+                hint: Some(NO_ANSWER),
+                ..failure
+            })
+        }
+        outcome => outcome,
+    }
+}
+
+const NO_ANSWER: &str =
+    "the program or server behind this mount failed: see its log, or act where the files lie";
+
 /// The same, with a way out that depends on what was tried.
 pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> Trouble {
     Trouble::Failed(Failure {
@@ -96,4 +125,32 @@ const HINTS: &[(Errno, &str)] = &[
         "something is mounted on it: unmount that first",
     ),
     (Errno::NAMETOOLONG, "choose a folder with a shorter path"),
+    (
+        Errno::NOSYS,
+        "this mount cannot do that: use another action, or act where the files are stored",
+    ),
+    (
+        Errno::OPNOTSUPP,
+        "this file system cannot do that: use another action",
+    ),
+    (
+        Errno::RANGE,
+        "an extended attribute is longer than can be read or written here: getfattr -d shows them",
+    ),
+    (
+        Errno::FBIG,
+        "the file is larger than that file system takes (FAT: 4 GiB): choose another disk",
+    ),
+    (
+        Errno::STALE,
+        "its server or program does not know the file any more: search again, or mount it again",
+    ),
+    (
+        Errno::NOTCONN,
+        "the program behind this mount has ended: unmount it and mount it again",
+    ),
+    (
+        Errno::TIMEDOUT,
+        "its server did not answer in time: try again when it does",
+    ),
 ];

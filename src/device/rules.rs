@@ -54,7 +54,7 @@ pub const RULES: &[Rule] = &[
         name: "network",
         matches: |facts| facts.any_of(LeafKind::Server),
         class: Class::Network,
-        why: "another machine answers: each question costs a round trip, so several are asked at once",
+        why: "a server answers: each question costs a round trip, so several are asked at once",
     },
     Rule {
         name: "fuse",

@@ -8,14 +8,22 @@ use std::thread;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-use super::{fault, open};
+use super::{fault, open, statfs};
 use crate::pulse::own;
 
 /// A file's bytes and metadata.
 pub fn file(fd: impl AsFd) -> Result<()> {
     open::ask_about(&fd);
     fault::point()?;
-    rustix::fs::fsync(fd)
+    whole(fd)
+}
+
+/// A file system that cannot be written to (squashfs) has nothing to wait for.
+fn whole(fd: impl AsFd) -> Result<()> {
+    match rustix::fs::fsync(&fd) {
+        Err(Errno::INVAL | Errno::ROFS) if statfs::is_read_only(&fd) => Ok(()),
+        done => done,
+    }
 }
 
 /// The names in a folder that was opened as a starting point only.
@@ -57,7 +65,7 @@ impl Wait<'_> {
         match self {
             Self::File(fd) => {
                 open::ask_about(fd);
-                rustix::fs::fsync(fd)
+                whole(fd)
             }
             Self::Folder(fd) => {
                 open::ask_about(fd);
