@@ -169,6 +169,7 @@ mod tests {
             digest: None,
             files: names.iter().map(file).collect(),
             left: Vec::new(),
+            shared: Default::default(),
         }
     }
 

@@ -1,6 +1,9 @@
 //! `seekless find`: a run from its arguments to its exit status.
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,6 +15,7 @@ use super::begin::begin;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
+use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
 use super::outlet::{self, NotWritten, Outlet};
@@ -80,6 +84,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         interrupted: false,
         patience: Patience::default(),
     };
+    let hidden = Mutex::new(HiddenLinks::default());
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
@@ -87,7 +92,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
             scope.spawn(|| flush_now_and_then(&outlet, &control, until_over));
         }
         watched(
-            || drive(run, ranking, &outlet, &control, &listener),
+            || drive(run, ranking, &outlet, &control, &listener, &hidden),
             &mut watch,
         )
     });
@@ -110,6 +115,8 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
             voice.line(&line);
         }
+        let hidden = hidden.into_inner().unwrap_or_else(PoisonError::into_inner);
+        hidden.lines().iter().for_each(|line| voice.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
             sweep::notice(&place, || trees::of_search(&run.config), voice);
@@ -128,6 +135,7 @@ fn drive(
     outlet: &Shared<Outlet>,
     control: &Control,
     listener: &Listener<'_>,
+    hidden: &Mutex<HiddenLinks>,
 ) -> Outcome {
     if tracing::enabled!(tracing::Level::INFO) {
         for text in engine::explain(&run.config) {
@@ -150,6 +158,14 @@ fn drive(
             }
             None => set,
         };
+        if set.members.len() > 1
+            && let Ok(mut hidden) = hidden.lock()
+        {
+            for member in &set.members {
+                let path = member.names.first().map_or(&[][..], Vec::as_slice);
+                hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));
+            }
+        }
         let written = lock(outlet)
             .as_mut()
             .map_or(Ok(()), |outlet| outlet.set(set));

@@ -19,6 +19,7 @@ mod find;
 mod find_args;
 mod from_report;
 mod gather;
+mod hidden_links;
 mod journal_place;
 mod listener;
 mod log;

@@ -1,11 +1,16 @@
 //! What a plan comes to, in a few lines for stderr, and the question whether it shall be done.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use seekless::action::plan::{Left, Plan, Totals};
 use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
 use super::dangling_text;
+use super::hidden_links::HiddenLinks;
 use super::progress_text::count;
 use super::summary::plural;
 
@@ -41,6 +46,12 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             count(names),
         )
     }));
+    lines.extend(shared_blocks(totals));
+    let mut hidden = HiddenLinks::default();
+    for (&device, path) in &totals.devices {
+        hidden.note(device, Path::new(OsStr::from_bytes(path)));
+    }
+    lines.extend(hidden.lines());
     lines.extend(without_reference(totals));
     lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
     lines.extend(companions(plan));
@@ -97,6 +108,23 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
         "sets left alone: no file of theirs lies below a --reference",
     );
     (sets > 0).then(|| format!("{} {what}.", count(sets)))
+}
+
+/// Says what snapshots and other files keep on the disk, as far as that can be known.
+fn shared_blocks(totals: &Totals) -> Vec<String> {
+    let held = (totals.held > 0).then(|| {
+        format!(
+            "{} more do not come free: other files or snapshots share these blocks.",
+            Bytes(totals.held),
+        )
+    });
+    let unless_shared = (totals.frees_unless_shared > 0).then(|| {
+        format!(
+            "{} of that come free only if no snapshot or other file shares these blocks, which cannot be known.",
+            Bytes(totals.frees_unless_shared),
+        )
+    });
+    unless_shared.into_iter().chain(held).collect()
 }
 
 fn companions(plan: &Plan) -> Vec<String> {

@@ -160,6 +160,26 @@ pub fn asks_for_new_names(fs_type: &str, source: &[u8]) -> bool {
     }
 }
 
+/// FUSE file systems that number names, not files: names of one file (hard links) look like files of their own.
+/// Each was seen to do so, or its protocol has no such numbers.
+const HIDES_LINKS: &[&str] = &[
+    "sshfs",
+    "rclone",
+    "unionfs",
+    "unionfs-fuse",
+    "squashfuse",
+    "squashfuse_ll",
+    "curlftpfs",
+    // Unless told otherwise (use_ino), which does not show.
+    "mergerfs",
+];
+
+/// True if files of this type of file system that look like two may be two names of one file.
+pub(super) fn hides_links(fs_type: &str) -> bool {
+    let program = fs_type.strip_prefix("fuse.");
+    program.is_some_and(|program| HIDES_LINKS.contains(&program))
+}
+
 impl Kind {
     /// The kind of a file system by its type, as mountinfo has it.
     pub fn of(fs_type: &str) -> Self {

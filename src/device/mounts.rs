@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::asks_for_new_names;
+use super::filesystem::{asks_for_new_names, hides_links};
 use super::mountinfo::MountTable;
 use super::number::DeviceNumber;
 
@@ -54,6 +54,13 @@ impl Mounts {
         let mount = self.0.visible().find(|mount| mount.device == device)?;
         let asks = asks_for_new_names(&mount.filesystem, mount.source.as_bytes());
         Some((&mount.filesystem, asks))
+    }
+
+    /// The mount point of what has this device number and lies at this path, if names of one file (hard links) may look
+    /// like files of their own there.
+    pub fn hiding_links(&self, device: u64, path: &Path) -> Option<PathBuf> {
+        let mount = self.0.find(DeviceNumber::of(device), path)?;
+        hides_links(&mount.filesystem).then(|| mount.mount_point.clone())
     }
 
     /// True if something is mounted right there.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use super::set::{Fate, PlannedFile, SetPlan};
+use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use crate::action::ActionKind;
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, CWD, Manner};
@@ -30,6 +30,7 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
             file.allocated = 0;
         }
     }
+    set.shared = Shared::default();
     let mut users: HashMap<u64, u32> = HashMap::new();
     let mut taken: HashSet<u64> = HashSet::new();
     for (file, extents) in set.files.iter().zip::<&Vec<Vec<Extent>>>(&shared) {
@@ -56,10 +57,20 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
         if stays_there {
             continue;
         }
-        let kept = extents.iter().filter(|extent| {
-            !taken.insert(extent.physical) || users.get(&extent.physical) == Some(&1)
-        });
-        let kept = kept.fold(0, |sum: u64, extent| sum.saturating_add(extent.length));
+        let mut kept: u64 = 0;
+        for extent in extents {
+            let is_first = taken.insert(extent.physical);
+            let is_only = users.get(&extent.physical) == Some(&1);
+            if !is_first || is_only {
+                kept = kept.saturating_add(extent.length);
+            }
+            let sum = match is_only {
+                _ if extent.inline || !is_first => continue,
+                true => &mut set.shared.held,
+                false => &mut set.shared.unless_shared,
+            };
+            *sum = sum.saturating_add(extent.length);
+        }
         *frees = file.allocated.saturating_sub(kept);
     }
 }

@@ -99,6 +99,7 @@ mod tests {
             digest: None,
             files: std::iter::once(kept).chain((0..5).map(|_| act())).collect(),
             left: Vec::new(),
+            shared: Default::default(),
         };
         divide_by(&mut set, |_| Some(65_000));
         let keepers: Vec<_> = set

@@ -14,6 +14,7 @@ use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
+use crate::file::Spellings;
 use crate::pulse::own;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
@@ -34,6 +35,8 @@ pub struct Lookout {
     pub strict: bool,
     /// A name's folder as listed, and its real path.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
+    /// How folders spell names that a report or a link spells otherwise.
+    spellings: Spellings,
     /// Files of earlier sets: 8 bytes each, whatever their names. Two files with one hash are
     /// taken for one, and the second is left alone.
     seen: HashSet<u64>,
@@ -65,6 +68,7 @@ impl Lookout {
             digest: claim.digest.map(|digest| digest.to_string()),
             files: Vec::new(),
             left: Vec::new(),
+            shared: Default::default(),
         };
         // A file's place among those found.
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
@@ -131,7 +135,8 @@ impl Lookout {
         }
     }
 
-    /// Resolves the folder of a path: no link and no `..` is left in it. The last part stays.
+    /// Resolves the folder of a path: no link and no `..` is left in it. The last part stays what it is. All parts are
+    /// spelled as their folders list them, so that one file has one path.
     fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Left> {
         if path.first() != Some(&b'/') {
             return Err(Left::NoFolder);
@@ -142,10 +147,8 @@ impl Lookout {
             return Err(Left::NotRegular);
         }
         if let Some(known) = self.folders.get(folder) {
-            return known
-                .as_ref()
-                .map(|real| join(real, name))
-                .map_err(Left::clone);
+            let real = known.as_ref().map_err(Left::clone)?;
+            return Ok(self.spellings.path(&join(real, name)));
         }
         let real = match Path::new(OsStr::from_bytes(folder)).canonicalize() {
             Ok(real) => Ok(real.into_os_string().into_vec()),
@@ -154,12 +157,10 @@ impl Lookout {
         if self.folders.len() >= FOLDERS {
             self.folders.clear();
         }
-        let whole = real
-            .as_ref()
-            .map(|real| join(real, name))
-            .map_err(Left::clone);
+        let whole = real.as_ref().map(|real| join(real, name));
+        let whole = whole.map_err(Left::clone);
         self.folders.insert(folder.to_vec(), real);
-        whole
+        Ok(self.spellings.path(&whole?))
     }
 
     fn look_at(

@@ -42,7 +42,7 @@ pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use ranking::Ranking;
-pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
+pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use sidecars::Parted;
 pub use steps::steps;
 pub use survey::Look;
@@ -216,6 +216,12 @@ pub struct Totals {
     pub other_owner: u64,
     /// Sets left alone because none of their files lies below a reference.
     pub without_reference: u64,
+    /// Bytes of `frees` in blocks that several of the files that go share: what else shares them, nobody tells.
+    pub frees_unless_shared: u64,
+    /// Bytes that do not come free, since something outside the set shares these blocks: a snapshot, another file.
+    pub held: u64,
+    /// Device numbers of the files that are acted on, with a path on each.
+    pub devices: BTreeMap<u64, Vec<u8>>,
     /// Names left alone, by reason.
     pub left: BTreeMap<Left, u64>,
 }
@@ -242,6 +248,9 @@ impl Totals {
                 Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
                 Fate::Act { frees, .. } => {
                     acts = true;
+                    self.devices
+                        .entry(file.dev)
+                        .or_insert_with(|| file.names[0].path.clone());
                     let steps = acted_names(file, action).len() as u64;
                     self.steps += steps;
                     if set.other_owner(file, action).is_some() {
@@ -259,6 +268,12 @@ impl Totals {
             *self.left.entry(name.why.clone()).or_default() += 1;
         }
         self.sets += u64::from(acts);
+        let Shared {
+            unless_shared,
+            held,
+        } = set.shared;
+        self.frees_unless_shared = self.frees_unless_shared.saturating_add(unless_shared);
+        self.held = self.held.saturating_add(held);
     }
 
     /// True if something was not as it was said to be.

@@ -19,6 +19,18 @@ pub struct SetPlan {
     pub files: Vec<PlannedFile>,
     /// Names that were not.
     pub left: Vec<LeftName>,
+    /// What is known of blocks that files of the set share with others.
+    #[serde(default)]
+    pub shared: Shared,
+}
+
+/// Bytes of files that are acted on, in blocks that other files refer to as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// Several files that go share them. They count as coming free, and do not if something else shares them too.
+    pub unless_shared: u64,
+    /// Something outside the set shares them: they do not come free.
+    pub held: u64,
 }
 
 /// One file (one inode) and what is to become of it.

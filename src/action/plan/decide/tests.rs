@@ -36,6 +36,7 @@ fn set(files: Vec<PlannedFile>) -> SetPlan {
         digest: None,
         files,
         left: Vec::new(),
+        shared: Default::default(),
     }
 }
 
