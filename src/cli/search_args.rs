@@ -67,6 +67,9 @@ pub struct SearchArgs {
     pub max_depth: Option<u32>,
 
     /// Stay on the file systems that the given paths are on
+    ///
+    /// Subvolumes and snapshots of btrfs below the paths are on the same file system (du and rsync leave them out),
+    /// unless they are mounted by themselves. Use --exclude to leave snapshots out.
     #[arg(short = 'x', long, help_heading = "Where to look")]
     pub one_file_system: bool,
 

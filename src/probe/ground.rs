@@ -70,7 +70,10 @@ impl Ground {
         let mut files = Vec::new();
         for entry in &listing.entries {
             let Some(stat) = entry.stat else { continue };
-            if stat.kind != FileType::RegularFile || stat.size == 0 || !seen.insert(stat.ino) {
+            if stat.kind != FileType::RegularFile
+                || stat.size == 0
+                || !seen.insert((stat.dev, stat.ino))
+            {
                 continue;
             }
             // Holes and compressed bytes are read faster than they could come from a disk.

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -50,7 +50,8 @@ impl Listing {
     /// Folders are taken in a random order, so that a part of a tree is a fair part of it.
     pub fn below(root: &Path, until: Instant, dice: &mut Dice, control: &Control) -> Self {
         let mut listing = Self::default();
-        let Ok(device) = fs::metadata(root).map(|metadata| metadata.dev()) else {
+        let c_path = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
+        let Ok(top) = stat::target(CWD, &c_path(root)) else {
             return listing;
         };
         let mut folders = vec![root.to_owned()];
@@ -60,8 +61,10 @@ impl Listing {
                 listing.is_partial = true;
                 break;
             }
-            let elsewhere = fs::symlink_metadata(&folder)
-                .is_ok_and(|metadata| metadata.dev() != device && folder != root);
+            // Subvolumes have device numbers of their own, and are reached through the same mount.
+            let elsewhere = folder != root
+                && stat::entry(CWD, &c_path(&folder))
+                    .is_ok_and(|here| here.dev != top.dev && !here.is_in_mount(top.mount));
             if !elsewhere {
                 let mut inner = listing.folder(&folder);
                 dice.shuffle(&mut inner);

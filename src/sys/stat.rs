@@ -84,6 +84,14 @@ pub fn descriptor(fd: impl AsFd) -> Result<Stat> {
     statx(fd, c"", AtFlags::EMPTY_PATH, WANTED).map(Stat::from)
 }
 
+impl Stat {
+    /// True if it was reached through this mount. A folder with another device number there is a subvolume of the same
+    /// file system (btrfs); false where the kernel does not number mounts.
+    pub fn is_in_mount(&self, mount: u64) -> bool {
+        self.mount != 0 && self.mount == mount
+    }
+}
+
 impl From<Statx> for Stat {
     fn from(s: Statx) -> Self {
         Self {

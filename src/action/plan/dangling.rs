@@ -4,6 +4,7 @@
 //! names away. That needs 16 bytes for each of these names, and a walk through the folders that may hold links.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
@@ -12,10 +13,12 @@ use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::file::as_listed;
 use crate::pulse::own;
 use crate::scan::MOST_NAMES;
 use crate::scan::filter::{Filter, Verdict};
-use crate::sys::statfs;
+use crate::sys::open::CWD;
+use crate::sys::{stat, statfs};
 
 /// Links that are named one by one; beyond these they are counted.
 const NAMED: usize = 1000;
@@ -119,16 +122,25 @@ impl Search {
         };
         own::ask_about(root.as_os_str().as_bytes());
         let deepest = max_depth.map_or(usize::MAX, |depth| depth as usize);
-        let walk = WalkDir::new(root)
-            .min_depth(1)
-            .max_depth(deepest.max(1))
-            .same_file_system(one_file_system);
+        let walk = WalkDir::new(root).min_depth(1).max_depth(deepest.max(1));
+        let look = |path: &Path| {
+            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+            stat::target(CWD, &path).ok()
+        };
+        let top = match one_file_system {
+            true => look(root),
+            false => None,
+        };
+        let stays = |entry: &DirEntry| match (top, look(entry.path())) {
+            (Some(top), Some(here)) => here.dev == top.dev || here.is_in_mount(top.mount),
+            _ => true,
+        };
         let mut pseudo = HashMap::new();
         let entries = walk.into_iter().filter_entry(|entry| {
             own::ask_about(entry.path().as_os_str().as_bytes());
             !entry.file_type().is_dir()
                 || entry.depth() == 0
-                || (is_wanted(filter, entry) && !is_pseudo(entry, &mut pseudo))
+                || (is_wanted(filter, entry) && stays(entry) && !is_pseudo(entry, &mut pseudo))
         });
         if deepest > 0 {
             let entries = entries.take(MOST_NAMES as usize).filter_map(Result::ok);
@@ -152,6 +164,7 @@ impl Search {
         let Ok(leads_to) = link.canonicalize() else {
             return;
         };
+        let leads_to = as_listed(&leads_to);
         let leads_to = leads_to.as_os_str().as_bytes();
         if !self.going.contains(&self.hasher.hash_one(leads_to)) {
             return;

@@ -118,6 +118,7 @@ mod tests {
             digest: None,
             files: vec![file],
             left: Vec::new(),
+            shared: Default::default(),
         };
         Reach::default().look(&mut set);
         set.files[0].rights.reach

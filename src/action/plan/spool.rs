@@ -132,6 +132,7 @@ mod tests {
             digest: Some(digest.to_owned()),
             files: Vec::new(),
             left: Vec::new(),
+            shared: Default::default(),
         }
     }
 

@@ -240,10 +240,12 @@ impl Walker {
 
     /// True if a folder is not to be listed because of the file system that it lies on.
     pub(super) fn is_elsewhere(&mut self, folder: &Folder, here: &Stat, fd: impl AsFd) -> bool {
-        if here.dev == self.device_of(folder.dir) {
+        let above = self.walk.dirs.read().id(folder.dir);
+        if here.dev == above.dev {
             return false;
         }
-        if self.walk.one_file_system && here.dev != folder.root_dev {
+        let is_beyond = here.dev != folder.root_dev && !here.is_in_mount(above.mount);
+        if self.walk.one_file_system && is_beyond {
             self.walked.left_out.other_file_system += 1;
             return true;
         }
