@@ -1,0 +1,125 @@
+//! Subvolumes and snapshots of btrfs: one file system, many device numbers.
+
+use std::fs;
+use std::path::Path;
+
+use super::{common, run_at};
+use common::noise;
+use common::volume::{Mounted, Volume, sh};
+
+/// A btrfs with files in its top, in two subvolumes, and in a snapshot of one.
+fn with_subvolumes() -> Volume {
+    let volume = Volume::on_loop("btrfs", 256, "");
+    let top = volume.path();
+    for name in ["one", "two"] {
+        sh(&format!(
+            "btrfs -q subvolume create {}/{name}",
+            top.display()
+        ));
+        fs::write(top.join(name).join("a"), noise(1, 300_000)).expect("written");
+    }
+    volume
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn subvolumes_are_on_the_file_system_and_other_mounts_are_not() {
+    let volume = with_subvolumes();
+    let top = volume.path();
+    fs::create_dir(top.join("two/memory")).expect("a folder");
+    let memory = Mounted::new("-t tmpfs tmpfs", top.join("two/memory"));
+    fs::write(memory.path().join("a"), noise(1, 300_000)).expect("written");
+    let home = tempfile::tempdir().expect("a folder");
+    for options in ["-x", "-x -L"] {
+        run_at(&top, home.path(), &format!("find -f nul {options} ."))
+            .finds(["one/a two/a"])
+            .says("1 on other file systems");
+        run_at(&top, home.path(), &format!("find -f nul {options} one two")).finds(["one/a two/a"]);
+    }
+    run_at(&top, home.path(), "find -f nul .").finds(["one/a two/a two/memory/a"]);
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn links_in_subvolumes_that_break_are_named() {
+    let volume = with_subvolumes();
+    let top = volume.path();
+    std::os::unix::fs::symlink("a", top.join("two/link")).expect("a link");
+    let home = tempfile::tempdir().expect("a folder");
+    let run = run_at(&top, home.path(), "remove --dry-run -x --keep under=one .");
+    assert!(
+        run.stderr_text().contains("two/link") || run.stdout_text().contains("two/link"),
+        "{run}"
+    );
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn probe_reads_files_of_subvolumes() {
+    let volume = with_subvolumes();
+    for number in 0..40 {
+        let path = volume.path().join(format!("two/{number}"));
+        fs::write(path, noise(number, 20_000)).expect("written");
+    }
+    sh("sync");
+    let home = tempfile::tempdir().expect("a folder");
+    let run = run_at(
+        &volume.path(),
+        home.path(),
+        "probe --time 1s --only random .",
+    )
+    .exits(0);
+    assert!(
+        !run.stdout_text().contains("there is no file with content"),
+        "{run}"
+    );
+}
+
+/// What `df` says is free, bytes.
+fn free(top: &Path) -> u64 {
+    sh(&format!("btrfs filesystem sync {}", top.display()));
+    let now = rustix::fs::statvfs(top).expect("a file system");
+    now.f_bfree * now.f_frsize
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_plan_says_what_snapshots_keep() {
+    const SIZE: usize = 8 << 20;
+    let volume = Volume::on_loop("btrfs", 256, "");
+    let top = volume.path();
+    let live = top.join("live");
+    sh(&format!("btrfs -q subvolume create {}", live.display()));
+    for name in ["kept", "copy"] {
+        fs::write(live.join(name), noise(1, SIZE)).expect("written");
+    }
+    // Two files in the same blocks, which a snapshot has as well.
+    sh(&format!(
+        "cd {} && cp --reflink=always copy twin && sync",
+        live.display()
+    ));
+    let home = tempfile::tempdir().expect("a folder");
+    let plan = |arguments: &str| run_at(&live, home.path(), arguments);
+    let keep = "--keep name=kept";
+    // Nothing else shares them, which only the user can know.
+    plan(&format!("reflink --dry-run {keep} ."))
+        .says("8.4 MB of disk space come free")
+        .says("8.4 MB of that come free only if no snapshot or other file shares these blocks");
+    sh(&format!(
+        "btrfs -q subvolume snapshot -r {} {}/snapshot",
+        live.display(),
+        top.display()
+    ));
+    plan(&format!("reflink --dry-run {keep} ."))
+        .says("8.4 MB of that come free only if no snapshot or other file shares these blocks");
+    // One file of the set in the blocks of a snapshot: known.
+    fs::remove_file(live.join("twin")).expect("removed");
+    let before = free(&top);
+    plan(&format!("reflink --dry-run {keep} ."))
+        .says("0 B of disk space come free")
+        .says("8.4 MB more do not come free: other files or snapshots share these blocks");
+    plan(&format!("reflink --yes {keep} ."))
+        .exits(0)
+        .says("reflink 1 file, 0 B");
+    assert!(free(&top).abs_diff(before) < SIZE as u64 / 8);
+}
