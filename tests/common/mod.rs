@@ -18,6 +18,7 @@ pub mod real;
 pub mod run;
 pub mod scene;
 pub mod stage;
+pub mod standin;
 pub mod tree;
 pub mod users;
 pub mod volume;
