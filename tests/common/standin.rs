@@ -248,11 +248,12 @@ struct Node {
     links: u32,
     modified: Duration,
     changed: Duration,
-    /// How often it is open, and for which client a name was made for that.
-    open: u32,
+    /// How often each client has it open.
+    open: BTreeMap<usize, u32>,
     /// It has been removed by this client.
     removed_by: Option<usize>,
-    silly_name: Option<(u64, OsString)>,
+    /// The name that it has while this client has it open.
+    silly_name: Option<(usize, u64, OsString)>,
     content: Content,
 }
 
@@ -299,7 +300,7 @@ impl Store {
             links: 1,
             modified: now(),
             changed: now(),
-            open: 0,
+            open: BTreeMap::new(),
             removed_by: None,
             silly_name: None,
             content,
@@ -414,7 +415,8 @@ impl Session<'_> {
                 let made = self.make(node, request.name(16), mode, Content::File(Vec::new()));
                 made.map(|mut entry| {
                     let number = u64::from_ne_bytes(entry[..8].try_into().expect("eight bytes"));
-                    self.store.nodes.get_mut(&number).expect("just made").open += 1;
+                    let node = self.store.nodes.get_mut(&number).expect("just made");
+                    *node.open.entry(self.client).or_default() += 1;
                     entry.extend_from_slice(&[0; 16]);
                     entry
                 })
@@ -657,11 +659,11 @@ impl Session<'_> {
         if node.links > 0 {
             return Ok(());
         }
-        if node.open > 0 && silly_renames {
+        if node.open.get(&client).is_some_and(|open| *open > 0) && silly_renames {
             node.links = 1;
             self.store.silly += 1;
             let name = OsString::from(format!(".nfs{:020x}", self.store.silly));
-            self.node_mut(number)?.silly_name = Some((folder, name.clone()));
+            self.node_mut(number)?.silly_name = Some((client, folder, name.clone()));
             return self.set_name(folder, &name, Some(number));
         }
         node.removed_by = Some(client);
@@ -694,19 +696,24 @@ impl Session<'_> {
             _ => 6,
         };
         self.may(number, what)?;
-        self.node_mut(number)?.open += 1;
+        let client = self.client;
+        *self.node_mut(number)?.open.entry(client).or_default() += 1;
         Ok(vec![0; 16])
     }
 
     fn close(&mut self, number: u64) -> Answer<()> {
+        let client = self.client;
         let Some(node) = self.store.nodes.get_mut(&number) else {
             return Ok(());
         };
-        node.open = node.open.saturating_sub(1);
-        if node.open == 0
-            && let Some((folder, name)) = node.silly_name.take()
+        let open = node.open.entry(client).or_default();
+        *open = open.saturating_sub(1);
+        let is_closed = *open == 0;
+        if let Some((_, folder, name)) = node
+            .silly_name
+            .take_if(|(by, ..)| is_closed && *by == client)
         {
-            (node.links, node.removed_by) = (0, Some(self.client));
+            (node.links, node.removed_by) = (0, Some(client));
             self.set_name(folder, &name, None)?;
         }
         Ok(())
