@@ -2,7 +2,7 @@
 //!
 //! Every cell makes sure that no content is lost, that nothing is left behind, and that what is refused is refused
 //! before anything is changed. [`ROWS`] says what works. To print the table as it is observed:
-//! `cargo test --test disks -- --ignored --nocapture in_full_the_table_is_printed`.
+//! `cargo test --test disks_table -- --ignored --nocapture in_full_the_table_is_printed`.
 
 mod common;
 
