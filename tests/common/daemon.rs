@@ -225,7 +225,8 @@ impl State {
         }
     }
 
-    /// Falls silent if this is the request to do so at.
+    /// Falls silent if this is the request to do so at, and waits then: this one was read. What is not read yet lets
+    /// those go who wait for it and are killed.
     fn heed(&self, kind: u32) {
         let mut at = self.silent_at.lock().expect("nobody panics");
         match &mut *at {
@@ -234,7 +235,9 @@ impl State {
         }
         if matches!(*at, Some((_, 0))) {
             *at = None;
+            drop(at);
             self.silent.store(true, Ordering::SeqCst);
+            self.wait();
         }
     }
 }
@@ -255,7 +258,6 @@ fn serve(
         };
         let request = Request(&request[..length]);
         state.heed(request.opcode());
-        state.wait();
         if state.over.load(Ordering::SeqCst) {
             return;
         }
