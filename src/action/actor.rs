@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 use super::access::Common;
 use super::check::Ours;
+use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
-use super::ground::Grounds;
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
 use super::settled::Settled;
@@ -41,8 +41,8 @@ pub struct Actor {
     /// What stands in for files that can have no further name.
     stand_ins: HashMap<Identity, Target>,
     settled: Settled,
-    /// What is known of file systems.
-    grounds: Grounds,
+    /// What is known about caches of the file systems.
+    file_systems: FileSystems,
     /// Folders in which something was done that may not be on the disk.
     folders: HashMap<Vec<u8>, OwnedFd>,
     /// Steps that came to an end, but were not told yet.
@@ -103,7 +103,7 @@ impl Actor {
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
             settled: Settled::default(),
-            grounds: Grounds::default(),
+            file_systems: FileSystems::default(),
             folders: HashMap::new(),
             ended: VecDeque::new(),
             taken: 0,

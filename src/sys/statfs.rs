@@ -129,20 +129,20 @@ pub fn is_ordered(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Who answers what a name leads to.
+/// Who answers calls to a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answers {
+pub enum ServedBy {
     /// The kernel's own file system, which sees every change at once.
     Kernel,
-    /// The kernel's own file system, laid over folders that can be changed behind its back.
-    Layered,
-    /// A program, another machine, or something that is not known.
+    /// The kernel's overlay. Its layers can be changed through other mounts.
+    Overlay,
+    /// A program, another machine, or a file system that is not known.
     Others,
 }
 
-/// File systems of the kernel on disks or in memory that have links: nothing changes in them that the kernel did not
-/// do itself. (Of FAT and exFAT it is found out that they have none, as it is of a program's.)
-const OWN: &[u64] = &[
+/// File systems of the kernel, on disks or in memory, that have links. Nothing changes in them without the kernel. (FAT
+/// and exFAT are missing, so that plans find out that they have no links, as with FUSE.)
+const IN_KERNEL: &[u64] = &[
     0xef53,      // ext4, ext3, ext2
     0x5846_5342, // xfs
     0x9123_683e, // btrfs
@@ -163,19 +163,19 @@ const OWN: &[u64] = &[
     0xe0f5_e1e2, // erofs
 ];
 
-/// Who answers for the file system of this file.
-pub fn answers(file: impl AsFd) -> Answers {
+/// Who answers calls to the file system of this file.
+pub fn served_by(file: impl AsFd) -> ServedBy {
     match magic(file) {
-        Some(0x794c_7630) => Answers::Layered, // overlay
-        Some(magic) if OWN.contains(&magic) => Answers::Kernel,
-        _ => Answers::Others,
+        Some(0x794c_7630) => ServedBy::Overlay, // overlay
+        Some(magic) if IN_KERNEL.contains(&magic) => ServedBy::Kernel,
+        _ => ServedBy::Others,
     }
 }
 
 /// True if a file there may get another inode number while nothing about it changes: a daemon or a server numbers
 /// files anew when the kernel has forgotten them.
 pub fn may_renumber(file: impl AsFd) -> bool {
-    answers(file) == Answers::Others
+    served_by(file) == ServedBy::Others
 }
 
 /// Names of file systems that people meet; numbers as above.

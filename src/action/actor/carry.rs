@@ -7,8 +7,8 @@ use super::{Actor, BATCH, Group, Numbered, Sketched};
 use crate::action::access::Rights;
 use crate::action::act::Act;
 use crate::action::check::{Opened, Pair, Times};
+use crate::action::coherence::{Distinct, Location};
 use crate::action::folder_entry::{self, Place};
-use crate::action::ground::{Footing, Spot};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
 use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
@@ -176,8 +176,10 @@ impl Actor {
                 settings: &self.settings,
                 progress: &self.progress,
                 made: &made,
-                to_prove: self.grounds.between(spot(&pair.keeper), spot(&pair.victim))
-                    != Footing::Firm,
+                to_prove: self
+                    .file_systems
+                    .between(location(&pair.keeper), location(&pair.victim))
+                    != Distinct::Certain,
             })
             .collect();
         let mut fates = together::perform(&acts, now);
@@ -250,9 +252,9 @@ impl Actor {
     }
 }
 
-/// What a file's footing depends on.
-pub(super) fn spot(file: &Opened) -> Spot {
-    Spot {
+/// Where a file lies.
+pub(super) fn location(file: &Opened) -> Location {
+    Location {
         dev: file.stat.dev,
         mount: file.stat.mount,
     }

@@ -3,13 +3,13 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::carry::spot;
+use super::carry::location;
 use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, Ours};
+use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::Identity;
-use crate::action::ground::{Footing, relies_on_keeper};
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
 use crate::action::trouble::{Trouble, failed};
@@ -165,7 +165,7 @@ impl Actor {
         unsettled: &mut Vec<Unsettled>,
     ) -> Result<Sketched, Trouble> {
         let (victim, metadata) = (found.victim, found.metadata);
-        self.grounds.of(victim.stat.dev, &victim.file);
+        self.file_systems.of(victim.stat.dev, &victim.file);
         let (keeper, target) = self.apart(step, found.keeper, &victim)?;
         let (keeper, target) = self.stand_in(keeper, target);
         let is_further = keeper.identity() == victim.identity();
@@ -314,9 +314,12 @@ impl Actor {
         keeper: &Opened,
         victim: &Opened,
     ) -> Result<(), Skip> {
-        self.grounds.of(keeper.stat.dev, &keeper.file);
-        match self.grounds.between(spot(keeper), spot(victim)) {
-            Footing::Unprovable(kind)
+        self.file_systems.of(keeper.stat.dev, &keeper.file);
+        match self
+            .file_systems
+            .between(location(keeper), location(victim))
+        {
+            Distinct::Unprovable(kind)
                 if relies_on_keeper(action) && !self.settings.trust_mounts =>
             {
                 Err(Skip::Unprovable(kind))

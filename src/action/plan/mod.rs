@@ -28,7 +28,7 @@ mod survey;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
-use super::ground::Grounds;
+use super::coherence::FileSystems;
 use super::{ActionKind, Common, Step};
 use crate::pulse::own;
 use lookout::Lookout;
@@ -94,7 +94,7 @@ pub struct Planner {
     settings: Settings,
     lookout: Lookout,
     reach: Reach,
-    grounds: Grounds,
+    file_systems: FileSystems,
     spool: Spool,
 }
 
@@ -107,7 +107,7 @@ impl Planner {
         Self {
             lookout: Lookout::new(origin, bounds, settings.strict),
             reach: Reach::default(),
-            grounds: Grounds::default(),
+            file_systems: FileSystems::default(),
             settings,
             spool: Spool::new(),
         }
@@ -146,7 +146,7 @@ impl Planner {
         }
         self.settings.decide(&mut set, &Choice::ByRule);
         for file in &set.files {
-            self.grounds.note(file.dev, &file.names[0].path);
+            self.file_systems.note(file.dev, &file.names[0].path);
         }
         self.spool.push(&set)
     }
@@ -155,7 +155,7 @@ impl Planner {
     pub fn finish(self) -> io::Result<Plan> {
         Plan {
             settings: self.settings,
-            grounds: self.grounds,
+            file_systems: self.file_systems,
             unproven: None,
             spool: self.spool,
             companions: Companions::default(),
@@ -289,7 +289,7 @@ const PARTED_NAMED: usize = 1000;
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
-    grounds: Grounds,
+    file_systems: FileSystems,
     unproven: Option<(u64, String)>,
     spool: Spool,
     companions: Companions,
@@ -362,11 +362,11 @@ impl Plan {
 
     /// Leaves alone what its file systems cannot do, and what may be the kept file itself, seen through another mount.
     pub fn survey(mut self, look: Look) -> io::Result<Self> {
-        if self.grounds.are_all_kernels() {
+        if self.file_systems.are_all_in_kernel() {
             return Ok(self);
         }
         let (action, destination) = (self.action(), self.settings.destination);
-        let mut survey = Survey::new(action, look, &mut self.grounds);
+        let mut survey = Survey::new(action, look, &mut self.file_systems);
         let mut surveyed = Spool::new();
         for set in self.spool.sets()? {
             let mut set = set?;

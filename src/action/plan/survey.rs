@@ -10,8 +10,8 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::set::{Fate, Left, PlannedFile, SetPlan};
+use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
-use crate::action::ground::{Footing, Grounds, Spot, relies_on_keeper};
 use crate::action::{ActionKind, run_name, swap, symlink};
 use crate::sys::{link, stat, sync, unlink, write};
 
@@ -35,7 +35,7 @@ pub struct Look {
 pub(super) struct Survey<'g> {
     action: ActionKind,
     look: Look,
-    grounds: &'g mut Grounds,
+    file_systems: &'g mut FileSystems,
     /// What was found about links, by the file systems of victim and keeper.
     links: HashMap<(u64, u64), Option<Left>>,
     /// Whether two folders are one.
@@ -48,11 +48,11 @@ pub(super) struct Survey<'g> {
 }
 
 impl<'g> Survey<'g> {
-    pub fn new(action: ActionKind, look: Look, grounds: &'g mut Grounds) -> Self {
+    pub fn new(action: ActionKind, look: Look, file_systems: &'g mut FileSystems) -> Self {
         Self {
             action,
             look,
-            grounds,
+            file_systems,
             links: HashMap::new(),
             folders: HashMap::new(),
             tried: HashMap::new(),
@@ -76,19 +76,19 @@ impl<'g> Survey<'g> {
 
     fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
         let devices = (victim.dev, keeper.dev);
-        if self.grounds.are_kernels(devices.0, devices.1) {
+        if self.file_systems.are_in_kernel(devices.0, devices.1) {
             return None;
         }
         let (path, kept) = (&victim.names.first()?.path, &keeper.names.first()?.path);
         // What cannot be opened is for the step to say.
         let places = (Place::of(path).ok()?, Place::of(kept).ok()?);
-        let spots = [(victim.dev, &places.0), (keeper.dev, &places.1)].map(|(dev, place)| {
-            self.grounds.of(dev, &place.folder);
+        let locations = [(victim.dev, &places.0), (keeper.dev, &places.1)].map(|(dev, place)| {
+            self.file_systems.of(dev, &place.folder);
             let mount = stat::descriptor(&place.folder).map_or(0, |folder| folder.mount);
-            Spot { dev, mount }
+            Location { dev, mount }
         });
-        let footing = self.grounds.between(spots[0], spots[1]);
-        if footing == Footing::Firm {
+        let distinct = self.file_systems.between(locations[0], locations[1]);
+        if distinct == Distinct::Certain {
             return None;
         }
         if self.look.by_trying {
@@ -105,25 +105,25 @@ impl<'g> Survey<'g> {
             if why.is_some() {
                 return why.clone();
             }
-            if footing == Footing::ToProve
-                && spots[0] != spots[1]
+            if distinct == Distinct::ToProve
+                && locations[0] != locations[1]
                 && self.is_one_folder(devices, (path, &places.0), (kept, &places.1))
             {
                 return Some(Left::OneFolder);
             }
         }
-        match footing {
-            Footing::Unprovable(kind)
+        match distinct {
+            Distinct::Unprovable(kind)
                 if relies_on_keeper(self.action) && !self.look.trust_mounts =>
             {
                 Some(Left::Unprovable(kind))
             }
-            Footing::Unprovable(kind) => {
+            Distinct::Unprovable(kind) => {
                 let (names, _) = self.unproven.get_or_insert((0, kind));
                 *names += victim.names.len() as u64;
                 None
             }
-            Footing::ToProve
+            Distinct::ToProve
                 if self.look.for_script
                     && !self.look.trust_mounts
                     && relies_on_keeper(self.action)
@@ -131,7 +131,7 @@ impl<'g> Survey<'g> {
             {
                 Some(Left::NotForScript)
             }
-            Footing::Firm | Footing::ToProve => None,
+            Distinct::Certain | Distinct::ToProve => None,
         }
     }
 
