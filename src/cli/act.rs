@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use seekless::action::plan::{Look, Plan};
+use seekless::action::plan::{MountCheckMode, Plan};
 use seekless::action::{self, ActionKind};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
@@ -170,13 +170,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Err(error) => return refuse(&voice, &error),
         };
     }
-    let look = Look {
+    let mode = MountCheckMode {
         by_trying: acts,
         for_script: run.use_of_plan == Use::Script,
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
     };
-    plan = match plan.survey(look) {
+    plan = match plan.check_mounts(mode) {
         Ok(plan) => plan,
         Err(error) => return refuse(&voice, &format!("cannot keep the plan: {error}")),
     };

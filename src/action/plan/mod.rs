@@ -17,13 +17,13 @@ mod entries;
 mod estimate;
 mod full;
 mod lookout;
+mod mount_check;
 mod ranking;
 mod reach;
 mod set;
 mod sidecars;
 mod spool;
 mod steps;
-mod survey;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -32,20 +32,20 @@ use super::coherence::FileSystems;
 use super::{ActionKind, Common, Step};
 use crate::pulse::own;
 use lookout::Lookout;
+use mount_check::MountCheck;
 use reach::Reach;
 use sidecars::Companions;
 use spool::Spool;
 use steps::acted_names;
-use survey::Survey;
 
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
+pub use mount_check::MountCheckMode;
 pub use ranking::Ranking;
 pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use sidecars::Parted;
 pub use steps::steps;
-pub use survey::Look;
 
 /// What becomes of files that belong together by their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -361,21 +361,21 @@ impl Plan {
     }
 
     /// Leaves alone what its file systems cannot do, and what may be the kept file itself, seen through another mount.
-    pub fn survey(mut self, look: Look) -> io::Result<Self> {
+    pub fn check_mounts(mut self, mode: MountCheckMode) -> io::Result<Self> {
         if self.file_systems.are_all_in_kernel() {
             return Ok(self);
         }
         let (action, destination) = (self.action(), self.settings.destination);
-        let mut survey = Survey::new(action, look, &mut self.file_systems);
-        let mut surveyed = Spool::new();
+        let mut check = MountCheck::new(action, mode, &mut self.file_systems);
+        let mut checked = Spool::new();
         for set in self.spool.sets()? {
             let mut set = set?;
-            survey.set(&mut set);
+            check.set(&mut set);
             estimate::estimate(&mut set, action, destination);
-            surveyed.push(&set)?;
+            checked.push(&set)?;
         }
-        self.unproven = survey.unproven;
-        self.spool = surveyed;
+        self.unproven = check.unproven;
+        self.spool = checked;
         self.summed_up()
     }
 

@@ -1,7 +1,7 @@
-//! What the file systems of a plan can do and prove, found out before anybody is asked.
+//! Finds out before the question what the file systems of a plan can do, and what can be proven on them.
 //!
-//! Only where the kernel does not know all by itself: mounts of programs and of other machines, and file systems
-//! without links. Names of our own are tried there, and are gone again afterwards.
+//! This is only needed on FUSE and network mounts, overlays, and file systems that may lack links. It creates files
+//! there and removes them.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -15,15 +15,15 @@ use crate::action::folder_entry::{Place, parent};
 use crate::action::{ActionKind, run_name, swap, symlink};
 use crate::sys::{link, stat, sync, unlink, write};
 
-/// Pairs of folders that are tried for each pair of file systems. Each step looks for itself, too.
+/// Pairs of folders that are tried for each pair of file systems. Each step checks its own folders again.
 const PAIRS: usize = 64;
 
-/// How file systems are looked at.
+/// What the check may do, and what the plan is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
-    /// Files may be made and removed to find out.
+pub struct MountCheckMode {
+    /// Files may be created and removed to find out.
     pub by_trying: bool,
-    /// A script will act, which proves nothing.
+    /// The plan becomes a script, which proves nothing.
     pub for_script: bool,
     /// Nothing has to be proven.
     pub trust_mounts: bool,
@@ -31,14 +31,14 @@ pub struct Look {
     pub absolute_links: bool,
 }
 
-/// Looks at sets, one after the other.
-pub(super) struct Survey<'g> {
+/// Checks sets, one after the other.
+pub(super) struct MountCheck<'g> {
     action: ActionKind,
-    look: Look,
+    mode: MountCheckMode,
     file_systems: &'g mut FileSystems,
     /// What was found about links, by the file systems of victim and keeper.
     links: HashMap<(u64, u64), Option<Left>>,
-    /// Whether two folders are one.
+    /// Whether two paths lead to one folder.
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,
     /// Pairs of folders tried, by their file systems.
     tried: HashMap<(u64, u64), usize>,
@@ -47,11 +47,15 @@ pub(super) struct Survey<'g> {
     pub unproven: Option<(u64, String)>,
 }
 
-impl<'g> Survey<'g> {
-    pub fn new(action: ActionKind, look: Look, file_systems: &'g mut FileSystems) -> Self {
+impl<'g> MountCheck<'g> {
+    pub fn new(
+        action: ActionKind,
+        mode: MountCheckMode,
+        file_systems: &'g mut FileSystems,
+    ) -> Self {
         Self {
             action,
-            look,
+            mode,
             file_systems,
             links: HashMap::new(),
             folders: HashMap::new(),
@@ -60,7 +64,7 @@ impl<'g> Survey<'g> {
         }
     }
 
-    /// Leaves alone what cannot be done, or must not be done unproven.
+    /// Leaves alone the files for which the action is not possible, or would need a proof that there is not.
     pub fn set(&mut self, set: &mut SetPlan) {
         for index in 0..set.files.len() {
             let file = &set.files[index];
@@ -80,7 +84,7 @@ impl<'g> Survey<'g> {
             return None;
         }
         let (path, kept) = (&victim.names.first()?.path, &keeper.names.first()?.path);
-        // What cannot be opened is for the step to say.
+        // If one cannot be opened, the step says so.
         let places = (Place::of(path).ok()?, Place::of(kept).ok()?);
         let locations = [(victim.dev, &places.0), (keeper.dev, &places.1)].map(|(dev, place)| {
             self.file_systems.of(dev, &place.folder);
@@ -91,13 +95,13 @@ impl<'g> Survey<'g> {
         if distinct == Distinct::Certain {
             return None;
         }
-        if self.look.by_trying {
-            let (action, look) = (self.action, self.look);
+        if self.mode.by_trying {
+            let (action, mode) = (self.action, self.mode);
             let links = self.links.entry(devices);
             let why = links.or_insert_with(|| match action {
                 ActionKind::Hardlink => hard_links(&places.0.folder),
                 ActionKind::Symlink => {
-                    let text = symlink::text(look.absolute_links, path, kept);
+                    let text = symlink::text(mode.absolute_links, path, kept);
                     symbolic_links(&places.0.folder, text, &places.1)
                 }
                 _ => None,
@@ -114,7 +118,7 @@ impl<'g> Survey<'g> {
         }
         match distinct {
             Distinct::Unprovable(kind)
-                if relies_on_keeper(self.action) && !self.look.trust_mounts =>
+                if relies_on_keeper(self.action) && !self.mode.trust_mounts =>
             {
                 Some(Left::Unprovable(kind))
             }
@@ -124,8 +128,8 @@ impl<'g> Survey<'g> {
                 None
             }
             Distinct::ToProve
-                if self.look.for_script
-                    && !self.look.trust_mounts
+                if self.mode.for_script
+                    && !self.mode.trust_mounts
                     && relies_on_keeper(self.action)
                     && devices.0 != devices.1 =>
             {
@@ -135,7 +139,7 @@ impl<'g> Survey<'g> {
         }
     }
 
-    /// True if what is made in one folder shows up in the other.
+    /// True if a file that is created in one folder shows up in the other.
     fn is_one_folder(
         &mut self,
         devices: (u64, u64),
@@ -158,7 +162,7 @@ impl<'g> Survey<'g> {
     }
 }
 
-/// True if a new name in one folder is also in the other. Where nothing can be made, nothing shows up.
+/// True if a new name in one folder is also in the other; false if no file can be created.
 fn shows_up(here: &OwnedFd, there: &OwnedFd) -> bool {
     let Some(name) = made(here) else {
         return false;
@@ -168,11 +172,11 @@ fn shows_up(here: &OwnedFd, there: &OwnedFd) -> bool {
     is_there
 }
 
-/// Makes a file, under a name that nobody has asked for before.
+/// Creates a file under a random name, which no cache can hold.
 fn made(folder: &OwnedFd) -> Option<CString> {
     let name = unused();
     let file = write::create(folder, &name).ok()?;
-    // Of an empty file a daemon may take note after it was closed, and so after it was removed.
+    // Some daemons create an empty file only after it was closed, and so after it was removed.
     let written = write::at(&file, b"\n", 0).and_then(|()| sync::file(&file));
     if let Err(error) = written {
         tracing::debug!("{}: {error}", name.to_string_lossy());
@@ -198,7 +202,7 @@ fn remove(folder: &OwnedFd, name: &CString) {
     }
 }
 
-/// Why hard links cannot be made there, or not be told from copies.
+/// Why the folder has no hard links, or shows them like copies.
 fn hard_links(folder: &OwnedFd) -> Option<Left> {
     let file = made(folder)?;
     let further = unused();
@@ -231,7 +235,7 @@ fn symbolic_links(folder: &OwnedFd, text: Vec<u8>, keeper: &Place) -> Option<Lef
     }
 }
 
-/// True if an error is one of the file system's kind, which all files there would meet.
+/// True if an error tells that the file system lacks the call, so that all files there would meet it.
 fn is_lack(error: Errno) -> bool {
     ![
         Errno::NOSPC,
