@@ -1,10 +1,10 @@
-//! Signs of life of threads that ask file systems.
+//! Signs of life of threads that make calls to file systems.
 //!
 //! A server, a daemon or a disk may leave a call without an answer for ever, and no thread can be called back from it.
 //! So each thread that makes such calls counts them, and another one looks now and then which count stands still. The
 //! count is one relaxed store: nothing is locked, and no clock is read, for a file.
 
-pub mod own;
+pub mod current;
 mod silence;
 
 pub use silence::{NAMED, Silence};

@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::step::Unfit;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::{parent, stat};
 
 /// A name in a folder that stays open.
@@ -26,7 +26,7 @@ impl Place {
     /// Opens the folder that an absolute path leads to, following no symbolic link.
     pub fn of(path: &[u8]) -> std::result::Result<Self, Unfit> {
         let (folder, name) = split(path).ok_or(Unfit::BadPath)?;
-        own::ask_about(path);
+        current::ask_about(path);
         let folder = parent::open(folder).map_err(|error| match error {
             Errno::LOOP => Unfit::ThroughLink,
             Errno::NOENT | Errno::NOTDIR => Unfit::Gone,

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::journal::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::{attributes, sync, unlink};
 
 /// What others may not do.
@@ -21,7 +21,7 @@ const OTHERS: u32 = 0o077;
 /// # Errors
 /// If that cannot be, or if others could have made it or may write to it.
 pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
-    own::ask_about(folder.as_os_str().as_bytes());
+    current::ask_about(folder.as_os_str().as_bytes());
     let own = OwnFolder::make(folder);
     let own = own.map_err(|error| refused(folder, error, JournalError::Folder))?;
     close_to_others(&own)?;
@@ -34,7 +34,7 @@ pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
 /// # Errors
 /// As for [`make`].
 pub fn open(folder: &Path) -> Result<Option<OwnFolder>, JournalError> {
-    own::ask_about(folder.as_os_str().as_bytes());
+    current::ask_about(folder.as_os_str().as_bytes());
     OwnFolder::open(folder).map_err(|error| refused(folder, error, JournalError::List))
 }
 

@@ -13,7 +13,7 @@ use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
 use super::{journal_folder, relocate, runs, swap, torn};
 use crate::file::OwnFolder;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::{stat, sync};
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.
@@ -61,7 +61,7 @@ impl CutShort {
 }
 
 fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
-    own::ask_about(own.path().join(&name).as_os_str().as_bytes());
+    current::ask_about(own.path().join(&name).as_os_str().as_bytes());
     let mut file = own.read(&name).ok()?;
     if is_over(&mut file)? {
         return None;

@@ -4,7 +4,7 @@ use super::record::{self, Intent, Record, RunHeader, State};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
-use crate::pulse::own;
+use crate::pulse::current;
 
 /// A step as its journal tells it.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl Past {
         while let Some((number, line)) = lines.next() {
             let is_last = lines.peek().is_none();
             // Long journals take long to read.
-            own::beat();
+            current::beat();
             if number == 0
                 && let Some(version) = record::version(line)
                 && !record::READABLE.contains(&version)

@@ -9,7 +9,7 @@ use super::swap;
 use super::trouble::{Trouble, failure};
 use super::undo::Undone;
 use super::undo_step;
-use crate::pulse::own;
+use crate::pulse::current;
 
 /// What came of each file of a group.
 pub type Fates = Vec<Result<Done, Trouble>>;
@@ -26,7 +26,7 @@ pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>)
 }
 
 fn one(act: &Act<'_>) -> Result<Done, Trouble> {
-    own::ask_about(&act.intent.victim.0);
+    current::ask_about(&act.intent.victim.0);
     (act.intent.action.row().perform)(act)
 }
 
@@ -37,7 +37,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         .map(|act| act::freed(&act.pair.victim))
         .collect();
     for (place, act) in acts.iter().enumerate() {
-        own::ask_about(&act.intent.victim.0);
+        current::ask_about(&act.intent.victim.0);
         if let Err(trouble) = swap::set_aside(act) {
             return left(acts, place, trouble, |other, why| match other < place {
                 true => swap::put_back(&acts[other], why),
@@ -53,7 +53,7 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         });
     }
     for (place, act) in acts.iter().enumerate() {
-        own::ask_about(&act.intent.victim.0);
+        current::ask_about(&act.intent.victim.0);
         if let Err(trouble) = swap::remove_aside(act) {
             return left(acts, place, trouble, |other, why| match other < place {
                 true => swap::write_again(&acts[other], why),

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
 use crate::device::Mounts;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::{attributes, open, rlimit, stat, sync};
 
 /// Trees that are locked together; of more, folders above them are.
@@ -79,7 +79,7 @@ impl TreeLock {
         let mut locks = Vec::new();
         // All processes in one order: of two that want the same, one gets it.
         for (identity, wanted) in wanted(paths) {
-            own::ask_about(wanted.path.as_os_str().as_bytes());
+            current::ask_about(wanted.path.as_os_str().as_bytes());
             match sync::hold(&wanted.folder, wanted.exclusive) {
                 Ok(true) => locks.push(wanted.folder),
                 // No locks there at all.
@@ -130,7 +130,7 @@ fn wanted(paths: &[PathBuf]) -> BTreeMap<Identity, Wanted> {
 
 fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
     let exclusive = distance == 0;
-    own::ask_about(path.as_os_str().as_bytes());
+    current::ask_about(path.as_os_str().as_bytes());
     let name = CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
     let Ok(folder) = open::folder(open::CWD, &name) else {
         return;
@@ -152,7 +152,7 @@ fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
 /// too many.
 fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folder = |path: &PathBuf| {
-        own::ask_about(path.as_os_str().as_bytes());
+        current::ask_about(path.as_os_str().as_bytes());
         match path.is_dir() {
             true => Some(path.clone()),
             // What is gone with its folder is nothing to act on.

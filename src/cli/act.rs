@@ -14,7 +14,7 @@ use super::from_report::FromReport;
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::outlet::{NotWritten, Place};
-use super::patience::{Stake, patiently};
+use super::patience::{Changes, patiently};
 use super::perform;
 use super::plan_summary;
 use super::plan_text::PlanText;
@@ -105,7 +105,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let patience = run.patience;
     if let Some(place) = &place
         && !is_written
-        && let Err(error) = patiently(patience, &voice, Stake::Nothing, || {
+        && let Err(error) = patiently(patience, &voice, Changes::None, || {
             action::check_journals(&place.folder)
         })
     {
@@ -125,7 +125,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let mut lock = None;
     let mut swept = Exit::Done;
     if let Source::Search(config) = &run.source {
-        let (trees, taken) = patiently(patience, &voice, Stake::Nothing, || {
+        let (trees, taken) = patiently(patience, &voice, Changes::None, || {
             let trees = trees::of_search(config);
             let taken = acts.then(|| trees::lock(&run.acting, &trees));
             (trees, taken)
@@ -152,7 +152,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
             Ok(trees) => trees,
             Err(error) => return refuse(&voice, &error),
         };
-        let taken = patiently(patience, &voice, Stake::Nothing, || {
+        let taken = patiently(patience, &voice, Changes::None, || {
             trees::lock(&run.acting, &trees)
         });
         match taken {

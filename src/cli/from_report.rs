@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use seekless::file::Untrusted;
-use seekless::pulse::own;
+use seekless::pulse::current;
 use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
@@ -71,7 +71,7 @@ impl FromReport {
             let roots = header.roots.iter().map(|root| folder.join(path(root)));
             // A link would hide what is meant.
             let real = |root: PathBuf| {
-                own::ask_about(root.as_os_str().as_bytes());
+                current::ask_about(root.as_os_str().as_bytes());
                 root.canonicalize().unwrap_or(root)
             };
             roots.map(real).collect()

@@ -14,7 +14,7 @@ use super::draw::Draw;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::listener::Listener;
-use super::patience::{NOTHING_DONE, Patience, Stake, Vigil, attended, patiently};
+use super::patience::{Changes, NOTHING_DONE, Patience, Watchdog, patiently, run_watched};
 use super::resolve_act::{ActRun, Source};
 use super::run::Watcher;
 use super::sanitize;
@@ -37,14 +37,14 @@ pub fn plan(run: &mut ActRun, voice: &Voice) -> Result<Gathered, Exit> {
     let settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
-            let origin = patiently(run.patience, voice, Stake::Nothing, || {
+            let origin = patiently(run.patience, voice, Changes::None, || {
                 search_origin(run, config)
             });
             search(run, config, Planner::new(settings, origin), voice)
         }
         source => {
             let planner = Planner::new(settings, Origin::default());
-            let opened = patiently(run.patience, voice, Stake::Nothing, || {
+            let opened = patiently(run.patience, voice, Changes::None, || {
                 FromReport::open(source)
             });
             let opened = opened.or_else(|error| refuse(voice, &error))?;
@@ -85,8 +85,8 @@ fn search(
         patience.look(&control, voice);
         control.progress()
     });
-    let found = attended(
-        watch.vigil.ward(),
+    let found = run_watched(
+        watch.watchdog.ward(),
         || {
             engine::find(
                 config,
@@ -135,8 +135,8 @@ pub fn look_for_links(
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
     let mut watch = Watch::new(run, voice, Vec::new);
-    let looked = attended(
-        watch.vigil.ward(),
+    let looked = run_watched(
+        watch.watchdog.ward(),
         || plan.look_for_links(&places),
         &mut watch,
     );
@@ -170,8 +170,8 @@ fn report(
     let mut watch = Watch::new(run, voice, || vec![planning(read.load(Ordering::Relaxed))]);
     let mut failed = None;
     let mut origin_known = false;
-    let frame = attended(
-        watch.vigil.ward(),
+    let frame = run_watched(
+        watch.watchdog.ward(),
         || {
             read::read_each(input, &mut |header, set| {
                 if !origin_known {
@@ -191,7 +191,7 @@ fn report(
         Ok(frame) => frame,
         Err(error) => return refuse(voice, &format!("{}: {error}", about.name())),
     };
-    patiently(run.patience, voice, Stake::Nothing, || {
+    patiently(run.patience, voice, Changes::None, || {
         about.read(frame.header.as_ref(), &run.limits);
     });
     about
@@ -274,7 +274,7 @@ fn planning(files: u64) -> ProgressLine {
 struct Watch<'a, F> {
     draw: Draw,
     progress: F,
-    vigil: Vigil<'a>,
+    watchdog: Watchdog<'a>,
 }
 
 impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
@@ -282,7 +282,7 @@ impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
         Self {
             draw: Draw::new(voice.bars().clone()),
             progress,
-            vigil: Vigil::new(run.patience, voice),
+            watchdog: Watchdog::new(run.patience, voice),
         }
     }
 }
@@ -290,7 +290,7 @@ impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
 impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<'_, F> {
     fn tick(&mut self) {
         self.draw.update(&(self.progress)());
-        if self.vigil.look().is_some() {
+        if self.watchdog.look().is_some() {
             self.draw.clear();
             sanitize::complain(NOTHING_DONE);
             std::process::exit(Exit::Nothing.code().into());

@@ -1,5 +1,5 @@
-//! Work may wait for a file system that does not answer: this names it, and ends the program when the run has waited
-//! long enough or is interrupted.
+//! Names a file system that does not answer, and ends the program when the run has waited for it long enough or is
+//! interrupted.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use seekless::device::Mounts;
 use seekless::engine::Control;
 use seekless::event::{Problem, ProblemKind};
-use seekless::pulse::{NAMED, Silence, Ward, own};
+use seekless::pulse::{NAMED, Silence, Ward, current};
 
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
@@ -60,8 +60,8 @@ pub fn not_answering(path: &Path) -> String {
     format!("{}: {problem}", sanitize::path(path))
 }
 
-/// Watches the threads that plan, act, undo and sweep. None of them is joined once it is given up.
-pub struct Vigil<'a> {
+/// Watches the threads that plan, act, undo and sweep. Once it gives up, no thread is joined.
+pub struct Watchdog<'a> {
     ward: Arc<Ward>,
     silence: Silence,
     voice: &'a Voice,
@@ -69,8 +69,8 @@ pub struct Vigil<'a> {
     interrupted: bool,
 }
 
-impl<'a> Vigil<'a> {
-    /// Waits so long after a file system was named.
+impl<'a> Watchdog<'a> {
+    /// Gives up when this time has passed after a file system was named.
     pub fn new(patience: Duration, voice: &'a Voice) -> Self {
         Self {
             ward: Arc::default(),
@@ -126,16 +126,16 @@ impl<'a> Vigil<'a> {
     }
 }
 
-/// Does the work on a thread of its own. The ward's [`Vigil`] watches that thread, and all that it starts.
-pub fn attended<T: Send>(
+/// Does the work on a thread of its own. The ward's [`Watchdog`] watches that thread and the threads that it starts.
+pub fn run_watched<T: Send>(
     ward: Arc<Ward>,
     work: impl FnOnce() -> T + Send,
     watcher: &mut impl Watcher,
 ) -> T {
-    watched(|| own::watched(Some(ward), work), watcher)
+    watched(|| current::watched(Some(ward), work), watcher)
 }
 
-/// Where the file system of a path is mounted, and the path, for people. Makes no call to that file system.
+/// The mount point of a path, and the path for people to read. Makes no call to that file system.
 fn place_of(path: &[u8]) -> (PathBuf, String) {
     let path = Path::new(OsStr::from_bytes(path));
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -144,20 +144,20 @@ fn place_of(path: &[u8]) -> (PathBuf, String) {
     (point.unwrap_or(path), file)
 }
 
-/// What an interruption means to work that is done with [`patiently`].
-pub enum Stake<'a> {
-    /// Nothing is changed: it can be left at once.
-    Nothing,
-    /// Files are changed: it ends after the step at hand. If that does not end, this says what to do.
+/// Whether work that is done with [`patiently`] changes files, which decides how it ends early.
+pub enum Changes<'a> {
+    /// It changes nothing: the program can end at once.
+    None,
+    /// It changes files in steps, and ends after the current one.
     Steps {
-        /// Set when the work is to end.
+        /// Set to end the work.
         stop: &'a AtomicBool,
-        /// What to do when the work was left in the middle.
+        /// What the user can do if the program ended in the middle of the work.
         way_out: String,
     },
 }
 
-impl<'a> Stake<'a> {
+impl<'a> Changes<'a> {
     /// A sweep after this run.
     pub fn sweep(stop: &'a AtomicBool, place: &JournalPlace, run: &str) -> Self {
         Self::Steps {
@@ -175,38 +175,38 @@ impl<'a> Stake<'a> {
     }
 }
 
-/// Does work that asks file systems, for as long as they answer.
+/// Does work that makes calls to file systems, and gives up if these do not answer.
 pub fn patiently<T: Send>(
     patience: Duration,
     voice: &Voice,
-    stake: Stake<'_>,
+    changes: Changes<'_>,
     work: impl FnOnce() -> T + Send,
 ) -> T {
     let mut wait = Wait {
-        vigil: Vigil::new(patience, voice),
+        watchdog: Watchdog::new(patience, voice),
         voice,
-        stake,
+        changes,
     };
-    attended(wait.vigil.ward(), work, &mut wait)
+    run_watched(wait.watchdog.ward(), work, &mut wait)
 }
 
 struct Wait<'a> {
-    vigil: Vigil<'a>,
+    watchdog: Watchdog<'a>,
     voice: &'a Voice,
-    stake: Stake<'a>,
+    changes: Changes<'a>,
 }
 
 impl Watcher for Wait<'_> {
     fn tick(&mut self) {
-        let Some(exit) = self.vigil.look() else {
+        let Some(exit) = self.watchdog.look() else {
             return;
         };
-        let exit = match &self.stake {
-            Stake::Nothing => {
+        let exit = match &self.changes {
+            Changes::None => {
                 self.voice.complain(NOTHING_DONE);
                 Exit::Nothing
             }
-            Stake::Steps { way_out, .. } => {
+            Changes::Steps { way_out, .. } => {
                 self.voice.complain(way_out);
                 exit
             }
@@ -215,14 +215,14 @@ impl Watcher for Wait<'_> {
     }
 
     fn interrupt(&mut self) {
-        match &self.stake {
-            Stake::Nothing => {
+        match &self.changes {
+            Changes::None => {
                 self.voice.complain("interrupted: nothing has been done");
                 process::exit(Exit::Interrupted.code().into());
             }
-            Stake::Steps { stop, .. } => {
+            Changes::Steps { stop, .. } => {
                 stop.store(true, Ordering::Relaxed);
-                self.vigil.interrupt();
+                self.watchdog.interrupt();
                 self.voice.complain(
                     "interrupted: ending the step at hand (again to leave at once; nothing is lost then either)",
                 );
@@ -233,6 +233,6 @@ impl Watcher for Wait<'_> {
     fn abandon(&mut self) {}
 }
 
-/// What is said if the run gives up before its first step.
+/// The message if the run gives up before its first step.
 pub const NOTHING_DONE: &str =
     "nothing was done: leave out what does not answer, or wait longer with --patience";

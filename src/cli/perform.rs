@@ -16,7 +16,7 @@ use seekless::units::Bytes;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
-use super::patience::{NOTHING_DONE, Vigil, attended};
+use super::patience::{NOTHING_DONE, Watchdog, run_watched};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
@@ -41,11 +41,11 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) 
         total: (plan.totals().steps, plan.totals().bytes),
         action: plan.action(),
         draw: Draw::new(voice.bars().clone()),
-        vigil: Vigil::new(run.patience, voice),
+        watchdog: Watchdog::new(run.patience, voice),
         voice,
     };
-    let done = attended(
-        watch.vigil.ward(),
+    let done = run_watched(
+        watch.watchdog.ward(),
         || carry_out(run, place, plan, &counters, &tally, voice),
         &mut watch,
     );
@@ -314,7 +314,7 @@ struct Watch<'a> {
     total: (u64, u64),
     action: ActionKind,
     draw: Draw,
-    vigil: Vigil<'a>,
+    watchdog: Watchdog<'a>,
     voice: &'a Voice,
 }
 
@@ -356,14 +356,14 @@ impl Watcher for Watch<'_> {
             bytes_total: self.total.1,
             total_is_final: true,
         }]);
-        if let Some(exit) = self.vigil.look() {
+        if let Some(exit) = self.watchdog.look() {
             self.leave(exit);
         }
     }
 
     fn interrupt(&mut self) {
         self.counters.stop.store(true, Ordering::Relaxed);
-        self.vigil.interrupt();
+        self.watchdog.interrupt();
         self.voice.complain(
             "interrupted: ending the steps at hand (again to leave at once; nothing is lost then either)",
         );

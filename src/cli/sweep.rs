@@ -7,11 +7,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seekless::action::{self, CutShort, JournalError, Reversion, TreeLock, UndoTally};
-use seekless::pulse::own;
+use seekless::pulse::current;
 
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
-use super::patience::{Stake, patiently};
+use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::question::{self, Answer};
 use super::resolve_act::Use;
@@ -37,7 +37,7 @@ pub fn before(
     voice: &Voice,
 ) -> Exit {
     let mut exit = Exit::Done;
-    let left = patiently(patience, voice, Stake::Nothing, || {
+    let left = patiently(patience, voice, Changes::None, || {
         left_in(place, || trees.to_vec(), voice)
     });
     for run in left {
@@ -62,8 +62,8 @@ pub fn before(
             continue;
         }
         let stop = AtomicBool::new(false);
-        let stake = Stake::sweep(&stop, place, &run.name);
-        let swept = patiently(patience, voice, stake, || {
+        let changes = Changes::sweep(&stop, place, &run.name);
+        let swept = patiently(patience, voice, changes, || {
             let reversion = Reversion::open(&place.folder, Some(&run.name))?;
             let complain = &mut |line: &str| voice.complain(line);
             Ok::<_, JournalError>(swept_up(reversion, place, &stop, complain))
@@ -97,7 +97,7 @@ pub fn command(
     let runs = match run {
         Some(run) => vec![run.to_owned()],
         None => {
-            let runs = patiently(patience, voice, Stake::Nothing, || {
+            let runs = patiently(patience, voice, Changes::None, || {
                 action::cut_short(&place.folder)
             });
             let runs = runs?.into_iter();
@@ -111,7 +111,7 @@ pub fn command(
     }
     let mut exit = Exit::Done;
     for run in runs {
-        let (reversion, lock) = patiently(patience, voice, Stake::Nothing, || {
+        let (reversion, lock) = patiently(patience, voice, Changes::None, || {
             let reversion = Reversion::open(&place.folder, Some(&run))?;
             let lock = TreeLock::take(&reversion.places());
             Ok::<_, JournalError>((reversion, lock))
@@ -124,8 +124,8 @@ pub fn command(
             }
         };
         let stop = AtomicBool::new(false);
-        let stake = Stake::sweep(&stop, place, &run);
-        let tally = patiently(patience, voice, stake, || {
+        let changes = Changes::sweep(&stop, place, &run);
+        let tally = patiently(patience, voice, changes, || {
             swept_up(reversion, place, &stop, &mut complain)
         });
         if !quiet {
@@ -181,7 +181,7 @@ fn left_in(
         return runs;
     }
     let folder = |tree: PathBuf| {
-        own::ask_about(tree.as_os_str().as_bytes());
+        current::ask_about(tree.as_os_str().as_bytes());
         match tree.is_dir() {
             true => Some(tree),
             false => tree.parent().map(Path::to_owned),

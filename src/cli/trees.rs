@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use seekless::action::plan::Plan;
 use seekless::action::{self, Occupied, TreeLock, few_folders};
 use seekless::engine::Config;
-use seekless::pulse::own;
+use seekless::pulse::current;
 
 /// Folders that are told apart before some above them stand for them.
 const FOLDERS: usize = 4096;
@@ -17,7 +17,7 @@ const FOLDERS: usize = 4096;
 /// The real paths of what is searched. What is not there has nothing to be acted on.
 pub fn of_search(config: &Config) -> Vec<PathBuf> {
     let real = |path: &Path| {
-        own::ask_about(path.as_os_str().as_bytes());
+        current::ask_about(path.as_os_str().as_bytes());
         path.canonicalize().ok()
     };
     let roots = config.roots.iter();
@@ -47,7 +47,7 @@ pub fn lock(acting: &action::Settings, trees: &[PathBuf]) -> Result<TreeLock, Oc
     let to = acting.destination.as_ref();
     let to = to.map(|to| PathBuf::from(OsStr::from_bytes(to)));
     let to = to.filter(|to| {
-        own::ask_about(to.as_os_str().as_bytes());
+        current::ask_about(to.as_os_str().as_bytes());
         to.is_dir()
     });
     let all: Vec<PathBuf> = trees.iter().cloned().chain(to).collect();

@@ -4,12 +4,12 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
-use seekless::pulse::own;
+use seekless::pulse::current;
 
 use super::args::UndoArgs;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
-use super::patience::{Stake, patiently};
+use super::patience::{Changes, patiently};
 use super::question::{self, Answer};
 use super::sanitize::{complain, message};
 use super::sweep;
@@ -46,7 +46,7 @@ fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {
     patiently(
         args.patience.time(),
         &Voice::new(false),
-        Stake::Nothing,
+        Changes::None,
         work,
     )
 }
@@ -69,8 +69,8 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
         return Ok(Exit::Done);
     }
     let stop = AtomicBool::new(false);
-    let stake = Stake::undo(&stop, place, reversion.run_name());
-    let tally = patiently(args.patience.time(), &Voice::new(false), stake, || {
+    let changes = Changes::undo(&stop, place, reversion.run_name());
+    let tally = patiently(args.patience.time(), &Voice::new(false), changes, || {
         reversion.carry_out(&stop, &mut |step| tell(step, args))
     });
     for line in undo_text::of_the_journal(&tally, place) {
@@ -132,12 +132,12 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
     let mut stdout = io::BufWriter::new(io::stdout().lock());
     let tally = reversion.preview(&mut |step| {
         // Whoever reads the lines may take any time.
-        own::rest();
+        current::rest();
         if written.is_ok() {
             written = writeln!(stdout, "{}", message(&undo_text::wish(step)));
         }
     });
-    own::rest();
+    current::rest();
     match written.and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             complain(&format!("cannot write to standard output: {error}"));

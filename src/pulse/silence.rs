@@ -1,4 +1,4 @@
-//! Which threads get no answer, and for how long.
+//! Which threads wait for a call that does not return, and for how long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ const STEP: Duration = Duration::from_secs(1);
 /// What is known of the threads that make calls to file systems.
 #[derive(Debug)]
 pub struct Silence {
-    /// How long a run waits when nothing else moves.
+    /// How long a run waits while no other thread makes progress.
     patience: Duration,
-    heard: Vec<Heard>,
+    states: Vec<ThreadState>,
     looked: Instant,
     /// For how long nothing has moved while a thread was silent.
     quiet: Duration,
@@ -28,7 +28,7 @@ pub struct Silence {
 
 /// What is known of one thread.
 #[derive(Clone, Copy, Debug, Default)]
-struct Heard {
+struct ThreadState {
     count: u32,
     /// For how long the count has stood still.
     quiet: Duration,
@@ -37,11 +37,11 @@ struct Heard {
 }
 
 impl Silence {
-    /// Nothing is known yet. A run that waits for silent threads only, waits for so long.
+    /// Knows no threads yet. A run that waits only for silent threads gives up after this time.
     pub fn new(patience: Duration) -> Self {
         Self {
             patience,
-            heard: Vec::new(),
+            states: Vec::new(),
             looked: Instant::now(),
             quiet: Duration::ZERO,
             still: Duration::ZERO,
@@ -57,24 +57,24 @@ impl Silence {
     }
 
     fn look_after(&mut self, pulses: &[Arc<Pulse>], step: Duration) -> Vec<usize> {
-        self.heard.resize(pulses.len(), Heard::default());
+        self.states.resize(pulses.len(), ThreadState::default());
         let mut become_silent = Vec::new();
         let mut any_silent = false;
         let mut any_at_work = false;
-        for (at, (pulse, heard)) in pulses.iter().zip(&mut self.heard).enumerate() {
+        for (at, (pulse, thread)) in pulses.iter().zip(&mut self.states).enumerate() {
             let (count, is_at_work) = pulse.count();
             any_at_work |= is_at_work;
-            if count != heard.count || !is_at_work {
-                self.moved |= count != heard.count;
-                *heard = Heard {
+            if count != thread.count || !is_at_work {
+                self.moved |= count != thread.count;
+                *thread = ThreadState {
                     count,
-                    ..Heard::default()
+                    ..ThreadState::default()
                 };
                 pulse.set_silent(false);
                 continue;
             }
-            heard.quiet += step;
-            if heard.quiet >= NAMED.min(self.patience) {
+            thread.quiet += step;
+            if thread.quiet >= NAMED.min(self.patience) {
                 any_silent = true;
                 if !pulse.is_silent() {
                     become_silent.push(at);
@@ -103,7 +103,7 @@ impl Silence {
 
     /// The threads at work whose count has stood still the longest, with that time.
     pub fn longest(&self) -> Option<(usize, Duration)> {
-        let waits = self.heard.iter().map(|heard| heard.quiet).enumerate();
+        let waits = self.states.iter().map(|thread| thread.quiet).enumerate();
         waits
             .filter(|(_, quiet)| !quiet.is_zero())
             .max_by_key(|(_, quiet)| *quiet)
@@ -111,12 +111,15 @@ impl Silence {
 
     /// Takes note of the device that a thread waits for.
     pub fn set_device(&mut self, at: usize, device: Option<u64>) {
-        self.heard[at].device = device;
+        self.states[at].device = device;
     }
 
     /// The devices that silent threads wait for.
     pub fn devices(&self) -> Vec<u64> {
-        self.heard.iter().filter_map(|heard| heard.device).collect()
+        self.states
+            .iter()
+            .filter_map(|thread| thread.device)
+            .collect()
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-use crate::pulse::own;
+use crate::pulse::current;
 
 /// The folder that relative paths start from.
 pub use rustix::fs::CWD;
@@ -53,7 +53,7 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
 
 /// The thread asks about this open file or folder from now on. No file system is asked for its path.
 pub fn ask_about(fd: impl AsFd) {
-    own::ask_about_what(|| path_of(fd));
+    current::ask_about_what(|| path_of(fd));
 }
 
 /// Lets reads of an open file wait for bytes from now on.

@@ -15,7 +15,7 @@ use crate::action::folder_entry::Identity;
 use crate::action::step::{Skip, Target};
 use crate::action::trouble::Trouble;
 use crate::hash::ContentDigest;
-use crate::pulse::own;
+use crate::pulse::current;
 
 /// Groups that may be checked and wait for their turn. Each step holds four descriptors, and keeps writers of
 /// its two files waiting.
@@ -145,12 +145,12 @@ pub(super) fn in_order<T: Sync, R: Send>(
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
         let make = &make;
-        let ward = own::ward();
+        let ward = current::ward();
         let ahead = move || {
-            own::watched(ward, || {
+            current::watched(ward, || {
                 for item in items {
                     let made = make(item);
-                    own::rest();
+                    current::rest();
                     if to_actor.send(made).is_err() {
                         break;
                     }
@@ -163,7 +163,7 @@ pub(super) fn in_order<T: Sync, R: Send>(
         {
             Ok(_) => {
                 let next = || {
-                    own::rest();
+                    current::rest();
                     from_thread.recv().ok()
                 };
                 iter::from_fn(next).for_each(&mut hand_over);

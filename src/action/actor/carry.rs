@@ -15,7 +15,7 @@ use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Targe
 use crate::action::trouble::Trouble;
 use crate::action::{swap, together};
 use crate::hash::ContentDigest;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::stat;
 
 impl Actor {
@@ -79,7 +79,7 @@ impl Actor {
     ) -> Option<Vec<Numbered>> {
         let mut ready = Vec::with_capacity(group.len());
         for (of, sketched) in group {
-            own::ask_about(&of.step.victim.path);
+            current::ask_about(&of.step.victim.path);
             match sketched {
                 Ok(sketched) => ready.push((of, sketched)),
                 Err(trouble) => self.end(of, trouble.into(), None),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
 use crate::pipeline::DuplicateSet;
-use crate::pulse::own;
+use crate::pulse::current;
 
 /// A set of files that are said to have the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,14 +106,14 @@ impl Origin {
         let mut spellings = Spellings::default();
         for (index, root) in (0..).zip(roots) {
             let root = base.join(root);
-            own::ask_about(root.as_os_str().as_bytes());
+            current::ask_about(root.as_os_str().as_bytes());
             if let Ok(root) = root.canonicalize() {
                 let root = spellings.path(root.as_os_str().as_bytes());
                 real.entry(PathBuf::from(OsString::from_vec(root)))
                     .or_insert(index);
             }
         }
-        own::rest();
+        current::rest();
         self.roots = Some(real);
         self
     }

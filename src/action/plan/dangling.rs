@@ -14,7 +14,7 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::file::as_listed;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::scan::MOST_NAMES;
 use crate::scan::filter::{Filter, Verdict};
 use crate::sys::open::CWD;
@@ -88,7 +88,7 @@ impl Search {
     pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
         let folder = &path[..path.len() - last_part(path).len()];
         if looked.insert(self.hasher.hash_one(folder)) {
-            own::ask_about(folder);
+            current::ask_about(folder);
             let folder = Path::new(std::ffi::OsStr::from_bytes(folder));
             let entries = WalkDir::new(folder).min_depth(1).max_depth(1);
             let entries = entries.into_iter().take(MOST_NAMES as usize);
@@ -120,7 +120,7 @@ impl Search {
         else {
             return;
         };
-        own::ask_about(root.as_os_str().as_bytes());
+        current::ask_about(root.as_os_str().as_bytes());
         let deepest = max_depth.map_or(usize::MAX, |depth| depth as usize);
         let walk = WalkDir::new(root).min_depth(1).max_depth(deepest.max(1));
         let look = |path: &Path| {
@@ -137,7 +137,7 @@ impl Search {
         };
         let mut pseudo = HashMap::new();
         let entries = walk.into_iter().filter_entry(|entry| {
-            own::ask_about(entry.path().as_os_str().as_bytes());
+            current::ask_about(entry.path().as_os_str().as_bytes());
             !entry.file_type().is_dir()
                 || entry.depth() == 0
                 || (is_wanted(filter, entry) && stays(entry) && !is_pseudo(entry, &mut pseudo))

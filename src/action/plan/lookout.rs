@@ -15,7 +15,7 @@ use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::file::Spellings;
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
 use crate::sys::stat::Stat;
@@ -80,7 +80,7 @@ impl Lookout {
                 // The mark stands before the first name.
                 let marked = std::mem::take(&mut marked);
                 let mut path = self.absolute(&listed);
-                own::ask_about(&path);
+                current::ask_about(&path);
                 let looked = self.real(&path).and_then(|real| {
                     path.clone_from(&real);
                     self.look_at(&real, said, file.facts)

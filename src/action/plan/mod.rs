@@ -30,7 +30,7 @@ use std::io;
 
 use super::coherence::FileSystems;
 use super::{ActionKind, Common, Step};
-use crate::pulse::own;
+use crate::pulse::current;
 use lookout::Lookout;
 use mount_check::MountCheck;
 use reach::Reach;
@@ -122,7 +122,7 @@ impl Planner {
     /// Plans for one set.
     pub fn add(&mut self, claim: Claim) -> io::Result<()> {
         let added = self.look_and_add(claim);
-        own::rest();
+        current::rest();
         added
     }
 
@@ -438,7 +438,7 @@ impl Plan {
                 break;
             }
         }
-        own::rest();
+        current::rest();
         self.dangling = search.dangling().clone();
         Ok(())
     }

@@ -13,7 +13,7 @@ use rustix::fs::FileType;
 
 use crate::file::trust;
 use crate::file::{RouteError, Untrusted, way_to_file};
-use crate::pulse::own;
+use crate::pulse::current;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::{attributes, stat, statfs};
 
@@ -55,7 +55,7 @@ impl Source {
         if is_inherited(path) {
             return Self::handed_over(File::open(path)?, path);
         }
-        own::ask_about(path.as_os_str().as_bytes());
+        current::ask_about(path.as_os_str().as_bytes());
         let name = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)?;
         let manner = Manner {
             keep_access_time: false,
@@ -72,7 +72,7 @@ impl Source {
         };
         let mut file = File::from(file);
         let kind = kind(&file)?;
-        own::rest();
+        current::rest();
         if kind != FileType::Fifo {
             open::let_block(&file).map_err(io::Error::from)?;
             let input = Box::new(OnDisk(file));
@@ -125,7 +125,7 @@ impl Read for OnDisk {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         open::ask_about(&self.0);
         let read = self.0.read(buffer);
-        own::rest();
+        current::rest();
         read
     }
 }

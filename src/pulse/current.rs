@@ -1,80 +1,80 @@
-//! A thread's own signs of life, which its calls give wherever they are made.
+//! The pulse of the current thread.
 //!
-//! What acts on files makes its calls in many places. [`beat`] stands before each of them (`sys::fault`) and does
-//! nothing in a thread that nobody watches.
+//! Actions make their calls in many places, so the pulse is a thread-local variable. `sys::fault` calls [`beat`] before
+//! each call. In a thread that nobody watches, [`beat`] does nothing.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::{Pulse, Subject, Ward};
 
-struct Own {
+struct Current {
     ward: Arc<Ward>,
     pulse: Arc<Pulse>,
 }
 
 thread_local! {
-    static OWN: RefCell<Option<Own>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// Does work on this thread, and lets the ward look after it. Without a ward nobody does.
+/// Does work on this thread while the ward watches it. Without a ward nobody watches it.
 pub fn watched<T>(ward: Option<Arc<Ward>>, work: impl FnOnce() -> T) -> T {
-    /// Whatever ends the work, nobody looks after the thread any longer.
-    struct Leave(Option<Own>);
+    /// Ends the watch, also after a panic.
+    struct Leave(Option<Current>);
 
     impl Drop for Leave {
         fn drop(&mut self) {
             rest();
-            OWN.set(self.0.take());
+            CURRENT.set(self.0.take());
         }
     }
 
-    let own = ward.map(|ward| Own {
+    let current = ward.map(|ward| Current {
         pulse: ward.admit(Subject::Path),
         ward,
     });
-    let _leave = Leave(OWN.replace(own));
+    let _leave = Leave(CURRENT.replace(current));
     work()
 }
 
-/// Who looks after this thread: for threads that it starts.
+/// The ward that watches this thread, for threads that it starts.
 pub fn ward() -> Option<Arc<Ward>> {
-    OWN.with_borrow(|own| own.as_ref().map(|own| Arc::clone(&own.ward)))
+    CURRENT.with_borrow(|current| current.as_ref().map(|current| Arc::clone(&current.ward)))
 }
 
-/// This thread asks about this path from now on, until it [rests](rest).
+/// This thread makes calls about this path from now on, until it [rests](rest).
 pub fn ask_about(path: &[u8]) {
-    OWN.with_borrow(|own| {
-        if let Some(own) = own {
-            own.pulse.ask_about(0, path);
+    CURRENT.with_borrow(|current| {
+        if let Some(current) = current {
+            current.pulse.ask_about(0, path);
         }
     });
 }
 
-/// As [`ask_about`], of a path that has to be found out: only if somebody looks after this thread.
+/// As [`ask_about`], for a path that costs work to find out: does nothing in a thread that nobody watches.
 pub fn ask_about_what(path: impl FnOnce() -> Option<Vec<u8>>) {
-    if OWN.with_borrow(Option::is_some) {
+    if CURRENT.with_borrow(Option::is_some) {
         ask_about(&path().unwrap_or_default());
     }
 }
 
-/// This thread is about to make another call. That counts while it asks about something.
+/// Counts a call that this thread is about to make, unless it rests.
 #[inline]
 pub fn beat() {
-    OWN.with_borrow(|own| {
-        if let Some(own) = own
-            && own.pulse.count().1
+    CURRENT.with_borrow(|current| {
+        if let Some(current) = current
+            && current.pulse.count().1
         {
-            own.pulse.beat();
+            current.pulse.beat();
         }
     });
 }
 
 /// This thread waits for no file system.
 pub fn rest() {
-    OWN.with_borrow(|own| {
-        if let Some(own) = own {
-            own.pulse.rest();
+    CURRENT.with_borrow(|current| {
+        if let Some(current) = current {
+            current.pulse.rest();
         }
     });
 }
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_while_something_is_asked_and_somebody_looks() {
+    fn calls_count_in_watched_threads_that_do_not_rest() {
         let ward = Arc::new(Ward::default());
         let count = || ward.pulses()[0].count();
-        ask_about(b"nobody looks");
+        ask_about(b"unwatched");
         beat();
         assert!(super::ward().is_none() && ward.pulses().is_empty());
         watched(Some(Arc::clone(&ward)), || {
@@ -98,7 +98,7 @@ mod tests {
             beat();
             assert!(before.1 && count().1 && count() != before);
             assert_eq!(&ward.pulses()[0].name()[..], b"path");
-            // A thread that it starts is looked after by the same ward.
+            // The same ward watches a thread that it starts.
             let theirs = super::ward();
             let other = std::thread::spawn(|| watched(theirs, || ask_about(b"other")));
             other.join().expect("it ends");
