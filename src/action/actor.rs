@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::access::Common;
-use super::check::Ours;
+use super::check::OwnChanges;
 use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
 use super::journal::{Journal, JournalError};
@@ -35,7 +35,7 @@ pub struct Actor {
     settings: Settings,
     journal: Journal,
     /// Files whose change time is of our making. Shared with the thread that looks ahead.
-    ours: Arc<Ours>,
+    ours: Arc<OwnChanges>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
     /// What stands in for files that can have no further name.

@@ -19,9 +19,9 @@ use crate::sys::statfs;
 
 /// Files that this run has changed itself, with the times that it left them.
 ///
-/// Giving a keeper a further name, or taking one of several away, sets the change time. Some file systems of programs
-/// set the modification time as well (encfs cuts it to whole seconds).
-pub type Ours = HashMap<Identity, Times>;
+/// Giving a keeper a further name, or taking one of several away, sets the change time. Some FUSE file systems set
+/// the modification time as well (encfs truncates it to whole seconds).
+pub type OwnChanges = HashMap<Identity, Times>;
 
 /// Times of a file, nanoseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum Bound {
 
 impl Opened {
     /// Opens a file and makes sure that it is the one that is meant.
-    pub fn open(target: &Target, bound: Bound, ours: &Ours) -> Result<Self, Unfit> {
+    pub fn open(target: &Target, bound: Bound, ours: &OwnChanges) -> Result<Self, Unfit> {
         let place = Place::of(&target.path)?;
         // The kind comes first: opening may have effects on what is no regular file.
         let seen = place.stat().map_err(gone)?;
@@ -280,7 +280,7 @@ pub(super) fn unreadable(error: Errno) -> Unfit {
 }
 
 /// Compares a file with what is expected of it.
-fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &Ours) -> Result<(), Unfit> {
+fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Unfit> {
     if stat.kind != FileType::RegularFile {
         return Err(Unfit::NotRegular);
     }

@@ -11,7 +11,7 @@ use super::folder_entry::Place;
 use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
-use super::{journal_folder, relocate, runs, swap, torn};
+use super::{journal_folder, partial_groups, relocate, runs, swap};
 use crate::file::OwnFolder;
 use crate::pulse::current;
 use crate::sys::{stat, sync};
@@ -74,11 +74,11 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
         return None;
     }
     let in_undo = past.undo_cut_short;
-    let torn = torn::groups(&past);
+    let partial = partial_groups::of(&past);
     let files: Vec<HalfDone> = past
         .steps
         .iter()
-        .filter_map(|step| half_done(step, &torn, in_undo))
+        .filter_map(|step| half_done(step, &partial, in_undo))
         .collect();
     (!files.is_empty()).then_some(CutShort {
         name,
@@ -111,10 +111,14 @@ pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
 }
 
-/// What lies about of a step, if anything does, or what it took of a torn group.
-pub(super) fn half_done(step: &PastStep, torn: &HashSet<u64>, in_undo: bool) -> Option<HalfDone> {
+/// What a step left half done, if anything, or what it took of a partial group.
+pub(super) fn half_done(
+    step: &PastStep,
+    partial: &HashSet<u64>,
+    in_undo: bool,
+) -> Option<HalfDone> {
     let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
-    if torn::took(step, torn) {
+    if partial_groups::took(step, partial) {
         let folders = Vec::new();
         return Some(HalfDone { path, folders });
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustix::io::Errno;
 
-use super::check::{Opened, Ours};
+use super::check::{Opened, OwnChanges};
 use super::folder_entry::Identity;
 use super::trouble::{Trouble, failed};
 use crate::sys::{cachestat, statfs, sync};
@@ -26,12 +26,12 @@ pub struct Settled {
 
 impl Settled {
     /// True if a file has to be waited for. Its bytes are on their way then.
-    pub fn start(&mut self, keeper: &Opened, ours: &Ours) -> bool {
+    pub fn start(&mut self, keeper: &Opened, ours: &OwnChanges) -> bool {
         let now = jiff::Timestamp::now().as_nanosecond();
         self.start_at(keeper, ours, i64::try_from(now).unwrap_or(i64::MAX))
     }
 
-    fn start_at(&mut self, keeper: &Opened, ours: &Ours, now_ns: i64) -> bool {
+    fn start_at(&mut self, keeper: &Opened, ours: &OwnChanges, now_ns: i64) -> bool {
         if self
             .known
             .get(&keeper.identity())
@@ -63,7 +63,7 @@ impl Settled {
     }
 
     /// Makes sure that a file is on the disk as it is: those that changed since are waited for.
-    pub fn keeper(&mut self, keeper: &Opened, ours: &Ours) -> Result<(), Trouble> {
+    pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), Trouble> {
         let doing = "make sure that the kept file is on the disk";
         // The system says once what it could not write.
         if let Some(&Err(error)) = self.known.get(&keeper.identity()) {
@@ -78,7 +78,7 @@ impl Settled {
     }
 
     /// True if nobody but this run itself has changed the file since it was on the disk.
-    fn is_known(&self, keeper: &Opened, ours: &Ours) -> bool {
+    fn is_known(&self, keeper: &Opened, ours: &OwnChanges) -> bool {
         let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
         match self.known.get(&file) {
             Some(&Ok(known)) => {
@@ -126,7 +126,7 @@ mod tests {
                 ..Expected::default()
             },
         };
-        let opened = Opened::open(&target, Bound::Strict, &Ours::new()).unwrap();
+        let opened = Opened::open(&target, Bound::Strict, &OwnChanges::new()).unwrap();
         (named, opened)
     }
 
@@ -165,10 +165,10 @@ mod tests {
         settled.ordered.insert(keeper.stat.dev, true);
         // A kernel that does not tell (before 6.5) leaves nothing to rely on.
         let tells = cachestat::is_unwritten(&keeper.file) == Some(false);
-        let waits = settled.start_at(&keeper, &Ours::new(), later);
+        let waits = settled.start_at(&keeper, &OwnChanges::new(), later);
         assert_eq!(waits, !tells);
         make_waiting_fail(&mut keeper);
-        let found = settled.keeper(&keeper, &Ours::new());
+        let found = settled.keeper(&keeper, &OwnChanges::new());
         assert_eq!(found.is_ok(), tells);
     }
 
@@ -178,13 +178,13 @@ mod tests {
         let later = keeper.stat.ctime_ns + AGE_NS + 1;
         let mut young = Settled::default();
         young.ordered.insert(keeper.stat.dev, true);
-        assert!(young.start(&keeper, &Ours::new()));
+        assert!(young.start(&keeper, &OwnChanges::new()));
         let mut unordered = Settled::default();
         unordered.ordered.insert(keeper.stat.dev, false);
-        assert!(unordered.start_at(&keeper, &Ours::new(), later));
+        assert!(unordered.start_at(&keeper, &OwnChanges::new(), later));
         make_waiting_fail(&mut keeper);
         for mut settled in [young, unordered] {
-            settled.keeper(&keeper, &Ours::new()).unwrap_err();
+            settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
         }
     }
 
@@ -193,18 +193,18 @@ mod tests {
         let (_named, mut keeper) = keeper();
         let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
         let mut settled = Settled::default();
-        settled.keeper(&keeper, &Ours::new()).unwrap();
+        settled.keeper(&keeper, &OwnChanges::new()).unwrap();
         make_waiting_fail(&mut keeper);
-        assert!(!settled.start(&keeper, &Ours::new()));
-        settled.keeper(&keeper, &Ours::new()).unwrap();
+        assert!(!settled.start(&keeper, &OwnChanges::new()));
+        settled.keeper(&keeper, &OwnChanges::new()).unwrap();
         // A new link that this run made changes nothing of the bytes.
         keeper.stat.ctime_ns = ctime + 1;
-        let ours = Ours::from([(file, Times::of(&keeper.stat))]);
+        let ours = OwnChanges::from([(file, Times::of(&keeper.stat))]);
         assert!(!settled.start(&keeper, &ours));
         settled.keeper(&keeper, &ours).unwrap();
         // Any other change is somebody else's.
-        assert!(settled.start(&keeper, &Ours::new()));
-        settled.keeper(&keeper, &Ours::new()).unwrap_err();
+        assert!(settled.start(&keeper, &OwnChanges::new()));
+        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
     }
 
     #[test]
@@ -212,9 +212,9 @@ mod tests {
         let (_named, keeper) = keeper();
         let mut settled = Settled::default();
         settled.note(keeper.identity(), keeper.stat.ctime_ns, Err(Errno::IO));
-        assert!(!settled.start(&keeper, &Ours::new()));
-        settled.keeper(&keeper, &Ours::new()).unwrap_err();
+        assert!(!settled.start(&keeper, &OwnChanges::new()));
+        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
         // The system tells of the failure only once, whoever asks.
-        settled.keeper(&keeper, &Ours::new()).unwrap_err();
+        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
     }
 }

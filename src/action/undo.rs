@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folder_entry::{Identity, Place};
 use super::journal::{Journal, JournalError};
 use super::leftovers;
+use super::partial_groups;
 use super::past::{Fate, Past, PastStep};
 use super::record::{Record, RunHeader, State};
 use super::runs;
 use super::step::ActionKind;
-use super::torn;
 use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
 use crate::sys::{fault, rlimit, stat, sync};
@@ -178,12 +178,12 @@ impl Reversion {
     /// A file is read only if its times do not prove its content.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
-        let torn = torn::groups(&self.past);
+        let partial = partial_groups::of(&self.past);
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
             } else {
-                let (undone, _) = undo_one(step, None, &torn, Manner::Look);
+                let (undone, _) = undo_one(step, None, &partial, Manner::Look);
                 tally.count(step, undone, tell);
             }
         }
@@ -197,7 +197,7 @@ impl Reversion {
         tally.note(begun);
         let mut pending = Pending::new();
         let mut linked = Linked::of(&self.past);
-        let torn = torn::groups(&self.past);
+        let partial = partial_groups::of(&self.past);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
@@ -208,7 +208,7 @@ impl Reversion {
                 linked.is_back(step, false);
                 continue;
             }
-            let (undone, folder) = undo_one(step, linked.companion(step), &torn, Manner::Act);
+            let (undone, folder) = undo_one(step, linked.companion(step), &partial, Manner::Act);
             if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
                 linked.is_back(step, undone.is_restored());
             }
@@ -242,17 +242,17 @@ impl Reversion {
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::new();
-        let torn = torn::groups(&self.past);
+        let partial = partial_groups::of(&self.past);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
                 break;
             }
-            let is_half_done = leftovers::half_done(step, &torn, false).is_some();
+            let is_half_done = leftovers::half_done(step, &partial, false).is_some();
             if !is_half_done && !leftovers::is_out_of_reach(step) {
                 continue;
             }
-            let (undone, folder) = undo_one(step, None, &torn, Manner::Act);
+            let (undone, folder) = undo_one(step, None, &partial, Manner::Act);
             if undone.is_restored() || undone == Undone::Cleaned {
                 let pushed = pending.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
@@ -302,15 +302,15 @@ impl UndoTally {
     }
 }
 
-/// Undoes a step; what a torn group lacks is made anew.
+/// Undoes a step. Of a partial group, a missing file is copied from the kept one.
 fn undo_one(
     step: &PastStep,
     companion: Option<&[u8]>,
-    torn: &HashSet<u64>,
+    partial: &HashSet<u64>,
     manner: Manner,
 ) -> (Undone, Option<OwnedFd>) {
     match undo_step::undo(step, companion, manner) {
-        (Undone::Impossible, _) if step.intent.together.is_some_and(|g| torn.contains(&g)) => {
+        (Undone::Impossible, _) if step.intent.together.is_some_and(|g| partial.contains(&g)) => {
             undo_step::undo_removal(step, manner)
         }
         undone => undone,

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
-use super::check::{Bound, Opened, Ours};
+use super::check::{Bound, Opened, OwnChanges};
 use super::folder_entry::Place;
 use super::past::{Fate, PastStep};
 use super::record::{Intent, Metadata, State};
@@ -400,7 +400,7 @@ fn opened_as(path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
         path: path.to_vec(),
         expected,
     };
-    Opened::open(&target, Bound::BytesAreCompared, &Ours::new())
+    Opened::open(&target, Bound::BytesAreCompared, &OwnChanges::new())
 }
 
 /// Opens a name in a folder for reading.

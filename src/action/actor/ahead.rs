@@ -10,7 +10,7 @@ use std::{iter, thread};
 use crossbeam_channel::bounded;
 
 use super::Group;
-use crate::action::check::{Bound, Opened, Ours, Pair};
+use crate::action::check::{Bound, Opened, OwnChanges, Pair};
 use crate::action::folder_entry::Identity;
 use crate::action::step::{Skip, Target};
 use crate::action::trouble::Trouble;
@@ -48,7 +48,7 @@ pub(super) struct Check {
     pub keeper: Target,
     pub victim: Target,
     /// Change times of these two files that are of this run's making.
-    pub ours: Ours,
+    pub ours: OwnChanges,
     pub proof: Proof,
 }
 

@@ -7,7 +7,7 @@ use super::carry::location;
 use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
-use crate::action::check::{Bound, Opened, Ours};
+use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::Identity;
 use crate::action::record::{Intent, Metadata, Raw};
@@ -40,7 +40,7 @@ struct Kept {
 
 /// What it takes to find the files of a step.
 struct Finder {
-    ours: Arc<Ours>,
+    ours: Arc<OwnChanges>,
     trust_hash: bool,
 }
 

@@ -22,7 +22,7 @@ const STAT: Stat = Stat {
     mount_root: false,
 };
 
-fn change(expected: Expected, bound: Bound, ours: &Ours) -> Option<Change> {
+fn change(expected: Expected, bound: Bound, ours: &OwnChanges) -> Option<Change> {
     match verify(&STAT, &expected, bound, ours) {
         Ok(()) => None,
         Err(Unfit::Changed(change)) => Some(change),
@@ -40,7 +40,7 @@ fn what_is_known_must_be_as_it_was() {
         ctime_ns: Some(50),
         not_after_ns: Some(0),
     };
-    let none = Ours::new();
+    let none = OwnChanges::new();
     let strict = |expected| change(expected, Bound::Strict, &none);
     assert_eq!(strict(all), None);
     assert_eq!(
@@ -70,7 +70,7 @@ fn what_is_known_must_be_as_it_was() {
     assert_eq!(strict(later), Some(Change::ChangeTime));
     let left = |mtime_ns, ctime_ns| {
         let times = Times { mtime_ns, ctime_ns };
-        Ours::from([((1, 2), times)])
+        OwnChanges::from([((1, 2), times)])
     };
     assert_eq!(change(later, Bound::Strict, &left(40, 50)), None);
     // Somebody wrote to it since.
@@ -92,7 +92,7 @@ fn what_is_not_known_must_be_older_than_the_report() {
         not_after_ns: Some(not_after),
         ..Expected::default()
     };
-    let none = Ours::new();
+    let none = OwnChanges::new();
     let strict = |not_after| change(known_until(not_after), Bound::Strict, &none);
     assert_eq!(strict(50), None);
     assert_eq!(strict(49), Some(Change::ChangeTime));
@@ -120,7 +120,7 @@ fn opened(path: &Path) -> Opened {
             ..Expected::default()
         },
     };
-    Opened::open(&target, Bound::Strict, &Ours::new()).unwrap()
+    Opened::open(&target, Bound::Strict, &OwnChanges::new()).unwrap()
 }
 
 pub(in crate::action) fn pair(keeper: &Path, victim: &Path) -> Pair {
