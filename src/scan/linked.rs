@@ -15,7 +15,7 @@ use super::found::{Outbox, Place, ScanMessage};
 
 /// A file that was named through a symbolic link, and its path.
 #[derive(Clone, Debug)]
-pub struct Linked {
+pub struct LinkedFile {
     /// Where the link lies.
     pub place: Place,
     /// The path that ends in the link's name.
@@ -25,9 +25,9 @@ pub struct Linked {
 }
 
 /// Hands over files that were named through links. Call it when all others are handed over.
-pub fn hand_over(linked: Vec<Linked>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
+pub fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
     let mut outbox = Outbox::new(to, pulse);
-    for Linked { place, path, file } in linked {
+    for LinkedFile { place, path, file } in linked {
         pulse.ask_about(0, &path);
         let name = &path[path.len() - usize::from(file.name_len)..];
         outbox.push(place, name, file, || {

@@ -21,24 +21,24 @@ use crate::sys::{open, stat};
 use super::enter::{Entered, enter_root, numbering_of_name};
 use super::filter::Verdict;
 use super::found::{Outbox, Place, ScanMessage};
-use super::linked::Linked;
-use super::walk::{Folder, Left, Reach, Walk, count, found_file};
+use super::linked::LinkedFile;
+use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
 /// second time; files are handed over at once.
 ///
-/// Any call about a root may never end. What was found before is behind a lock that is not held meanwhile, so others
-/// can [take](Handed::take) it.
+/// A call about a root may never return. So the results lie behind a lock that is not held during such a call, and other
+/// threads can [take](RootResults::take) them.
 pub struct Roots {
     walk: Arc<Walk>,
     /// Folders of files that were named one by one.
     file_folders: HashMap<(Vec<u8>, u32), DirId>,
     spellings: Spellings,
-    handed: Arc<Mutex<Handed>>,
+    results: Arc<Mutex<RootResults>>,
 }
 
 /// What was found so far.
-pub struct Handed {
+pub struct RootResults {
     outbox: Outbox,
     found: Found,
 }
@@ -53,7 +53,7 @@ pub struct Found {
     /// What was left out.
     pub left_out: LeftOut,
     /// Files named through links, which come last: a file's own names go first.
-    pub linked: Vec<Linked>,
+    pub linked: Vec<LinkedFile>,
 }
 
 /// One root to be looked at.
@@ -87,7 +87,7 @@ enum Seen {
     },
 }
 
-impl Handed {
+impl RootResults {
     /// Nothing yet.
     pub fn new(to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) -> Self {
         Self {
@@ -128,7 +128,7 @@ impl Handed {
                 numbering,
             } => {
                 if file.via_link {
-                    return self.found.linked.push(Linked { place, path, file });
+                    return self.found.linked.push(LinkedFile { place, path, file });
                 }
                 let name = &path[path.len() - usize::from(file.name_len)..];
                 self.outbox.push(place, name, file, || numbering);
@@ -146,12 +146,12 @@ impl Handed {
 }
 
 impl Roots {
-    pub fn new(walk: &Arc<Walk>, handed: &Arc<Mutex<Handed>>) -> Self {
+    pub fn new(walk: &Arc<Walk>, results: &Arc<Mutex<RootResults>>) -> Self {
         Self {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
-            handed: Arc::clone(handed),
+            results: Arc::clone(results),
         }
     }
 
@@ -163,13 +163,13 @@ impl Roots {
             pulse.ask_about(root.number, root.path.as_os_str().as_bytes());
             self.look_at(&root);
         }
-        locked(&self.handed).outbox.flush();
+        locked(&self.results).outbox.flush();
     }
 
     /// Looks at one root.
     pub fn look_at(&mut self, root: &Given) {
         let seen = self.look(root);
-        locked(&self.handed).add(root, seen);
+        locked(&self.results).add(root, seen);
     }
 
     fn look(&mut self, given: &Given) -> Seen {
@@ -198,7 +198,7 @@ impl Roots {
         if !is_folder && is_link && !self.walk.follow_links {
             return Seen::Problem(ProblemKind::LinkRoot, None);
         }
-        locked(&self.handed).add_device(stat.dev, given.number);
+        locked(&self.results).add_device(stat.dev, given.number);
         let filter = &self.walk.filter;
         let verdict = match (filter.root(spelled, is_folder), is_folder) {
             (Verdict::Keep, false) => filter.metadata(stat.size, stat.mtime_ns),
@@ -230,7 +230,7 @@ impl Roots {
                 root_dev: stat.dev,
                 rules: None,
                 left: Left::New,
-                reach: Reach::Entry,
+                reached_by: ReachedBy::Entry,
             }),
             Entered::Before(_) => Seen::Before,
             Entered::OneOfTooMany => Seen::Problem(ProblemKind::TooManyAlike, None),
@@ -247,7 +247,7 @@ impl Roots {
             root: given.number,
             dev: stat.dev,
         };
-        let is_known = is_link || locked(&self.handed).outbox.knows(stat.dev);
+        let is_known = is_link || locked(&self.results).outbox.knows(stat.dev);
         let numbering = match is_known {
             true => None,
             false => CString::new(path)

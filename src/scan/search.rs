@@ -12,8 +12,8 @@ use crate::pulse::{Pulse, Subject};
 
 use super::found::ScanMessage;
 use super::hands::{Hands, TICK};
-use super::linked::{self, Linked};
-use super::roots::{Found, Given, Handed, Roots};
+use super::linked::{self, LinkedFile};
+use super::roots::{Found, Given, RootResults, Roots};
 use super::walk::{Crew, Walk, Walked};
 
 /// Roots that may wait to be looked at.
@@ -85,9 +85,9 @@ impl Search {
         lookers.push(self.start(hands, &given));
         if hands.at_work() == 0 {
             let looker = &lookers[0];
-            let mut looking = Roots::new(&self.walk, &looker.handed);
+            let mut looking = Roots::new(&self.walk, &looker.results);
             roots.for_each(|root| looking.look_at(&root));
-            return locked(&looker.handed).take();
+            return locked(&looker.results).take();
         }
         let mut go_on = |hands: &mut Hands<()>| {
             // All are asked, so that each takes note of the time.
@@ -119,20 +119,20 @@ impl Search {
 
     fn start(&self, hands: &mut Hands<()>, given: &Receiver<Given>) -> Looker {
         let pulse = self.walk.ward.admit(Subject::Path);
-        let handed = Arc::new(Mutex::new(Handed::new(&self.to, &pulse)));
-        let mut roots = Roots::new(&self.walk, &handed);
+        let results = Arc::new(Mutex::new(RootResults::new(&self.to, &pulse)));
+        let mut roots = Roots::new(&self.walk, &results);
         let (given, own) = (given.clone(), Arc::clone(&pulse));
         hands.start("roots", &pulse, move || roots.look_at_all(&given, &own));
         Looker {
             pulse,
-            handed,
+            results,
             count: 0,
             since: Instant::now(),
         }
     }
 
     /// Hands over the files that were named through links, which come last.
-    fn hand_over(&self, linked: Vec<Linked>) {
+    fn hand_over(&self, linked: Vec<LinkedFile>) {
         if linked.is_empty() {
             return;
         }
@@ -154,7 +154,7 @@ impl Search {
 /// A thread that looks at roots.
 struct Looker {
     pulse: Arc<Pulse>,
-    handed: Arc<Mutex<Handed>>,
+    results: Arc<Mutex<RootResults>>,
     /// Its count of calls, and since when it has stood still.
     count: u32,
     since: Instant,
@@ -175,7 +175,7 @@ impl Looker {
 fn found_so_far(lookers: &[Looker]) -> Found {
     let mut all = Found::default();
     for looker in lookers {
-        let found = locked(&looker.handed).take();
+        let found = locked(&looker.results).take();
         all.devices.extend(found.devices);
         all.folders.extend(found.folders);
         all.left_out.add(&found.left_out);

@@ -11,7 +11,7 @@ use crate::scan::stamp::Stamp;
 use crate::sys::stat;
 
 use super::walker::Walker;
-use super::{Folder, Left, Reach, Round};
+use super::{Folder, Left, ReachedBy, Round};
 
 impl Walker {
     /// Lists a folder again if it changed since.
@@ -57,9 +57,9 @@ impl Walker {
     /// Looks whether a folder that was passed over is still the one that it was.
     pub(super) fn pass_again(&mut self, folder: Folder, id: FolderId) {
         let Some(name) = &folder.name else { return };
-        let here = self.with_folder(folder.dir, |above| match folder.reach {
-            Reach::Entry => stat::entry(above, name),
-            Reach::Link | Reach::LinkToFolder => stat::target(above, name),
+        let here = self.with_folder(folder.dir, |above| match folder.reached_by {
+            ReachedBy::Entry => stat::entry(above, name),
+            ReachedBy::Link | ReachedBy::LinkToFolder => stat::target(above, name),
         });
         if here.is_ok_and(|here| FolderId::from(&here) == id) {
             return self.walked.listed.push(folder);
@@ -71,10 +71,10 @@ impl Walker {
         self.walked.changed.push(folder.dir);
         self.visit(Folder {
             left: Left::New,
-            reach: match folder.reach {
-                Reach::Entry => Reach::Entry,
+            reached_by: match folder.reached_by {
+                ReachedBy::Entry => ReachedBy::Entry,
                 // It may lead to a file by now.
-                Reach::Link | Reach::LinkToFolder => Reach::Link,
+                ReachedBy::Link | ReachedBy::LinkToFolder => ReachedBy::Link,
             },
             ..folder
         });

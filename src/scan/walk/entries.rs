@@ -19,10 +19,10 @@ use crate::scan::listing::Listing;
 use crate::sys::{dirent, stat};
 
 use super::walker::Walker;
-use super::{Folder, Left, Reach, count, found_file};
+use super::{Folder, Left, ReachedBy, count, found_file};
 
 /// What holds for all entries of a folder.
-struct Here {
+struct FolderContext {
     dir: DirId,
     root: u32,
     rules: Option<Arc<IgnoreRules>>,
@@ -33,7 +33,7 @@ struct Here {
 
 impl Folder {
     /// What lies in it by this name, to be looked at.
-    fn below(&self, here: &Here, name: &CStr, reach: Reach) -> Self {
+    fn below(&self, here: &FolderContext, name: &CStr, reached_by: ReachedBy) -> Self {
         Self {
             dir: here.dir,
             name: Some(name.to_owned()),
@@ -41,7 +41,7 @@ impl Folder {
             root_dev: self.root_dev,
             rules: here.rules.clone(),
             left: Left::New,
-            reach,
+            reached_by,
         }
     }
 }
@@ -83,13 +83,13 @@ impl Walker {
         folder: &Folder,
         listing: &Listing,
         is_whole: bool,
-    ) -> Here {
+    ) -> FolderContext {
         let rules = self.rules_of(dir, fd, folder, listing, is_whole);
         let needs_path = self.walk.filter.needs_path() || rules.is_some();
         if needs_path {
             self.walk.dirs.read().path(dir, &mut self.path);
         }
-        Here {
+        FolderContext {
             dir,
             root: self.walk.dirs.read().root(dir),
             deeper: self.walk.max_depth.is_none_or(|max| folder.depth + 1 < max),
@@ -99,7 +99,13 @@ impl Walker {
     }
 
     /// Looks at some of a folder's entries.
-    fn portion(&mut self, fd: &OwnedFd, folder: &Folder, here: &Here, listing: &mut Listing) {
+    fn portion(
+        &mut self,
+        fd: &OwnedFd,
+        folder: &Folder,
+        here: &FolderContext,
+        listing: &mut Listing,
+    ) {
         let dir = here.dir;
         listing.sort();
         for entries in listing.entries().chunks(limits::LOOK) {
@@ -116,8 +122,15 @@ impl Walker {
     }
 
     /// Looks at one of a folder's entries.
-    fn entry(&mut self, fd: &OwnedFd, folder: &Folder, here: &Here, name: &CStr, kind: FileType) {
-        let &Here {
+    fn entry(
+        &mut self,
+        fd: &OwnedFd,
+        folder: &Folder,
+        here: &FolderContext,
+        name: &CStr,
+        kind: FileType,
+    ) {
+        let &FolderContext {
             dir,
             root,
             deeper,
@@ -133,7 +146,7 @@ impl Walker {
         match kind {
             FileType::Directory | FileType::RegularFile => {}
             FileType::Symlink if self.walk.follow_links => {
-                return self.below.push(folder.below(here, name, Reach::Link));
+                return self.below.push(folder.below(here, name, ReachedBy::Link));
             }
             FileType::Symlink => {
                 self.walked.left_out.symlinks += 1;
@@ -154,7 +167,7 @@ impl Walker {
             self.walked.left_out.unreadable += 1;
             self.tell(dir, Some(name), ProblemKind::TooDeep, None);
         } else if deeper {
-            self.below.push(folder.below(here, name, Reach::Entry));
+            self.below.push(folder.below(here, name, ReachedBy::Entry));
         } else {
             self.walked.left_out.filtered += 1;
         }

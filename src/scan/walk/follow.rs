@@ -11,7 +11,7 @@ use crate::file::FolderId;
 use crate::scan::enter::is_placeholder;
 use crate::scan::found::Place;
 use crate::scan::limits;
-use crate::scan::linked::Linked;
+use crate::scan::linked::LinkedFile;
 use crate::sys::stat::Stat;
 use crate::sys::{link, open, stat};
 
@@ -114,6 +114,6 @@ impl Walker {
             dev: stat.dev,
         };
         drop(dirs);
-        self.walk.links().add_file(Linked { place, path, file });
+        self.walk.links().add_file(LinkedFile { place, path, file });
     }
 }

@@ -9,16 +9,16 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::file::{DirId, DirTable, FolderId, SharedDirs};
-use crate::scan::linked::Linked;
+use crate::scan::linked::LinkedFile;
 
-use super::{Folder, Reach};
+use super::{Folder, ReachedBy};
 
 /// Links that lead to something that takes part.
 #[derive(Default)]
 pub struct Links {
     /// To folders; what told each folder from others when its link was followed.
     folders: Vec<(Folder, FolderId)>,
-    files: Vec<Linked>,
+    files: Vec<LinkedFile>,
     /// The least depth at which each folder was met, if the depth is limited; roots are not in it.
     depths: HashMap<DirId, u32>,
 }
@@ -30,7 +30,7 @@ impl Links {
     }
 
     /// Takes a link to a file.
-    pub fn add_file(&mut self, file: Linked) {
+    pub fn add_file(&mut self, file: LinkedFile) {
         self.files.push(file);
     }
 
@@ -52,13 +52,13 @@ impl Links {
                     Folder {
                         dir,
                         name: None,
-                        reach: Reach::Entry,
+                        reached_by: ReachedBy::Entry,
                         ..folder
                     }
                 }
                 // Probably it was met before; whoever opens it finds that out.
                 Err(_) => Folder {
-                    reach: Reach::LinkToFolder,
+                    reached_by: ReachedBy::LinkToFolder,
                     ..folder
                 },
             }
@@ -69,10 +69,10 @@ impl Links {
     }
 
     /// Takes all files, in the order of their links' paths.
-    pub fn take_files(&mut self, dirs: &SharedDirs) -> Vec<Linked> {
+    pub fn take_files(&mut self, dirs: &SharedDirs) -> Vec<LinkedFile> {
         let mut files = std::mem::take(&mut self.files);
         let dirs = dirs.read();
-        let rank = |linked: &Linked| (linked.place.root, dirs.depth(linked.place.dir));
+        let rank = |linked: &LinkedFile| (linked.place.root, dirs.depth(linked.place.dir));
         files.sort_by(|a, b| {
             let by_rank = rank(a).cmp(&rank(b));
             by_rank.then_with(|| a.path.cmp(&b.path))

@@ -31,7 +31,7 @@ use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::hands::Hands;
 use crate::scan::ignore_file::IgnoreRules;
-use crate::scan::linked::Linked;
+use crate::scan::linked::LinkedFile;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
@@ -99,13 +99,13 @@ pub struct Folder {
     pub rules: Option<Arc<IgnoreRules>>,
     /// How it was left, if it was looked at before.
     pub left: Left,
-    /// What its name is.
-    pub reach: Reach,
+    /// What its name refers to.
+    pub reached_by: ReachedBy,
 }
 
-/// What a folder's name is.
+/// What a folder's name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ReachedBy {
     /// The folder's own entry in the folder above, or the path of a root.
     Entry,
     /// A symbolic link that may lead to anything.
@@ -181,7 +181,7 @@ impl Walk {
     }
 
     /// Takes the files that were reached through links.
-    pub fn take_linked(&self) -> Vec<Linked> {
+    pub fn take_linked(&self) -> Vec<LinkedFile> {
         self.links().take_files(&self.dirs)
     }
 

@@ -22,7 +22,7 @@ use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
 use crate::sys::{dirent, open, rusage, stat, statfs};
 
-use super::{Folder, Left, Reach, Round, Walk, Walked, path_of};
+use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
 /// Times that an opening is tried while descriptors are short, up to 10 ms apart.
 const ATTEMPTS: u64 = 1000;
@@ -113,7 +113,7 @@ impl Walker {
     fn may_not_answer(&self, folder: &Folder, name: &[u8]) -> bool {
         let remote = &self.walk.remote_names;
         !remote.is_empty()
-            && (folder.reach != Reach::Entry
+            && (folder.reached_by != ReachedBy::Entry
                 || remote.contains(name)
                 || self.outbox.holds_others(self.device_of(folder.dir)))
     }
@@ -138,7 +138,7 @@ impl Walker {
             Left::Listed(stamp) => return self.look_again(folder, stamp),
             Left::Passed(id) => return self.pass_again(folder, id),
         }
-        if folder.reach == Reach::Link {
+        if folder.reached_by == ReachedBy::Link {
             return self.follow(folder);
         }
         match self.enter(&folder) {
@@ -160,7 +160,7 @@ impl Walker {
                 dir,
                 name: None,
                 left: Left::Listed(stamp),
-                reach: Reach::Entry,
+                reached_by: ReachedBy::Entry,
                 ..folder
             });
         }
@@ -202,9 +202,9 @@ impl Walker {
             self.walked.folders += 1;
             return Ok(Some((folder.dir, fd, here)));
         };
-        let fd = self.with_folder(folder.dir, |above| match folder.reach {
-            Reach::Entry => open::folder(above, name),
-            Reach::Link | Reach::LinkToFolder => open::folder_following(above, name),
+        let fd = self.with_folder(folder.dir, |above| match folder.reached_by {
+            ReachedBy::Entry => open::folder(above, name),
+            ReachedBy::Link | ReachedBy::LinkToFolder => open::folder_following(above, name),
         });
         let fd = match fd {
             // Moved or removed since the folder above was listed.
@@ -263,7 +263,7 @@ impl Walker {
         here: &Stat,
     ) -> bool {
         let is_first = self.round == Round::First;
-        let is_link = folder.reach != Reach::Entry;
+        let is_link = folder.reached_by != ReachedBy::Entry;
         if is_link && self.walk.dirs.read().holds(before, folder.dir) {
             if is_first {
                 self.walked.left_out.symlinks += 1;
@@ -299,7 +299,7 @@ impl Walker {
             root_dev: folder.root_dev,
             rules: folder.rules.clone(),
             left: Left::Listed(Stamp::OUTDATED),
-            reach: Reach::Entry,
+            reached_by: ReachedBy::Entry,
         });
     }
 
