@@ -176,7 +176,10 @@ fn act(args: ActArgs, special: Special) -> Exit {
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
     };
-    plan = match plan.check_mounts(mode) {
+    let checked = patiently(patience, &voice, Changes::None, move || {
+        plan.check_mounts(mode)
+    });
+    plan = match checked {
         Ok(plan) => plan,
         Err(error) => return refuse(&voice, &format!("cannot keep the plan: {error}")),
     };
