@@ -1,4 +1,4 @@
-//! Locks of what stays whole even if a thread panics while it holds them.
+//! Locks for data that stays consistent even if a thread panics while it holds the lock.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -385,7 +385,7 @@ fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
     let places = format!("{} {}", shows.point().display(), other.display());
     let run = desk.run(&format!("remove --script {places}"));
     run.exits(1)
-        .says("which a script does not find out")
+        .says("which a script cannot check")
         .says("Nothing to remove.");
     let trusting = format!("remove --script --trust-mounts {places}");
     desk.run(&trusting).exits(0).says("To remove: 1 file");

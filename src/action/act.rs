@@ -22,7 +22,7 @@ pub struct Act<'a> {
     pub progress: &'a dyn Fn(u64),
     /// Takes note of folders that are made.
     pub made: &'a Made,
-    /// The two may be one file that a mount shows twice: that they are not has to be proven.
+    /// The two may be one file that a mount shows twice. The step has to prove that they are not.
     pub to_prove: bool,
 }
 

@@ -34,7 +34,7 @@ pub const BATCH: usize = 2048;
 pub struct Actor {
     settings: Settings,
     journal: Journal,
-    /// Files whose change time is of our making. Shared with the thread that looks ahead.
+    /// Files whose change time this run set. Shared with the thread that checks files ahead.
     ours: Arc<OwnChanges>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,

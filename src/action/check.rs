@@ -33,7 +33,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Those of this file.
+    /// The times of this file.
     pub fn of(stat: &Stat) -> Self {
         Self {
             mtime_ns: stat.mtime_ns,
@@ -54,7 +54,7 @@ pub struct Opened {
     /// As they were when it was opened.
     pub attributes: Attributes,
     lease: Lease,
-    /// The modification time that a rename by this run left, where the file system sets it anew.
+    /// The modification time after a rename by this run, if the file system changed it.
     renamed_ns: Cell<Option<i64>>,
 }
 
@@ -157,8 +157,8 @@ impl Opened {
         self.looked_at().map(|_| ())
     }
 
-    /// Takes the modification time that the file has now for one that a rename by this run has set. Whoever calls
-    /// this compares the bytes once more.
+    /// Accepts the modification time that the file has now as set by a rename of this run. The caller compares the
+    /// bytes once more.
     pub fn was_renamed(&self) -> Result<(), Unfit> {
         let now = stat::fresh_descriptor(&self.file).map_err(unreadable)?;
         self.renamed_ns.set(Some(now.mtime_ns));

@@ -69,19 +69,19 @@ impl Metadata {
 
 /// Gives a file all of it; returns what this user or this file system may not give.
 ///
-/// In this order: who owns it must not be able to do more with it than in the end, a new owner clears the set-user-ID
-/// bits, an ACL is part of the mode, and everything before the times would be seen in them.
+/// The order matters: the owner must never be able to do more than in the end, a change of owner clears the set-user-ID
+/// bits, an ACL changes the mode, and all of these calls change the times.
 ///
 /// # Errors
 /// What else the system said: another time it may be possible.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut mode = metadata.mode;
-    // A new file lets its owner read and write. Whoever opens it while the mode is wider keeps that right.
+    // A new file lets its owner read and write. A process that opens it while the mode is wider keeps that right.
     if metadata.uid != trust::me() {
         may(attributes::set_mode(file, mode & 0o600))?;
     }
-    // Where the mount makes up owners and modes, nobody may set them, and they can be right all the same.
+    // If the mount does not store owners and modes, nobody may set them, but they may be right already.
     let is_so = |so: &dyn Fn(Attributes) -> bool| attributes::get(file).is_ok_and(so);
     let owner = |now: Attributes| (now.uid, now.gid) == (metadata.uid, metadata.gid);
     if !may(attributes::set_owner(

@@ -1,8 +1,8 @@
 //! Proof that keeper and victim are two files, while the victim is set aside.
 //!
-//! A mount may answer from its memory that the keeper is still there. What lies in another folder survives whatever
-//! happens to the victim's name. So a name that nobody can remember must not show up in the keeper's folder, and the
-//! keeper must open and give its bytes once more.
+//! A mount may answer from a cache that the keeper still exists. Entries of different folders are different entries. So
+//! the random temporary name of the victim, which no cache can hold, must not show up in the keeper's folder, and the
+//! keeper must open and be readable once more.
 
 use rustix::io::Errno;
 
@@ -13,7 +13,7 @@ use super::step::{Change, Skip, Unfit};
 use crate::sys::open::{self, Manner};
 use crate::sys::{fadvise, pread, stat};
 
-/// What is read at both ends of a file.
+/// Bytes that are read at both ends of a file.
 const BLOCK: u64 = 4096;
 
 /// Looks for the keeper while the victim has its temporary name.
@@ -39,7 +39,7 @@ fn name_is_elsewhere(act: &Act<'_>) -> Result<(), Skip> {
     }
 }
 
-/// Opens the keeper by its name anew, and reads its first and its last bytes past what the kernel has in memory.
+/// Opens the keeper by its name again, and reads its first and last bytes, not from the page cache.
 pub fn keeper_reads(act: &Act<'_>) -> Result<(), Skip> {
     read_anew(&act.pair.keeper).map_err(Skip::SeemOne)
 }

@@ -193,12 +193,14 @@ pub enum Skip {
     SeemOne(Unfit),
     /// The temporary name of the victim showed up in the keeper's folder as well; it was put back.
     #[error(
-        "and the kept name seem to lead to one file: a new name beside this one is also beside the other; left alone"
+        "and the kept name seem to lead to one file: a new file beside this one showed up beside the \
+         other, too; left alone"
     )]
     OneFolder,
     /// Nothing proves that the two are two files, on a file system of this type.
     #[error(
-        "may be the kept file itself: {0} may answer from its memory which files there are; left alone (--trash and move can be undone, --trust-mounts acts all the same)"
+        "may be the kept file itself: {0} may answer from a cache; left alone (--trash \
+         and move can be undone, --trust-mounts acts anyway)"
     )]
     Unprovable(String),
     /// Another file was removed or replaced in this run because this one stays.

@@ -39,8 +39,8 @@ pub fn set_aside(act: &Act<'_>) -> Result<(), Trouble> {
     }
 }
 
-/// Some file systems of programs set the modification time when they rename (fusefat), or cut it to seconds (encfs).
-/// So it does not tell there whether somebody wrote to the file, and the bytes have to.
+/// Some FUSE file systems set the modification time when they rename (fusefat), or truncate it to seconds (encfs).
+/// There the time does not tell whether another process wrote to the file, so the bytes are compared.
 fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
     let victim = &act.pair.victim;
     match victim.unchanged() {
@@ -48,7 +48,7 @@ fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
             victim.was_renamed().map_err(Skip::Victim)?;
             compare::files(act.pair, None)
         }
-        // Whatever else has changed, the next look says so.
+        // The next check reports any other change.
         _ => Ok(()),
     }
 }
@@ -97,7 +97,7 @@ pub fn write_again(act: &Act<'_>, why: Trouble) -> Trouble {
 
 /// A link that takes a victim's place.
 pub struct NewLink<'a> {
-    /// Makes it, under this name in the victim's folder.
+    /// Makes it under this name in the victim's folder.
     pub make: &'a dyn Fn(&CStr) -> Result<(), Trouble>,
     /// True if what has this name is the link that was made.
     pub is_it: &'a dyn Fn(&CStr) -> bool,
@@ -154,7 +154,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
     unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
-/// Takes a link away that was just made. What has its name may have no other by now, and stays then.
+/// Removes a link that was just made, unless its name has become the last one of a file.
 fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
     let now = stat::fresh_entry(folder, name)?;
     match now.links > 1 || now.kind == FileType::Symlink {
@@ -173,13 +173,13 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> Trouble {
             Errno::PERM,
             "this mount does not show where the link leads: use remove, or move",
         ),
-        // Somebody put something else where the keeper's name was, a moment ago.
+        // Another process replaced the keeper's name a moment ago.
         false => Skip::Keeper(Unfit::Changed(Change::Identity)).into(),
     }
 }
 
-/// Where names cannot be exchanged, or a program answers: the victim is set aside, and then the link is made in its place. A name that
-/// somebody else gives to a file meanwhile stays with that file.
+/// Sets the victim aside, then makes the link in its place: where names cannot be exchanged, and on FUSE and network
+/// mounts. If another process creates a file under that name meanwhile, that file stays.
 fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
@@ -208,7 +208,7 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
     if survives && (!act.to_prove || proof::keeper_reads(act).is_ok()) {
         return Ok(());
     }
-    // A program may count names as it likes.
+    // A FUSE program may report any number of names.
     if !act.to_prove && has_name(victim) {
         return Ok(());
     }

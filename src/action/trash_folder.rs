@@ -97,8 +97,8 @@ fn look(trash: &[u8]) -> Result<(), Refused> {
 
 /// The one rule for every folder of the trash: it is this user's, and nobody else may write to it.
 ///
-/// Where the mount makes up owners and modes, they say nothing about a folder. Whoever may change the trash there may
-/// change every file there.
+/// If the mount does not store owners and modes, they say nothing about a folder: whoever may change the trash may
+/// change every file on the mount.
 fn own(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
     let now = attributes::get(folder).map_err(Refused::System)?;
     match trust::ours_alone(&now) {

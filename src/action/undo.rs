@@ -190,7 +190,7 @@ impl Reversion {
         tally
     }
 
-    /// Takes the run back. Ends after the step at hand once `stop` is set; another undo goes on there.
+    /// Takes the run back. Ends after the current step once `stop` is set; another undo continues there.
     pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
@@ -238,7 +238,7 @@ impl Reversion {
     }
 
     /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it took
-    /// a part; other finished steps stay done. Ends after the step at hand once `stop` is set.
+    /// a part; other finished steps stay done. Ends after the current step once `stop` is set.
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::new();

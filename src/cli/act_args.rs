@@ -143,11 +143,11 @@ pub struct WayArgs {
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,
 
-    /// Act also where nothing proves that two mounts do not show one and the same file
+    /// Act even if nothing proves that files on two mounts are different files
     ///
-    /// Some programs answer from their memory which files there are (rclone, and every FUSE program that seekless does
-    /// not know). If such a mount shows the folder of the other file, the kept file could be the removed one. Without
-    /// this option remove, hardlink and symlink leave such files alone.
+    /// Some programs look names up in a cached listing (rclone; seekless assumes it of FUSE programs that it does not
+    /// know). If such a mount shows the folder of the other file a second time, the kept file can be the file that is
+    /// removed. Without this option, remove, hardlink and symlink leave such files alone.
     #[arg(long, help_heading = "How it is done")]
     pub trust_mounts: bool,
 

@@ -1,4 +1,4 @@
-//! Mounts that show names of one file as files of their own.
+//! Mounts that show the names of one file (hard links) as different files.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};

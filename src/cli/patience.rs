@@ -112,10 +112,10 @@ impl<'a> Watchdog<'a> {
         let place = sanitize::path(&place);
         match is_stuck {
             true => self.voice.complain(&format!(
-                "{place}: does not answer now ({file}); the end of this step is not waited for"
+                "{place}: does not answer now ({file}); the run ends without waiting for it"
             )),
             false => self.voice.complain(&format!(
-                "{place}: did not answer for {} s ({file}); it is not waited for any longer",
+                "{place}: did not answer for {} s ({file}); the run no longer waits for it",
                 waited.as_secs()
             )),
         }
@@ -224,7 +224,7 @@ impl Watcher for Wait<'_> {
                 stop.store(true, Ordering::Relaxed);
                 self.watchdog.interrupt();
                 self.voice.complain(
-                    "interrupted: ending the step at hand (again to leave at once; nothing is lost then either)",
+                    "interrupted: ending after the current step (again to end at once; nothing is lost then either)",
                 );
             }
         }

@@ -319,7 +319,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Leaves the step at hand, as if the run had been killed there.
+    /// Ends the process in the middle of a step, as if the run had been killed there.
     fn leave(&mut self, exit: Exit) -> ! {
         self.draw.clear();
         let run = locked(self.tally).run.clone();
@@ -334,8 +334,8 @@ impl Watch<'_> {
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
         self.voice.complain(&format!(
-            "run {run} ends here, as if it had been killed: it came to the end of {} of {} steps, and the step at \
-             hand may be half done. When that file system answers again, {} restores unfinished files{undo}",
+            "run {run} ends here, as if it had been killed: {} of {} steps have ended, and the current one may be half \
+             done. When that file system answers again, {} restores unfinished files{undo}",
             count(self.counters.steps.load(Ordering::Relaxed)),
             count(self.total.0),
             self.place.sweep(&run),

@@ -41,8 +41,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     }
     lines.extend(plan.unproven().map(|(names, kind)| {
         format!(
-            "For {} of them nothing proves that the kept file is another one: {kind} may answer from its memory which \
-             files there are.",
+            "For {} of them nothing proves that the kept file is another one: {kind} may answer from a cache.",
             count(names),
         )
     }));

@@ -26,12 +26,12 @@ pub struct PathArgs {
 /// How long a run waits.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct PatienceArgs {
-    /// Give up on a disk, server or daemon that does not answer, when nothing else has moved for so long
+    /// Give up on a disk, server or daemon that does not answer, if nothing else makes progress for so long
     ///
-    /// It is named after 10 s (or after SECONDS, if that is less), and everything else is searched meanwhile. When
-    /// nothing else has moved for SECONDS after that, a search leaves out what was not read there. An action, an undo
-    /// or a sweep ends there, as if it had been killed, and names the command that continues or restores. The exit
-    /// status is 1, or 2 if nothing was done. Files on tape or in a cloud may need more time.
+    /// A message names it after 10 s (or after SECONDS, if that is less), and the search goes on elsewhere. If nothing
+    /// else makes progress for another SECONDS, a search leaves out what it could not read there. An action, an undo
+    /// or a sweep ends as if it had been killed, and names the command that continues it or restores the files. The
+    /// exit status is 1, or 2 if nothing was done. Files on tape or in a cloud may need more time.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -68,8 +68,8 @@ pub struct SearchArgs {
 
     /// Stay on the file systems that the given paths are on
     ///
-    /// Subvolumes and snapshots of btrfs below the paths are on the same file system (du and rsync leave them out),
-    /// unless they are mounted by themselves. Use --exclude to leave snapshots out.
+    /// Subvolumes and snapshots of btrfs below the paths count as the same file system (unlike with du and rsync),
+    /// unless they are mounted separately. Use --exclude to leave snapshots out.
     #[arg(short = 'x', long, help_heading = "Where to look")]
     pub one_file_system: bool,
 

@@ -24,15 +24,17 @@ pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<
     lines
 }
 
-/// What an answer lacks that depends on every file.
+/// Why an answer that depends on every file (`--unique`, `--rf-under`) is not complete.
 fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
     let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
     match (left_out.unanswered, unread) {
         (0, 0) => None,
-        (0, _) => Some("NOT COMPLETE: what could not be listed or read may hold more copies."),
+        (0, _) => Some(
+            "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.",
+        ),
         _ => Some(
-            "NOT COMPLETE: not everything answered, so nothing is reported: what seems to have few copies may have \
-             more there.",
+            "NOT COMPLETE: not everything answered, so nothing is reported: there may be more copies of what seems to \
+             have few.",
         ),
     }
 }

@@ -115,8 +115,8 @@ const FUSE_NETWORK: &[&str] = &[
     "jmtpfs",
 ];
 
-/// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before, where
-/// the name is kept. Other programs answer from listings that they made some time ago (rclone: five minutes).
+/// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before. Other
+/// programs answer from cached listings (rclone: for five minutes).
 const FUSE_ASKING: &[&str] = &[
     "sshfs",
     "bindfs",
@@ -144,7 +144,7 @@ const FUSE_ASKING: &[&str] = &[
     "ceph-fuse",
 ];
 
-/// True if a name that was never asked for before is looked up where it is kept. `source` is what is mounted.
+/// True if the file system looks up each name that it was not asked for before. `source` is what is mounted.
 ///
 /// Programs without a type of their own (`fuse`) show a local folder or image if what is mounted is a path: bindfs,
 /// ntfs-3g. Buckets and addresses are no paths.
@@ -160,8 +160,8 @@ pub fn asks_for_new_names(fs_type: &str, source: &[u8]) -> bool {
     }
 }
 
-/// FUSE file systems that number names, not files: names of one file (hard links) look like files of their own.
-/// Each was seen to do so, or its protocol has no such numbers.
+/// FUSE file systems that give each name an inode number of its own, so that hard links look like different files.
+/// Tests showed it of each, or its protocol has no inode numbers.
 const HIDES_LINKS: &[&str] = &[
     "sshfs",
     "rclone",
@@ -170,7 +170,7 @@ const HIDES_LINKS: &[&str] = &[
     "squashfuse",
     "squashfuse_ll",
     "curlftpfs",
-    // Unless told otherwise (use_ino), which does not show.
+    // Unless mounted with use_ino, which mountinfo does not show.
     "mergerfs",
 ];
 

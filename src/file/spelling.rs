@@ -1,7 +1,7 @@
-//! How a folder itself spells a name: some file systems (NTFS, FAT, exFAT, SMB, `chattr +F`) take names in any case.
+//! How a folder itself spells a name: some file systems (NTFS, FAT, exFAT, SMB, `chattr +F`) are case-insensitive.
 //!
 //! On such a file system one file has many paths. Paths are compared as bytes, so each path that a user or a report
-//! gave is first put into the spelling that the folders list.
+//! gives is first changed to the spelling that the folders list.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, OsString};
@@ -29,7 +29,7 @@ pub struct Spellings {
     names: usize,
 }
 
-/// What a folder makes of another case.
+/// What a name in another case means in a folder.
 #[derive(Debug)]
 enum Case {
     /// It is another name.
@@ -106,7 +106,7 @@ impl Spellings {
     }
 }
 
-/// What the folder makes of case; `None` if it does not say. `other` is a name that is there, in another case.
+/// Whether the folder is case-insensitive; `None` if that cannot be told. `other` is an existing name in another case.
 fn look(folder: &[u8], other: &[u8]) -> Option<Case> {
     match stat::entry(open::CWD, &joined(folder, other)?) {
         Err(Errno::NOENT) => return Some(Case::Matters),
@@ -129,7 +129,7 @@ fn look(folder: &[u8], other: &[u8]) -> Option<Case> {
 }
 
 /// Of the listed names the one that this one means: itself, the only one in another case, or the only one with its
-/// inode number (a short name of FAT, another composition of letters).
+/// inode number (a short name of FAT, another Unicode normalization form).
 fn spelling(names: &HashMap<Vec<u8>, Vec<(Vec<u8>, u64)>>, folder: &[u8], name: &[u8]) -> Vec<u8> {
     let alike = names.get(&folded(name)).map_or(&[][..], Vec::as_slice);
     if alike.iter().any(|(listed, _)| listed == name) {

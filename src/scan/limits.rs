@@ -25,7 +25,7 @@ pub fn is_memory_short() -> bool {
     meminfo::of_this_process().is_some_and(is_short)
 }
 
-/// Address space that is left to what is no table: threads that start later, and what they read.
+/// Address space for everything but tables: threads that start later, and their buffers.
 const RESERVE: u64 = 24 << 20;
 
 /// True if the tables could not grow much longer. All of them are lists that double when they are full. Memory is

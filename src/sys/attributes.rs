@@ -13,7 +13,7 @@ use rustix::io::{Errno, Result};
 use super::stat::Stat;
 use super::{fault, open, statfs};
 
-/// A time as the kernel has it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
+/// A time as the kernel stores it. Nanoseconds since 1970 do not fit into 64 bits after 2262.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// Seconds since 1970.
@@ -130,18 +130,18 @@ pub fn set_times(fd: impl AsFd, accessed: Time, modified: Time) -> Result<()> {
 /// The most bytes that Linux lets a list of names or a value have.
 const LARGEST: usize = 64 << 10;
 
-/// Bytes that are asked for at first. Most files have no attributes, and the kernel allocates as much as is asked for.
+/// Size of the first buffer. Most files have no attributes, and the kernel allocates as much as the caller asks for.
 const USUAL: usize = 1 << 10;
 
-/// True if modes here are not stored but made up by the mount, so that they say nothing about who made what: a
-/// permission that is taken from the folder stays. If it goes, it is given back.
+/// True if the mount does not store modes, so that they do not tell who created a file. The test removes a permission
+/// of the folder; if the permission is gone afterwards, it is restored.
 pub fn modes_are_made_up(folder: impl AsFd) -> Result<bool> {
     if !statfs::may_make_up_modes(&folder) {
         return Ok(false);
     }
     let folder = open::folder(folder, c".")?;
     let before = get(&folder)?.mode;
-    // The last of the permissions, which is the one of most people.
+    // The lowest permission bit, which is one of the others' bits.
     match set_mode(&folder, before & before.wrapping_sub(1)) {
         // Nobody else may change a mode that is stored.
         Err(Errno::PERM | Errno::ACCESS | Errno::ROFS) => return Ok(false),
@@ -170,7 +170,7 @@ pub fn extended(fd: impl AsFd) -> Result<Vec<(CString, Vec<u8>)>> {
     }
 }
 
-/// True if an error means that the file system has no extended attributes. Some programs (rclone) say EIO.
+/// True if an error means that the file system has no extended attributes. Some FUSE programs (rclone) return EIO.
 fn has_none(fd: impl AsFd, error: Errno) -> bool {
     matches!(error, Errno::NOTSUP | Errno::NOSYS) || error == Errno::IO && statfs::is_fuse(fd)
 }
@@ -207,7 +207,7 @@ fn all(
     Ok(all)
 }
 
-/// What a call writes into a buffer, which is enlarged if it turns out to be too small.
+/// What a call writes into a buffer. The buffer grows if it is too small.
 fn filled(call: impl Fn(&mut Vec<u8>) -> Result<usize>) -> Result<Vec<u8>> {
     let mut buffer = Vec::with_capacity(USUAL);
     let told = match call(&mut buffer) {

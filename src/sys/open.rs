@@ -51,7 +51,7 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
     Some(path.into_bytes())
 }
 
-/// The thread asks about this open file or folder from now on. No file system is asked for its path.
+/// Sets the path in this thread's pulse to that of an open file or folder, without a call to its file system.
 pub fn ask_about(fd: impl AsFd) {
     current::ask_about_what(|| path_of(fd));
 }

@@ -10,9 +10,9 @@ use super::fault;
 
 /// Renames unless the new name is taken (`EEXIST`).
 ///
-/// Where the file system cannot promise that (`EINVAL`), the new name is looked up first: a file that takes it between
-/// the two calls is replaced. An empty file that takes the name beforehand would be worse: a daemon may write it out
-/// after it was closed (rclone), and so over what was renamed.
+/// If the file system does not support that (`EINVAL`), the new name is looked up first. A file that gets this name
+/// between the two calls is replaced. To reserve the name with an empty file would be worse: a daemon may write that
+/// file back after it was closed (rclone), over the renamed one.
 pub fn no_replace(from: impl AsFd, old: &CStr, to: impl AsFd, new: &CStr) -> Result<()> {
     fault::point()?;
     match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {

@@ -68,7 +68,7 @@ pub fn is_fuse(file: impl AsFd) -> bool {
     magic(file) == Some(FUSE)
 }
 
-/// File systems that store no owners and modes, or not always: a mount option (`uid=`, `umask=`) says what is shown.
+/// File systems that may not store owners and modes: mount options (`uid=`, `umask=`) decide what they show.
 const MAY_MAKE_UP_MODES: &[u64] = &[
     FUSE,        // ntfs-3g, exfat-fuse, fusefat, rclone
     0x4d44,      // vfat
@@ -79,7 +79,7 @@ const MAY_MAKE_UP_MODES: &[u64] = &[
     0xfe53_4d42, // smb2 and smb3
 ];
 
-/// True where owners and modes may be made up by the mount; false where the kernel does not say.
+/// True if the mount may not store owners and modes; false if the kernel does not say.
 pub fn may_make_up_modes(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| MAY_MAKE_UP_MODES.contains(&magic))
 }
@@ -172,8 +172,8 @@ pub fn served_by(file: impl AsFd) -> ServedBy {
     }
 }
 
-/// True if a file there may get another inode number while nothing about it changes: a daemon or a server numbers
-/// files anew when the kernel has forgotten them.
+/// True if an unchanged file may get another inode number there: a daemon or a server may assign a new one when the
+/// kernel has dropped the inode from its cache.
 pub fn may_renumber(file: impl AsFd) -> bool {
     served_by(file) == ServedBy::Others
 }

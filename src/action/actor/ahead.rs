@@ -1,4 +1,4 @@
-//! Looks at the files of the next steps in a second thread, while the actor is busy with those before.
+//! Checks the files of the next steps in a second thread, while the actor carries out the steps before.
 //!
 //! Opening and comparing two small files takes longer than the act itself, and opening them longer than finding the
 //! words for the journal. Steps that share a file are never
@@ -129,9 +129,9 @@ pub(super) fn is_worth_it(groups: &[Vec<Check>]) -> bool {
     groups.iter().flatten().all(Check::may_be_ahead)
 }
 
-/// Makes something of each item, and hands it over in order.
+/// Computes a result for each item, and passes the results on in order.
 ///
-/// A thread of its own makes them ahead if they are many enough and `may_run_ahead` allows it.
+/// A second thread computes them ahead if there are enough and `may_run_ahead` allows it.
 pub(super) fn in_order<T: Sync, R: Send>(
     items: &[T],
     may_run_ahead: bool,

@@ -1,4 +1,4 @@
-//! Looks at a step's files, decides what to do, and finds the words for the journal.
+//! Looks at a step's files, decides what to do, and prepares the record for the journal.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ struct Kept {
     place: usize,
 }
 
-/// What it takes to find the files of a step.
+/// Finds the files of a step.
 struct Finder {
     ours: Arc<OwnChanges>,
     trust_hash: bool,
@@ -62,7 +62,7 @@ impl Finder {
         })
     }
 
-    /// The first file of those that stay, from this place on, which is what it was.
+    /// The first unchanged file of those that stay, from this place on.
     fn keeper(&self, step: &Step, from: usize) -> Result<Kept, Skip> {
         let bound = match self.trust_hash && step.action != ActionKind::Reflink {
             true => Bound::Strict,
@@ -287,7 +287,7 @@ impl Actor {
         }
     }
 
-    /// The first file of those that stay, from this one on, that is provably not the victim, where that matters.
+    /// The first file of those that stay, from this one on, that is provably not the victim, if the action needs that.
     fn apart(
         &mut self,
         step: &Step,
@@ -307,7 +307,7 @@ impl Actor {
         }
     }
 
-    /// Makes sure that it can be proven that the two are two files, where that matters.
+    /// Fails if the action needs a proof that the two are different files, and there can be none.
     fn stands_apart(
         &mut self,
         action: ActionKind,

@@ -216,7 +216,7 @@ pub struct Totals {
     pub other_owner: u64,
     /// Sets left alone because none of their files lies below a reference.
     pub without_reference: u64,
-    /// Bytes of `frees` in blocks that several of the files that go share: what else shares them, nobody tells.
+    /// Bytes of `frees` in blocks that several files that go share. The kernel does not say whether others do, too.
     pub frees_unless_shared: u64,
     /// Bytes that do not come free, since something outside the set shares these blocks: a snapshot, another file.
     pub held: u64,
@@ -360,7 +360,8 @@ impl Plan {
         Ok(self.summed_up()?)
     }
 
-    /// Leaves alone what its file systems cannot do, and what may be the kept file itself, seen through another mount.
+    /// Leaves alone files whose file system cannot do the action, and files that may be the kept file itself, seen
+    /// through another mount.
     pub fn check_mounts(mut self, mode: MountCheckMode) -> io::Result<Self> {
         if self.file_systems.are_all_in_kernel() {
             return Ok(self);

@@ -19,7 +19,7 @@ pub struct SetPlan {
     pub files: Vec<PlannedFile>,
     /// Names that were not.
     pub left: Vec<LeftName>,
-    /// What is known of blocks that files of the set share with others.
+    /// Blocks that files of the set share with other files.
     #[serde(default)]
     pub shared: Shared,
 }
@@ -27,7 +27,7 @@ pub struct SetPlan {
 /// Bytes of files that are acted on, in blocks that other files refer to as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// Several files that go share them. They count as coming free, and do not if something else shares them too.
+    /// Several files that go share them. They count as coming free, which is wrong if another file shares them too.
     pub unless_shared: u64,
     /// Something outside the set shares them: they do not come free.
     pub held: u64,
@@ -154,11 +154,11 @@ pub enum Left {
     SameName,
     /// No other file of the set may stand for it: this differs.
     Apart(Apart),
-    /// Its folder is the kept file's, seen through another mount.
+    /// It lies in the kept file's folder, seen through another mount.
     OneFolder,
     /// Nothing proves that the kept file is another one, on a file system of this type.
     Unprovable(String),
-    /// The kept file may be the same one, and a script cannot find that out.
+    /// The kept file may be the same one, and a script cannot check that.
     NotForScript,
     /// Its file system has no hard links.
     NoHardLinks,
@@ -205,14 +205,16 @@ impl Left {
             }
             Self::Unprovable(kind) => {
                 return format!(
-                    "may be the kept file itself, seen through another mount: {kind} may answer from its memory which files there are (--trash and move can be undone; --trust-mounts acts all the same)"
+                    "may be the kept file itself, seen through another mount: {kind} may answer from a cache \
+                     (--trash and move can be undone; --trust-mounts acts anyway)"
                 );
             }
             Self::OneFolder => {
-                "and the kept name seem to lead to one file: both folders are one, seen through two mounts"
+                "and the kept name seem to lead to one file: both paths lead to one folder, seen through two mounts"
             }
             Self::NotForScript => {
-                "may be the kept file itself, seen through another mount, which a script does not find out (without --script it is found out; --trust-mounts writes it all the same)"
+                "may be the kept file itself, seen through another mount, which a script cannot check \
+                 (without --script seekless checks it; --trust-mounts includes it anyway)"
             }
             Self::NoHardLinks => {
                 "is on a file system that has no hard links: use symlink, or remove"

@@ -17,8 +17,8 @@ const IN_MEMORY: usize = 8 << 20;
 /// Sets one behind the other, to be read any number of times.
 ///
 /// A long plan goes into the folder for temporary files (`TMPDIR`), in a file that has no name and is
-/// gone when the program is. A folder that others could have turned elsewhere is refused: the plan says what is acted
-/// on.
+/// gone when the program is. A folder that another user could redirect is refused, since the plan decides what is
+/// acted on.
 #[derive(Debug)]
 pub struct Spool {
     file: BufWriter<Kept>,
@@ -101,7 +101,7 @@ impl Seek for Kept {
     }
 }
 
-/// A file without a name in a folder that only this user and root can lead elsewhere.
+/// An unnamed file in a folder that only this user and root can replace.
 fn unnamed(folder: &Path) -> io::Result<File> {
     let folder = way_to_folder(folder, false).map_err(|error| match error {
         RouteError::Untrusted(untrusted) => {

@@ -182,7 +182,7 @@ impl Walker {
         names >= limits::NAMES
     }
 
-    /// Ends the whole walk where memory is nearly used up; so many names are about to be looked at.
+    /// Ends the whole walk if memory is nearly used up. So many names are next.
     fn is_memory_short(&mut self, dir: DirId, names: usize) -> bool {
         self.unlooked += names;
         if self.unlooked < limits::LOOK {
