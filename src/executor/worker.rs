@@ -25,7 +25,7 @@ pub struct Shape {
     pub slot_size: usize,
     /// How far it looks ahead in whole files.
     pub window: Window,
-    /// Ends of tasks that are reported at a time while there is more to do.
+    /// Completions that are sent at a time while there is more to do.
     pub completions: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Files that are named through symbolic links. They come last, so that a file that is also reached by a name of its
-//! own is known by that name.
+//! Files that are reached through symbolic links. The engine gets them last, so that a file with a real name below the
+//! roots is known by that name.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::sys::open;
 use super::enter::numbering_of_name;
 use super::found::{Outbox, Place, ScanMessage};
 
-/// A file that was named through a symbolic link, and its path.
+/// A file that was reached through a symbolic link.
 #[derive(Clone, Debug)]
 pub struct LinkedFile {
     /// Where the link lies.
@@ -24,7 +24,7 @@ pub struct LinkedFile {
     pub file: FoundFile,
 }
 
-/// Hands over files that were named through links. Call it when all others are handed over.
+/// Hands over files that were reached through links. Call it after all others were handed over.
 pub fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
     let mut outbox = Outbox::new(to, pulse);
     for LinkedFile { place, path, file } in linked {

@@ -22,8 +22,8 @@ const ROOTS_AHEAD: usize = 256;
 /// Threads that look at roots, at most.
 const LOOKERS: usize = 64;
 
-/// After so long without an answer, other threads look at the next roots. A root that is reached twice counts for the
-/// path that is looked at first, so it is not less: threads of a busy machine do not overtake each other.
+/// After so long without an answer, other threads look at the next roots. It is not less, since a root that is reached
+/// twice counts for the path that is looked at first: threads on a busy machine must not overtake each other.
 const ALONE: Duration = Duration::from_secs(1);
 
 /// Scans.
@@ -90,10 +90,10 @@ impl Search {
             return locked(&looker.results).take();
         }
         let mut go_on = |hands: &mut Hands<()>| {
-            // All are asked, so that each takes note of the time.
+            // Calls every one, since each call stores the time.
             let waiting = lookers.iter_mut().filter_map(|l| l.waits().then_some(()));
             if waiting.count() == lookers.len() {
-                // One for each root, so that several servers that are gone are waited for at the same time.
+                // One for each root, so that the run waits for several dead servers at the same time.
                 let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
                 lookers.extend((0..more).map(|_| self.start(hands, &given)));
             }

@@ -26,7 +26,7 @@ impl Walker {
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));
         let (stat, fd) = match now {
             Ok(both) => both,
-            // One that is gone was moved or removed, by which the folder above changed.
+            // It was moved or removed, and that changed the folder above.
             Err(Errno::NOENT | Errno::NOTDIR) => return,
             Err(error) => return self.unreadable_dir(dir, error),
         };

@@ -38,7 +38,7 @@ impl Walker {
         let walk = self.walk.clone();
         let target = self.with_folder(folder.dir, |above| link::read(above, name));
         if let Ok(target) = target {
-            // Whoever does not answer is not the file system that the link lies on.
+            // If a call does not return, the file system of the target is to be named, not that of the link.
             let folder = path_of(&walk.dirs, folder.dir, None);
             let path = folder.join(std::ffi::OsStr::from_bytes(&target));
             self.pulse.ask_about(0, path.as_os_str().as_bytes());

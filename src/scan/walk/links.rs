@@ -1,9 +1,9 @@
-//! Symbolic links that were met, and what is known of where they lead.
+//! Symbolic links that were found, and their targets.
 //!
-//! What a link leads to may also be reached without it, or by another link. Which of these ways comes first decides
-//! under which path a folder is listed, so it must not depend on which walker is faster. Therefore links to folders wait
-//! until all that is reached without them has been listed. Then those that wait get their numbers, in the order of
-//! their paths, and only then are the folders listed.
+//! A folder that a link leads to may also be reached without the link, or through another one. The first of these ways
+//! decides under which path the folder is listed, so it must not depend on which walker is faster. Therefore links to
+//! folders wait until everything that is reached without them is listed. Then their folders get numbers in the order of
+//! the links' paths, and are listed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,23 +13,23 @@ use crate::scan::linked::LinkedFile;
 
 use super::{Folder, ReachedBy};
 
-/// Links that lead to something that takes part.
+/// Links whose targets take part.
 #[derive(Default)]
 pub struct Links {
-    /// To folders; what told each folder from others when its link was followed.
+    /// Links to folders, each with the identity that the folder had when the link was followed.
     folders: Vec<(Folder, FolderId)>,
     files: Vec<LinkedFile>,
-    /// The least depth at which each folder was met, if the depth is limited; roots are not in it.
+    /// The lowest depth at which each folder was found, if the depth is limited. Roots are not in it.
     depths: HashMap<DirId, u32>,
 }
 
 impl Links {
-    /// Takes a link to a folder.
+    /// Adds a link to a folder.
     pub fn add_folder(&mut self, folder: Folder, id: FolderId) {
         self.folders.push((folder, id));
     }
 
-    /// Takes a link to a file.
+    /// Adds a link to a file.
     pub fn add_file(&mut self, file: LinkedFile) {
         self.files.push(file);
     }
@@ -56,7 +56,7 @@ impl Links {
                         ..folder
                     }
                 }
-                // Probably it was met before; whoever opens it finds that out.
+                // It was probably found before. The walker that opens it checks that.
                 Err(_) => Folder {
                     reached_by: ReachedBy::LinkToFolder,
                     ..folder
@@ -80,13 +80,13 @@ impl Links {
         files
     }
 
-    /// Takes note of the depth at which a folder was met for the first time.
+    /// Stores the depth at which a folder was found first.
     pub fn met(&mut self, dir: DirId, depth: u32) {
         self.depths.insert(dir, depth);
     }
 
-    /// True if a folder was only met deeper before. On a shorter way its folders may not be too deep, so it is listed
-    /// again; what it shows a second time is known by then.
+    /// True if a folder was found only at a greater depth before. At this depth its subfolders may be within the limit,
+    /// so it is listed again. Names that show up a second time are recognized.
     pub fn is_shorter(&mut self, dir: DirId, depth: u32) -> bool {
         match self.depths.get_mut(&dir) {
             Some(least) if depth < *least => {
