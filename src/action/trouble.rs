@@ -66,9 +66,9 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     }
 }
 
-/// Explains an input/output error below a mount of a program or a server: there it says nothing about a disk.
+/// Where a program or a server answers for one of these folders, an error of input or output says nothing about a disk.
 pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
-    // A folder that the step made may be removed again: the folder above it answers.
+    // A folder that was to be made is gone again.
     let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
     let is_answered = |folder: &'a [u8]| {
         let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
@@ -91,8 +91,8 @@ pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8
     }
 }
 
-const NO_ANSWER: &str = "the program or server behind this mount failed: see its log, or run seekless where the \
-                         files are stored";
+const NO_ANSWER: &str =
+    "the program or server behind this mount failed: see its log, or act where the files lie";
 
 /// The same, with a way out that depends on what was tried.
 pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> Trouble {
