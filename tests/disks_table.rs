@@ -18,6 +18,7 @@ use common::mounts::{Shown, Shows};
 use common::standin::{Rules, Standin};
 
 use common::volume::{Mounted, Volume, sh};
+use common::witness::Witness;
 use common::{Run, noise, seekless};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -25,18 +26,23 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cell {
     Works,
-    /// Nothing is changed, and these words are in the line that says why.
+    /// Nothing is changed at any time, and the line that says why ends in these words.
     Refuses(&'static str),
-    /// Some files are done, and these words say why not the others. A defect: it is to become one of the two above.
-    Part(&'static str),
-    /// It works or refuses, by chance, since numbers of files change. A defect as well.
-    Unsteady,
 }
 
-use Cell::{Part, Refuses, Unsteady, Works};
+use Cell::{Refuses, Works};
 
 /// What is tried, in the order of the columns. What works is undone.
-const ACTIONS: [&str; 5] = ["hardlink", "symlink", "remove", "remove --trash", "move"];
+const ACTIONS: [&str; 6] = [
+    "hardlink",
+    "symlink",
+    "remove",
+    "remove --trash",
+    "move",
+    TO_ANOTHER_DISK,
+];
+
+const TO_ANOTHER_DISK: &str = "move to another disk";
 
 /// A file system of the table.
 struct Row {
@@ -184,12 +190,20 @@ type Picture = BTreeMap<PathBuf, Seen>;
 
 /// All names on the disk, but for what the file system made itself. Folders of a trash may stay, empty.
 fn picture(disk: &Disk, tick: i64) -> Picture {
-    let entries = walkdir::WalkDir::new(&disk.point).min_depth(1).into_iter();
+    picture_of(&disk.point, tick)
+}
+
+/// The same of any folder, also of one that is not there.
+fn picture_of(top: &Path, tick: i64) -> Picture {
+    if !top.exists() {
+        return Picture::new();
+    }
+    let entries = walkdir::WalkDir::new(top).min_depth(1).into_iter();
     let entries = entries.filter_entry(|entry| entry.file_name() != "lost+found");
     let mut picture = Picture::new();
     for entry in entries {
         let entry = entry.expect("an entry");
-        let path = entry.path().strip_prefix(&disk.point).expect("below");
+        let path = entry.path().strip_prefix(top).expect("below");
         let now = entry.metadata().expect("metadata");
         let nanoseconds = now.mtime() * 1_000_000_000 + now.mtime_nsec();
         let file = match entry.file_type() {
@@ -229,16 +243,15 @@ fn contents(picture: &Picture) -> BTreeSet<&[u8]> {
 enum Observed {
     Works,
     Refuses(String),
+    /// A defect, which no cell expects: something was changed, and not everything was done.
     Part(String),
 }
 
 impl Observed {
     fn is(&self, cell: Cell) -> bool {
         match (self, cell) {
-            (Self::Works, Works) | (_, Unsteady) => true,
-            (Self::Refuses(said), Refuses(words)) | (Self::Part(said), Part(words)) => {
-                said.contains(words)
-            }
+            (Self::Works, Works) => true,
+            (Self::Refuses(said), Refuses(words)) => said.ends_with(words),
             _ => false,
         }
     }
@@ -348,17 +361,28 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
     }
     let state = tempfile::tempdir().expect("a folder");
     let before = picture(disk, row.tick);
-    let to = if action == "move" { "--to away" } else { "" };
-    let arguments = format!("{action} --yes {to} keep copies --keep");
+    let away = state.path().join("away");
+    let what = match action {
+        "move" => "move --to away".to_owned(),
+        TO_ANOTHER_DISK => format!("move --to {}", away.display()),
+        action => action.to_owned(),
+    };
+    let arguments = format!("{what} --yes keep copies --keep");
+    let witness = Witness::of(&disk.point);
     let acted = seekless(&disk.point, &arguments)
         .arg("under keep")
         .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
         .env("XDG_DATA_HOME", state.path().to_str().expect("plain"))
         .run();
+    let changed = changed(&witness, disk, &before);
     let after = settled(disk, row.tick);
     let context = format!("{action} on {}", row.name);
     let complaints = &mut findings.complaints;
-    let lost = |now: &Picture| contents(&before).difference(&contents(now)).count();
+    let moved = picture_of(&away, row.tick);
+    let lost = |now: &Picture| {
+        let found: BTreeSet<_> = contents(now).union(&contents(&moved)).copied().collect();
+        contents(&before).difference(&found).count()
+    };
     let lost_now = lost(&after);
     complaints.check(lost_now == 0, || {
         format!("{context}: {lost_now} contents are lost\n{acted}")
@@ -373,16 +397,17 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
             format!("{context}: {} is not as it was\n{acted}", name.display())
         });
     }
-    let left = leftovers(&after);
-    let is_part =
-        acted.code() != 0 && !(after == before && still_separate(disk, action) == VICTIMS);
-    complaints.check(left.is_empty() || is_part, || {
+    let left = [leftovers(&after), leftovers(&moved)].concat();
+    complaints.check(left.is_empty(), || {
         format!("{context}: left behind {left:?}\n{acted}")
     });
     let victims = VICTIMS - still_separate(disk, action);
-    let is_unchanged = after == before && victims == 0;
+    let is_unchanged = after == before && victims == 0 && moved.is_empty();
     let said = reason(&acted);
     if acted.code() != 0 {
+        complaints.check(changed.is_empty(), || {
+            format!("{context}: touched {changed:?}\n{acted}")
+        });
         complaints.check(!said.is_empty(), || {
             format!("{context}: no reason\n{acted}")
         });
@@ -391,17 +416,31 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
             false => Observed::Part(said),
         };
     }
+    complaints.check(!changed.is_empty(), || {
+        format!("{context}: nothing was seen to change\n{acted}")
+    });
     if victims < VICTIMS {
         return Observed::Part(format!("{victims} of {VICTIMS}: {said}"));
     }
+    if action.starts_with("move") {
+        let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
+        let is_as_it_was = |(name, seen): (&PathBuf, &Seen)| {
+            let mut all = after.iter().chain(&moved);
+            all.any(|(path, now)| path.ends_with(name) && now.file == seen.file)
+        };
+        complaints.check(
+            gone.clone().count() == VICTIMS && gone.clone().all(is_as_it_was),
+            || format!("{context}: what was moved has other times or bytes\n{acted}"),
+        );
+    }
     let undone = run(disk, state.path(), "undo");
     let back = settled(disk, row.tick);
-    let lost_by_undo = lost(&back);
+    let lost_by_undo = contents(&before).difference(&contents(&back)).count();
     let complaints = &mut findings.complaints;
     complaints.check(lost_by_undo == 0, || {
         format!("{context}: undo lost {lost_by_undo} contents\n{undone}")
     });
-    let left = leftovers(&back);
+    let left = [leftovers(&back), leftovers(&picture_of(&away, row.tick))].concat();
     complaints.check(left.is_empty(), || {
         format!("{context}: undo left behind {left:?}\n{undone}")
     });
@@ -430,6 +469,19 @@ fn shape(seen: &Seen) -> (u32, (u32, u32), Option<(i64, usize)>) {
         seen.owner,
         file.map(|(time, content)| (*time, content.len())),
     )
+}
+
+/// What a run did to names that were there before. Names of its own may come and go, to find out what the mount can.
+fn changed(witness: &Witness, disk: &Disk, before: &Picture) -> Vec<String> {
+    let saw = witness.saw().into_iter();
+    let was_there = |path: &Path| {
+        let name = path.strip_prefix(&disk.point).expect("below");
+        name == Path::new("") || before.contains_key(name)
+    };
+    let changed = saw.filter(|(path, _)| was_there(path));
+    changed
+        .map(|(path, what)| format!("{}: {what:?}", path.display()))
+        .collect()
 }
 
 /// Victims that still lie where they were, as files of their own.
@@ -547,7 +599,33 @@ const SECOND: i64 = 1_000_000_000;
 /// FAT and exFAT hold every second second.
 const FAT: i64 = 2_000_000_000;
 
-const ALL_WORK: [Cell; 5] = [Works; 5];
+const ALL_WORK: [Cell; 6] = [Works; 6];
+
+const NO_HARD_LINKS: Cell = Refuses(
+    "7 names left alone: each is on a file system that has no hard links: use symlink, or remove.",
+);
+
+const LIKE_A_COPY: Cell = Refuses(
+    "7 names left alone: each is on a mount that shows a hard link with another inode number, like a copy: use \
+     symlink, or remove.",
+);
+
+const NO_SYMLINKS: Cell = Refuses(
+    "7 names left alone: each is where no symbolic link to the kept file can be made: use remove, or move.",
+);
+
+const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];
+
+const NEVER_WRITABLE: Cell = Refuses(
+    "Read-only file system (os error 30); this kind of file system is never writable: clean the folder that it was \
+     made from",
+);
+
+/// A program that cannot change anything, and does not say so when it is mounted.
+const LEAVES_IT: Cell = Refuses(
+    "Function not implemented (os error 38); this mount cannot do that: use another action, or act where the files \
+     are stored",
+);
 
 /// The table. A new file system is a row here and a test below.
 const ROWS: &[Row] = &[
@@ -585,49 +663,25 @@ const ROWS: &[Row] = &[
         name: "ntfs-3g",
         mount: || shown(Shown::Ntfs3g),
         tick: NTFS,
-        actions: [
-            Works,
-            Works,
-            Works,
-            Refuses("can be written to by other users (mode 777)"),
-            Works,
-        ],
+        actions: ALL_WORK,
     },
     Row {
         name: "lowntfs-3g",
         mount: || shown(Shown::Lowntfs3g),
         tick: NTFS,
-        actions: [
-            Part("(its change time)"),
-            Works,
-            Works,
-            Refuses("can be written to by other users (mode 777)"),
-            Works,
-        ],
+        actions: ALL_WORK,
     },
     Row {
         name: "exfat-fuse",
         mount: || shown(Shown::ExfatFuse),
         tick: FAT,
-        actions: [
-            Refuses("this file system has no hard links"),
-            Refuses("cannot make a symbolic link"),
-            Refuses("Operation not permitted"),
-            Refuses("can be written to by other users (mode 777)"),
-            Refuses("Operation not permitted"),
-        ],
+        actions: NO_LINKS,
     },
     Row {
         name: "fusefat",
         mount: || shown(Shown::Fusefat),
         tick: FAT,
-        actions: [
-            Refuses("this file system has no hard links"),
-            Refuses("cannot make a symbolic link"),
-            Refuses("Operation not permitted"),
-            Refuses("Operation not permitted"),
-            Refuses("Operation not permitted"),
-        ],
+        actions: NO_LINKS,
     },
     Row {
         name: "fuse2fs",
@@ -639,25 +693,19 @@ const ROWS: &[Row] = &[
         name: "sshfs",
         mount: || shown(Shown::Sshfs),
         tick: SECOND,
-        actions: [
-            Part("Stale file handle"),
-            Part("Stale file handle"),
-            Refuses("has changed since it was compared"),
-            Refuses("has changed since it was compared"),
-            Refuses("has changed since it was compared"),
-        ],
+        actions: [LIKE_A_COPY, NO_SYMLINKS, Works, Works, Works, Works],
     },
     Row {
         name: "rclone",
         mount: || shown(Shown::Rclone),
         tick: EXACT,
-        actions: [Refuses("Input/output error"); 5],
+        actions: NO_LINKS,
     },
     Row {
         name: "rclone, cached",
         mount: rclone_with_cache,
         tick: EXACT,
-        actions: [Refuses("Input/output error"); 5],
+        actions: NO_LINKS,
     },
     Row {
         name: "bindfs",
@@ -669,25 +717,19 @@ const ROWS: &[Row] = &[
         name: "mergerfs",
         mount: || shown(Shown::Mergerfs),
         tick: EXACT,
-        actions: [Unsteady; 5],
+        actions: [LIKE_A_COPY, Works, Works, Works, Works, Works],
     },
     Row {
         name: "unionfs",
         mount: || shown(Shown::Unionfs),
         tick: EXACT,
-        actions: [Unsteady; 5],
+        actions: [LIKE_A_COPY, Works, Works, Works, Works, Works],
     },
     Row {
         name: "encfs",
         mount: || shown(Shown::Encfs),
-        tick: SECOND,
-        actions: [
-            Part("(its modification time)"),
-            Refuses("seem to lead to one file"),
-            Refuses("has changed since it was compared"),
-            Refuses("has changed since it was compared"),
-            Refuses("has changed since it was compared"),
-        ],
+        tick: EXACT,
+        actions: ALL_WORK,
     },
     Row {
         name: "gocryptfs",
@@ -699,13 +741,7 @@ const ROWS: &[Row] = &[
         name: "cryfs",
         mount: || shown(Shown::Cryfs),
         tick: EXACT,
-        actions: [
-            Refuses("Numerical result out of range"),
-            Works,
-            Refuses("Numerical result out of range"),
-            Refuses("Numerical result out of range"),
-            Refuses("Numerical result out of range"),
-        ],
+        actions: [NO_HARD_LINKS, Works, Works, Works, Works, Works],
     },
     Row {
         name: "NFS (stand-in)",
@@ -721,7 +757,11 @@ const ROWS: &[Row] = &[
             Works,
             Works,
             Works,
-            Refuses("belongs to user 65534, and this runs as root"),
+            Refuses(
+                "belongs to user 65534, and this runs as root; what is made there is not yours (a server may squash \
+                 root): use move, or remove without --trash",
+            ),
+            Works,
             Works,
         ],
     },
@@ -735,31 +775,26 @@ const ROWS: &[Row] = &[
         name: "SMB (stand-in)",
         mount: || standin(Rules::SMB),
         tick: EXACT,
-        actions: [
-            Refuses("Operation not supported"),
-            Refuses("Operation not supported"),
-            Refuses("Operation not supported"),
-            Refuses("Operation not supported"),
-            Refuses("Operation not supported"),
-        ],
+        actions: NO_LINKS,
     },
     Row {
         name: "squashfs",
         mount: || archive("mount -o loop,ro"),
         tick: EXACT,
-        actions: [
-            Refuses("cannot make sure that the kept file is on the disk"),
-            Refuses("cannot make sure that the kept file is on the disk"),
-            Refuses("cannot"),
-            Refuses("cannot make sure that the kept file is on the disk"),
-            Refuses("cannot make sure that the kept file is on the disk"),
-        ],
+        actions: [NEVER_WRITABLE; 6],
     },
     Row {
         name: "squashfuse",
         mount: || archive("squashfuse"),
         tick: EXACT,
-        actions: [Refuses("seekless: "); 5],
+        actions: [
+            LEAVES_IT,
+            NO_SYMLINKS,
+            LEAVES_IT,
+            LEAVES_IT,
+            LEAVES_IT,
+            LEAVES_IT,
+        ],
     },
 ];
 

@@ -56,6 +56,8 @@ const ACTIONS: [&str; 5] = [
     "move --to away",
 ];
 
+const TO_ANOTHER_DISK: &str = "move to another disk";
+
 /// One file, seen by two clients of a server, looks like two: they have two device numbers.
 #[track_caller]
 fn survives_two_clients(rules: Rules) {
@@ -98,7 +100,7 @@ fn survives_two_clients(rules: Rules) {
 
 #[test]
 #[ignore = "mounts FUSE: root only"]
-fn in_full_one_file_seen_by_two_clients_of_nfs_survives() {
+fn one_file_seen_by_two_clients_of_nfs_survives() {
     survives_two_clients(Rules::NFS);
 }
 
@@ -110,7 +112,7 @@ fn one_file_seen_by_two_clients_of_smb_survives() {
 
 #[test]
 #[ignore = "mounts FUSE: root only"]
-fn in_full_one_file_seen_by_two_clients_that_hear_of_names_late_survives() {
+fn one_file_seen_by_two_clients_that_hear_of_names_late_survives() {
     survives_two_clients(Rules::LATE);
 }
 
@@ -173,7 +175,7 @@ fn no_silly_name_outlives_a_run() {
 #[test]
 #[ignore = "mounts FUSE: root only"]
 fn where_root_is_nobody_a_folder_of_somebody_else_stays_as_it_is() {
-    for action in ACTIONS {
+    for action in [&ACTIONS[..], &[TO_ANOTHER_DISK]].concat() {
         let standin = Standin::new(Rules {
             root_squash: true,
             cache: Duration::ZERO,
@@ -186,15 +188,22 @@ fn where_root_is_nobody_a_folder_of_somebody_else_stays_as_it_is() {
         }
         let before = standin.contents();
         let top = tempfile::tempdir().expect("a folder");
-        let run = act(
-            standin.point(),
-            top.path(),
-            &format!("{action} --yes keep copies"),
-        );
-        let now = standin.contents();
-        let stays = before.iter().all(|file| now.contains(file));
-        assert!(stays, "{action}\n{run}");
+        let away = top.path().join("away");
+        let line = match action {
+            TO_ANOTHER_DISK => format!("move --to {} --yes keep copies", away.display()),
+            action => format!("{action} --yes keep copies"),
+        };
+        let run = act(standin.point(), top.path(), &line);
+        assert_eq!(standin.contents(), before, "{action}\n{run}");
         assert_ne!(run.code(), 0, "{action}\n{run}");
+        let moved: Vec<_> = walkdir::WalkDir::new(&away)
+            .min_depth(1)
+            .into_iter()
+            .collect();
+        assert!(
+            moved.iter().all(Result::is_err),
+            "{moved:?} {action}\n{run}"
+        );
     }
 }
 

@@ -115,11 +115,19 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     if !has_mode || mode != metadata.mode {
         missing.push("mode");
     }
-    let [accessed, modified] = metadata.times();
-    if !may(attributes::set_times(file, accessed, modified))? {
+    if !give_times(file, metadata)? {
         missing.push("times");
     }
     Ok(missing)
+}
+
+/// Gives a file its times only. False if they are not for this user, or not for this file system.
+///
+/// # Errors
+/// As [`give`].
+pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
+    let [accessed, modified] = metadata.times();
+    may(attributes::set_times(file, accessed, modified))
 }
 
 /// What a copy may get whose bytes may be another user's: no more than what it was made of has and the original had.

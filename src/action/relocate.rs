@@ -49,6 +49,7 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
     if !act.to_prove {
         proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
     }
+    swap::times_again(act);
     sync::folder(folder).map_err(|error| back(failed("move it safely")(error)))?;
     Ok(Some(()))
 }

@@ -62,7 +62,27 @@ pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
 pub fn back(act: &Act<'_>) -> Result<(), Trouble> {
     let place = &act.pair.victim.place;
     let renamed = rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name);
-    renamed.map_err(|error| stuck(act, error))
+    renamed.map_err(|error| stuck(act, error))?;
+    // If somebody wrote to it meanwhile, the new time is right.
+    let is_equal = || still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok();
+    if is_retimed(act) && is_equal() {
+        times_again(act);
+    }
+    Ok(())
+}
+
+fn is_retimed(act: &Act<'_>) -> bool {
+    let victim = &act.pair.victim;
+    let now = || stat::fresh_descriptor(&victim.file);
+    act.to_prove && now().is_ok_and(|now| now.mtime_ns != victim.stat.mtime_ns)
+}
+
+/// Gives the victim the times that it had, if renaming it has changed them.
+pub fn times_again(act: &Act<'_>) {
+    if is_retimed(act) {
+        let given = metadata::give_times(&act.pair.victim.file, &act.intent.metadata);
+        tracing::debug!("the times after a rename are set again: {given:?}");
+    }
 }
 
 /// Removes what was set aside, or puts it back.

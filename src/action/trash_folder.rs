@@ -22,6 +22,8 @@ pub const NO_TRASH: &str = "its file system has no trash that you may use: use m
 
 const NOT_YOURS: &str = "move that away, or use move or remove without --trash";
 
+const NOT_MADE_YOURS: &str = "what is made there is not yours (a server may squash root): use move, or remove without --trash";
+
 /// The user's own trash if it is on the same file system, else one at the file system's top; the first that
 /// somebody else has not made or could not change.
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
@@ -190,7 +192,14 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => {
             let top = parent::open(b"").map_err(refused)?;
-            relocate::make_way(top, trash, 0o700, act.made)?
+            let at = relocate::make_way(top, trash, 0o700, act.made)?;
+            return checked(at, trash).map_err(|trouble| match trouble {
+                Trouble::Failed(failure) => Trouble::Failed(Failure {
+                    hint: Some(NOT_MADE_YOURS),
+                    ..failure
+                }),
+                trouble => trouble,
+            });
         }
         at => at.map_err(refused)?,
     };

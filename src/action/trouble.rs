@@ -66,33 +66,36 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     }
 }
 
-/// Where a program or a server answers for one of these folders, an error of input or output says nothing about a disk.
+/// Gives a failure the way out that the file systems of these folders leave.
+///
+/// Where a program or a server answers, an error of input or output says nothing about a disk. An archive cannot be
+/// mounted writable.
 pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     // A folder that was to be made is gone again.
     let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
-    let is_answered = |folder: &'a [u8]| {
+    let opened = |folder: &'a [u8]| {
         let folders = std::iter::successors(Some(folder), |&here| Some(&here[..above(here)?]));
-        let opened = folders
-            .map(parent::open)
-            .find(|opened| !matches!(opened, Err(Errno::NOENT)));
-        opened.is_some_and(|folder| folder.is_ok_and(statfs::is_answered))
+        let mut opened = folders.map(parent::open);
+        let opened = opened.find(|opened| !matches!(opened, Err(Errno::NOENT)));
+        opened?.ok()
     };
-    match outcome {
-        Outcome::Failed(failure)
-            if Errno::from_io_error(&failure.cause) == Some(Errno::IO)
-                && folders.into_iter().any(is_answered) =>
-        {
-            Outcome::Failed(Failure {
-                hint: Some(NO_ANSWER),
-                ..failure
-            })
-        }
-        outcome => outcome,
-    }
+    let mut folders = folders.into_iter().filter_map(opened);
+    let Outcome::Failed(failure) = outcome else {
+        return outcome;
+    };
+    let hint = match Errno::from_io_error(&failure.cause) {
+        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
+        Some(Errno::ROFS) if folders.any(statfs::is_never_written) => Some(NEVER_WRITTEN),
+        _ => failure.hint,
+    };
+    Outcome::Failed(Failure { hint, ..failure })
 }
 
 const NO_ANSWER: &str =
     "the program or server behind this mount failed: see its log, or act where the files lie";
+
+const NEVER_WRITTEN: &str =
+    "this kind of file system is never writable: clean the folder that it was made from";
 
 /// The same, with a way out that depends on what was tried.
 pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> Trouble {

@@ -86,7 +86,9 @@ impl Scene<'_> {
         let (folder, name) = (&self.place.folder, &self.place.name);
         let exchanged = rename::exchange(folder, beside, name);
         if exchanged.map_err(said("put it back"))?.is_none() {
-            return rename::replace(folder, beside, name).map_err(said("put it back"));
+            rename::replace(folder, beside, name).map_err(said("put it back"))?;
+            self.times_again();
+            return Ok(());
         }
         let replaced = self.at(beside)?;
         let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced, copied));

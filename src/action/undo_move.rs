@@ -104,7 +104,10 @@ impl Scene<'_> {
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
             // Only now is it out of reach of whoever can change names there.
-            Ok(()) if leads_to(folder, name, (moved.dev, moved.ino)) => return Ok(Lack::NOTHING),
+            Ok(()) if leads_to(folder, name, (moved.dev, moved.ino)) => {
+                self.times_again();
+                return Ok(Lack::NOTHING);
+            }
             Ok(()) => {
                 rename::no_replace(folder, name, &there.folder, &there.name)
                     .map_err(said("put back what had another file's name"))?;

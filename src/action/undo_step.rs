@@ -20,6 +20,7 @@ use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::open;
 use crate::sys::stat::Stat;
+use crate::sys::statfs::{self, Answers};
 use crate::sys::{link, rename, stat, sync, unlink, write};
 
 /// Why a step cannot be undone.
@@ -346,7 +347,23 @@ impl<'a> Scene<'a> {
         let folder = &self.place.folder;
         self.change("put it back", || {
             rename::no_replace(folder, from, folder, &self.place.name)
-        })
+        })?;
+        self.times_again();
+        Ok(())
+    }
+
+    /// Gives the file its times where a program has changed them when the file was renamed (fusefat).
+    pub(super) fn times_again(&self) {
+        let Place { folder, name } = &self.place;
+        let was = self.intent.victim_state.mtime_ns;
+        let is_retimed = self.manner == Manner::Act
+            && statfs::answers(folder) == Answers::Others
+            && stat::fresh_entry(folder, name).is_ok_and(|now| now.mtime_ns != was);
+        if is_retimed {
+            let file = unfollowed(folder, name);
+            let given = file.and_then(|file| metadata::give_times(&file, &self.intent.metadata));
+            tracing::debug!("the times after a rename are set again: {given:?}");
+        }
     }
 
     /// A name was moved by making a second one, and the first was not taken away any more.

@@ -226,6 +226,19 @@ pub fn available(folder: impl AsFd) -> Option<u64> {
     volume.f_bavail.checked_mul(volume.f_frsize)
 }
 
+/// File systems that nothing can be written to, however they are mounted.
+const NEVER_WRITTEN: &[u64] = &[
+    0x9660,      // iso9660
+    0x28cd_3d45, // cramfs
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // erofs
+];
+
+/// True if nothing there can be written to, however it is mounted; false where the kernel does not say.
+pub fn is_never_written(file: impl AsFd) -> bool {
+    magic(file).is_some_and(|magic| NEVER_WRITTEN.contains(&magic))
+}
+
 /// True if the folder's file system is mounted read-only.
 pub fn is_read_only(folder: impl AsFd) -> bool {
     rustix::fs::fstatvfs(folder).is_ok_and(|volume| {

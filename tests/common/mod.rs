@@ -22,6 +22,7 @@ pub mod standin;
 pub mod tree;
 pub mod users;
 pub mod volume;
+pub mod witness;
 
 pub use run::{Run, seekless};
 pub use tree::Tree;
