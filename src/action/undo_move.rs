@@ -14,7 +14,7 @@ use super::trash_folder;
 use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
 use crate::sys::stat::Stat;
-use crate::sys::{attributes, rename, stat, sync};
+use crate::sys::{attributes, rename, stat, statfs, sync};
 
 impl Scene<'_> {
     pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
@@ -104,7 +104,7 @@ impl Scene<'_> {
         let (folder, name) = (&self.place.folder, &self.place.name);
         match rename::no_replace(&there.folder, &there.name, folder, name) {
             // Only now is it out of reach of whoever can change names there.
-            Ok(()) if leads_to(folder, name, (moved.dev, moved.ino)) => {
+            Ok(()) if self.is_here(moved) => {
                 self.times_again();
                 return Ok(Lack::NOTHING);
             }
@@ -133,6 +133,17 @@ impl Scene<'_> {
             self.unlink(&there.folder, &there.name, "remove the copy")?;
         }
         Ok(lack)
+    }
+
+    /// True if the victim's name leads to what was moved. A program may have numbered it anew (rclone).
+    fn is_here(&self, moved: &Stat) -> bool {
+        let Place { folder, name } = &self.place;
+        let is_like = |now: Stat| {
+            now.kind == FileType::RegularFile
+                && (now.size, now.mtime_ns) == (moved.size, moved.mtime_ns)
+        };
+        leads_to(folder, name, (moved.dev, moved.ino))
+            || statfs::may_renumber(folder) && stat::fresh_entry(folder, name).is_ok_and(is_like)
     }
 
     /// Removes half-made copies on both sides, where what they are copies of is still there.
