@@ -79,6 +79,16 @@ fn rclone_with_cache() -> Disk {
     }
 }
 
+/// A pool that shows which names are one file.
+fn mergerfs_with_numbers() -> Disk {
+    let shows = Shows::with_options(Shown::Mergerfs, "-o use_ino");
+    Disk {
+        point: shows.point(),
+        is_read_only: false,
+        _guard: Box::new(shows),
+    }
+}
+
 fn volume(volume: Volume) -> Disk {
     Disk {
         point: volume.path(),
@@ -720,6 +730,12 @@ const ROWS: &[Row] = &[
         actions: [LIKE_A_COPY, Works, Works, Works, Works, Works],
     },
     Row {
+        name: "mergerfs, use_ino",
+        mount: mergerfs_with_numbers,
+        tick: EXACT,
+        actions: ALL_WORK,
+    },
+    Row {
         name: "unionfs",
         mount: || shown(Shown::Unionfs),
         tick: EXACT,
@@ -824,6 +840,7 @@ rows! {
     rclone_cached: "rclone, cached",
     bindfs: "bindfs",
     mergerfs: "mergerfs",
+    mergerfs_use_ino: "mergerfs, use_ino",
     unionfs: "unionfs",
     encfs: "encfs",
     gocryptfs: "gocryptfs",
