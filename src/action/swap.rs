@@ -80,8 +80,11 @@ fn is_retimed(act: &Act<'_>) -> bool {
 /// Gives the victim the times that it had, if renaming it has changed them.
 pub fn times_again(act: &Act<'_>) {
     if is_retimed(act) {
-        let given = metadata::give_times(&act.pair.victim.file, &act.intent.metadata);
-        tracing::debug!("the times after a rename are set again: {given:?}");
+        let victim = &act.pair.victim;
+        let given = metadata::give_times(&victim.file, &act.intent.metadata);
+        // The file system may hold less of a time than it was given (encfs: microseconds).
+        let taken = victim.was_renamed();
+        tracing::debug!("the times after a rename are set again: {given:?}, {taken:?}");
     }
 }
 
