@@ -14,7 +14,7 @@ use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
 use super::trouble::{Trouble, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
-use crate::sys::{attributes, fadvise, parent, pread, rename, stat, sync, unlink, write};
+use crate::sys::{attributes, fadvise, parent, pread, rename, stat, statfs, sync, unlink, write};
 
 /// Renames the victim into another folder of its file system.
 ///
@@ -23,6 +23,12 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
     let victim = &act.pair.victim;
     let from = &victim.place;
     if act.to_prove {
+        // No rename leaves its file system: the name stays until there is a copy. (The files of an overlay may have
+        // other device numbers than its folders.)
+        let is_elsewhere = stat::descriptor(folder).is_ok_and(|now| now.dev != victim.stat.dev);
+        if is_elsewhere && statfs::may_renumber(&victim.file) {
+            return Ok(None);
+        }
         // Only a name in the same folder can be looked for beside the keeper.
         swap::set_aside(act)?;
         proof::look_without_victim(act).map_err(|skip| swap::put_back(act, skip.into()))?;
