@@ -174,6 +174,20 @@ fn a_link_to_what_does_not_answer_is_left_out_and_the_others_are_followed() {
 
 #[test]
 #[ignore = "mounts a file system of its own: root only"]
+fn files_behind_links_are_found_beside_a_link_to_what_does_not_answer() {
+    let tree = with_neighbours()
+        .folder("x")
+        .symlink("x/1", "../beside/1")
+        .symlink("x/2", "../beside/2")
+        .symlink("x/z", "../mounted/n0");
+    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
+    daemon.be_silent(true);
+    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
+    run.exits(1).finds(["x/1 x/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
 fn a_folder_that_answers_slowly_is_listed_to_its_end() {
     for options in ["", "-L"] {
         let tree = Tree::new();

@@ -20,7 +20,7 @@ use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::open;
 use crate::sys::stat::Stat;
-use crate::sys::statfs::{self, Answers};
+use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{link, rename, stat, sync, unlink, write};
 
 /// Why a step cannot be undone.
@@ -357,7 +357,7 @@ impl<'a> Scene<'a> {
         let Place { folder, name } = &self.place;
         let was = self.intent.victim_state.mtime_ns;
         let is_retimed = self.manner == Manner::Act
-            && statfs::answers(folder) == Answers::Others
+            && statfs::served_by(folder) == ServedBy::Others
             && stat::fresh_entry(folder, name).is_ok_and(|now| now.mtime_ns != was);
         if is_retimed {
             let file = unfollowed(folder, name);

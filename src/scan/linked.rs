@@ -2,16 +2,18 @@
 //! roots is known by that name.
 
 use std::ffi::CString;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::Sender;
 
 use crate::file::FoundFile;
-use crate::pulse::Pulse;
+use crate::lock::locked;
+use crate::pulse::{Pulse, Subject, Ward};
 use crate::sys::open;
 
 use super::enter::numbering_of_name;
 use super::found::{Outbox, Place, ScanMessage};
+use super::hands::Hands;
 
 /// A file that was reached through a symbolic link.
 #[derive(Clone, Debug)]
@@ -24,8 +26,32 @@ pub struct LinkedFile {
     pub file: FoundFile,
 }
 
-/// Hands over files that were reached through links. Call it after all others were handed over.
-pub fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
+/// Has a thread of its own hand over files that were reached through links. Call it after all others were handed over.
+pub fn start<T: Default + Send + 'static>(
+    linked: Vec<LinkedFile>,
+    hands: &mut Hands<T>,
+    ward: &Ward,
+    to: &Sender<ScanMessage>,
+) {
+    if linked.is_empty() {
+        return;
+    }
+    let pulse = ward.admit(Subject::Path);
+    let work = {
+        let (to, own) = (to.clone(), Arc::clone(&pulse));
+        let linked = Arc::new(Mutex::new(linked));
+        move || {
+            hand_over(std::mem::take(&mut locked(&linked)), &to, &own);
+            T::default()
+        }
+    };
+    if !hands.start("links", &pulse, work.clone()) {
+        work();
+        pulse.rest();
+    }
+}
+
+fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
     let mut outbox = Outbox::new(to, pulse);
     for LinkedFile { place, path, file } in linked {
         pulse.ask_about(0, &path);

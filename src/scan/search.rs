@@ -12,7 +12,7 @@ use crate::pulse::{Pulse, Subject};
 
 use super::found::ScanMessage;
 use super::hands::{Hands, TICK};
-use super::linked::{self, LinkedFile};
+use super::linked;
 use super::roots::{Found, Given, RootResults, Roots};
 use super::walk::{Crew, Walk, Walked};
 
@@ -66,7 +66,9 @@ impl Search {
         walked.left_out.unanswered += hands.at_work() as u64;
         let mut last = self.walk.take_linked();
         last.append(&mut linked);
-        self.hand_over(last);
+        let mut hands = Hands::<()>::new(&self.walk.ward, &self.walk.stop);
+        linked::start(last, &mut hands, &self.walk.ward, &self.to);
+        let _ended = hands.next(|_| ());
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
@@ -128,25 +130,6 @@ impl Search {
             results,
             count: 0,
             since: Instant::now(),
-        }
-    }
-
-    /// Hands over the files that were named through links, which come last.
-    fn hand_over(&self, linked: Vec<LinkedFile>) {
-        if linked.is_empty() {
-            return;
-        }
-        let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
-        let pulse = self.walk.ward.admit(Subject::Path);
-        let work = {
-            let (to, own) = (self.to.clone(), Arc::clone(&pulse));
-            let linked = Arc::new(Mutex::new(linked));
-            move || linked::hand_over(std::mem::take(&mut locked(&linked)), &to, &own)
-        };
-        if hands.start("roots", &pulse, work.clone()) {
-            let _ended = hands.next(|_| ());
-        } else {
-            work();
         }
     }
 }

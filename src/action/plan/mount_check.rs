@@ -213,7 +213,10 @@ fn hard_links(folder: &OwnedFd) -> Option<Left> {
             remove(folder, &further);
             (!is_same).then_some(Left::LinkLooksLikeCopy)
         }
-        Err(error) => is_lack(error).then_some(Left::NoHardLinks),
+        Err(error) => {
+            let _ = unlink::file(folder, &further);
+            is_lack(error).then_some(Left::NoHardLinks)
+        }
     };
     remove(folder, &file);
     why
@@ -231,7 +234,11 @@ fn symbolic_links(folder: &OwnedFd, text: Vec<u8>, keeper: &Place) -> Option<Lef
             remove(folder, &name);
             (!is_read || !leads).then_some(Left::NoSymlinks)
         }
-        Err(error) => is_lack(error).then_some(Left::NoSymlinks),
+        Err(error) => {
+            // Some servers (sshfs -o follow_symlinks) make the link and answer with an error.
+            let _ = unlink::file(folder, &name);
+            is_lack(error).then_some(Left::NoSymlinks)
+        }
     }
 }
 

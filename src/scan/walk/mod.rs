@@ -31,7 +31,7 @@ use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::hands::Hands;
 use crate::scan::ignore_file::IgnoreRules;
-use crate::scan::linked::LinkedFile;
+use crate::scan::linked::{self, LinkedFile};
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::sys::stat::Stat;
@@ -246,11 +246,16 @@ impl Walk {
             }
             // What links lead to does not wait for it either.
             let silent = stuck.iter().filter(|pulse| pulse.is_silent()).count();
+            let mut files = Vec::new();
             queue.add_beside(silent, || {
                 let folders = self.links().next_folders(&self.dirs);
+                if folders.is_empty() {
+                    files = self.take_linked();
+                }
                 let folders = folders.into_iter();
                 folders.map(|folder| (crew_of(&folder), folder)).collect()
             });
+            linked::start(files, hands, &self.ward, to);
         }) {
             total.add(walked);
         }
