@@ -46,6 +46,11 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
         // The work can be done all the same, only unwatched.
         return work();
     };
+    // Before the work begins: a signal that nobody listens for is lost.
+    let signals = {
+        let _within = runtime.enter();
+        Signals::listen()
+    };
     thread::scope(|scope| {
         let (done, until_done) = oneshot::channel();
         let worker = scope.spawn(move || {
@@ -54,7 +59,7 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
             let _ = done.send(());
             result
         });
-        runtime.block_on(watch(until_done, watcher));
+        runtime.block_on(watch(until_done, signals, watcher));
         match worker.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -69,13 +74,32 @@ fn has_descriptors() -> bool {
     held.is_ok()
 }
 
-async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher) {
-    let mut interrupts = signal(SignalKind::interrupt()).ok();
-    let mut terminations = signal(SignalKind::terminate()).ok();
-    let mut hangups = match ignores_hangups() {
-        true => None,
-        false => signal(SignalKind::hangup()).ok(),
-    };
+/// The signals that end a run; `None` for one that cannot be waited for, or is ignored.
+struct Signals {
+    interrupts: Option<Signal>,
+    terminations: Option<Signal>,
+    hangups: Option<Signal>,
+}
+
+impl Signals {
+    /// Listens from now on. Has to be called within a runtime.
+    fn listen() -> Self {
+        Self {
+            interrupts: signal(SignalKind::interrupt()).ok(),
+            terminations: signal(SignalKind::terminate()).ok(),
+            hangups: match ignores_hangups() {
+                true => None,
+                false => signal(SignalKind::hangup()).ok(),
+            },
+        }
+    }
+}
+
+async fn watch(
+    mut until_done: oneshot::Receiver<()>,
+    mut signals: Signals,
+    watcher: &mut impl Watcher,
+) {
     let mut ticks = interval_at(Instant::now() + FIRST_TICK, TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut interrupted = false;
@@ -83,9 +107,9 @@ async fn watch(mut until_done: oneshot::Receiver<()>, watcher: &mut impl Watcher
         tokio::select! {
             biased;
             _ = &mut until_done => return,
-            () = next(&mut interrupts) => {}
-            () = next(&mut terminations) => {}
-            () = next(&mut hangups) => {}
+            () = next(&mut signals.interrupts) => {}
+            () = next(&mut signals.terminations) => {}
+            () = next(&mut signals.hangups) => {}
             _ = ticks.tick() => {
                 watcher.tick();
                 continue;
