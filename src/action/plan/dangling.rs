@@ -131,10 +131,10 @@ impl Search {
             true => look(root),
             false => None,
         };
-        let stays = |entry: &DirEntry| match (top, look(entry.path())) {
-            (Some(top), Some(here)) => here.dev == top.dev || here.is_in_mount(top.mount),
-            _ => true,
+        let is_on = |top: stat::Stat, entry: &DirEntry| {
+            look(entry.path()).is_none_or(|here| here.dev == top.dev || here.is_in_mount(top.mount))
         };
+        let stays = |entry: &DirEntry| top.is_none_or(|top| is_on(top, entry));
         let mut pseudo = HashMap::new();
         let entries = walk.into_iter().filter_entry(|entry| {
             current::ask_about(entry.path().as_os_str().as_bytes());
