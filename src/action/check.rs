@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::coherence::Location;
 use super::compare;
 use super::folder_entry::{Identity, Place};
 use super::step::{ActionKind, Change, Expected, Skip, Target, Unfit};
@@ -105,6 +106,14 @@ impl Opened {
     /// Device and inode number.
     pub fn identity(&self) -> Identity {
         (self.stat.dev, self.stat.ino)
+    }
+
+    /// Where it lies.
+    pub fn location(&self) -> Location {
+        Location {
+            dev: self.stat.dev,
+            mount: self.stat.mount,
+        }
     }
 
     /// What is true of the file now, for a later check.

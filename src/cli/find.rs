@@ -84,7 +84,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         interrupted: false,
         patience: Patience::default(),
     };
-    let hidden = Mutex::new(HiddenLinks::default());
+    let mut hidden = HiddenLinks::default();
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
@@ -92,7 +92,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
             scope.spawn(|| flush_now_and_then(&outlet, &control, until_over));
         }
         watched(
-            || drive(run, ranking, &outlet, &control, &listener, &hidden),
+            || drive(run, ranking, &outlet, &control, &listener, &mut hidden),
             &mut watch,
         )
     });
@@ -115,7 +115,6 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
             voice.line(&line);
         }
-        let hidden = hidden.into_inner().unwrap_or_else(PoisonError::into_inner);
         hidden.lines().iter().for_each(|line| voice.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
@@ -135,7 +134,7 @@ fn drive(
     outlet: &Shared<Outlet>,
     control: &Control,
     listener: &Listener<'_>,
-    hidden: &Mutex<HiddenLinks>,
+    hidden: &mut HiddenLinks,
 ) -> Outcome {
     if tracing::enabled!(tracing::Level::INFO) {
         for text in engine::explain(&run.config) {
@@ -158,9 +157,7 @@ fn drive(
             }
             None => set,
         };
-        if set.members.len() > 1
-            && let Ok(mut hidden) = hidden.lock()
-        {
+        if set.members.len() > 1 {
             for member in &set.members {
                 let path = member.names.first().map_or(&[][..], Vec::as_slice);
                 hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));

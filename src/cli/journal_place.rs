@@ -40,6 +40,11 @@ impl JournalPlace {
         format!("seekless undo{} {run}", self.option())
     }
 
+    /// What an undo that ended early leaves, and the command that continues it.
+    pub fn not_all_undone(&self, run: &str) -> String {
+        format!("not all is undone: {} continues it", self.undo(run))
+    }
+
     /// The command that only clears up after it.
     pub fn sweep(&self, run: &str) -> String {
         format!("seekless undo{} --sweep {run}", self.option())

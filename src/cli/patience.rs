@@ -170,7 +170,7 @@ impl<'a> Changes<'a> {
     pub fn undo(stop: &'a AtomicBool, place: &JournalPlace, run: &str) -> Self {
         Self::Steps {
             stop,
-            way_out: format!("not all is undone: {} continues it", place.undo(run)),
+            way_out: place.not_all_undone(run),
         }
     }
 }
@@ -223,15 +223,16 @@ impl Watcher for Wait<'_> {
             Changes::Steps { stop, .. } => {
                 stop.store(true, Ordering::Relaxed);
                 self.watchdog.interrupt();
-                self.voice.complain(
-                    "interrupted: ending after the current step (again to end at once; nothing is lost then either)",
-                );
+                self.voice.complain(ENDING);
             }
         }
     }
 
     fn abandon(&mut self) {}
 }
+
+/// The message if a run that changes files is interrupted.
+pub const ENDING: &str = "interrupted: ending after the current step (again to end at once; nothing is lost then either)";
 
 /// The message if the run gives up before its first step.
 pub const NOTHING_DONE: &str =

@@ -16,7 +16,7 @@ use seekless::units::Bytes;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
-use super::patience::{NOTHING_DONE, Watchdog, run_watched};
+use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
@@ -364,9 +364,7 @@ impl Watcher for Watch<'_> {
     fn interrupt(&mut self) {
         self.counters.stop.store(true, Ordering::Relaxed);
         self.watchdog.interrupt();
-        self.voice.complain(
-            "interrupted: ending the steps at hand (again to leave at once; nothing is lost then either)",
-        );
+        self.voice.complain(ENDING);
     }
 
     fn abandon(&mut self) {

@@ -83,10 +83,7 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
         }
     }
     if tally.interrupted {
-        complain(&format!(
-            "not all is undone: {} continues it",
-            place.undo(&tally.run)
-        ));
+        complain(&place.not_all_undone(&tally.run));
         return Ok(Exit::Interrupted);
     }
     Ok(exit(&tally))

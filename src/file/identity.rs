@@ -5,6 +5,7 @@
 //! So there are three answers, and the third one is "cannot tell".
 
 use crate::sys::stat::Stat;
+use crate::sys::statfs;
 
 use super::Fingerprint;
 
@@ -27,7 +28,7 @@ impl Numbering {
     pub fn of_magic(magic: u64) -> Self {
         match magic {
             OVERLAY => Self::UniqueFiles,
-            magic if UNIQUE.contains(&magic) => Self::Unique,
+            magic if magic == NFS || statfs::WITH_INODES.contains(&magic) => Self::Unique,
             _ => Self::Arbitrary,
         }
     }
@@ -43,30 +44,9 @@ impl Numbering {
     }
 }
 
-/// File systems that store inode numbers, or derive them from where a file's record is stored. The list
-/// names what is trusted; every other type is [`Numbering::Arbitrary`]. Numbers: linux/magic.h and the file
-/// systems' sources.
-const UNIQUE: &[u64] = &[
-    0xef53,      // ext2, ext3, ext4
-    0x5846_5342, // xfs
-    0x9123_683e, // btrfs: unique within a subvolume, and each subvolume has its own st_dev
-    0xf2f5_2010, // f2fs
-    0x0102_1994, // tmpfs
-    0x8584_58f6, // ramfs
-    0xca45_1a4e, // bcachefs
-    0x2fc1_2fc1, // zfs
-    0x3153_464a, // jfs
-    0x3434,      // nilfs2
-    0x5265_4973, // reiserfs
-    0x7366_746e, // ntfs3: the number of the MFT record
-    0x482b,      // hfsplus
-    0x2405_1905, // ubifs
-    0x7371_7368, // squashfs
-    0xe0f5_e1e2, // erofs
-    // NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the
-    // client refuses a file whose fileid has changed.
-    0x6969,
-];
+/// NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the client refuses a
+/// file whose fileid has changed.
+const NFS: u64 = 0x6969;
 
 /// overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file is
 /// copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are merged from

@@ -113,6 +113,12 @@ pub fn numbering_of_name(folder: impl AsFd, name: &CStr, follow: bool) -> Option
     Some(Numbering::of_magic(magic))
 }
 
+/// The same for a path; links are followed.
+pub fn numbering_of_path(path: &[u8]) -> Option<Numbering> {
+    let path = CString::new(path).ok()?;
+    numbering_of_name(open::CWD, &path, true)
+}
+
 /// What inode numbers on the file system of an open file are worth.
 pub fn numbering_of(fd: impl AsFd) -> Numbering {
     statfs::magic(fd).map_or(Numbering::Arbitrary, Numbering::of_magic)

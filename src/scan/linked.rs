@@ -1,7 +1,6 @@
 //! Files that are reached through symbolic links. The engine gets them last, so that a file with a real name below the
 //! roots is known by that name.
 
-use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::Sender;
@@ -9,9 +8,8 @@ use crossbeam_channel::Sender;
 use crate::file::FoundFile;
 use crate::lock::locked;
 use crate::pulse::{Pulse, Subject, Ward};
-use crate::sys::open;
 
-use super::enter::numbering_of_name;
+use super::enter::numbering_of_path;
 use super::found::{Outbox, Place, ScanMessage};
 use super::hands::Hands;
 
@@ -56,10 +54,7 @@ fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Puls
     for LinkedFile { place, path, file } in linked {
         pulse.ask_about(0, &path);
         let name = &path[path.len() - usize::from(file.name_len)..];
-        outbox.push(place, name, file, || {
-            let path = CString::new(path.as_slice()).ok()?;
-            numbering_of_name(open::CWD, &path, true)
-        });
+        outbox.push(place, name, file, || numbering_of_path(&path));
     }
     outbox.flush();
 }

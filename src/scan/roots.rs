@@ -18,7 +18,7 @@ use crate::pulse::Pulse;
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
-use super::enter::{Entered, enter_root, numbering_of_name};
+use super::enter::{Entered, enter_root, numbering_of_path};
 use super::filter::Verdict;
 use super::found::{Outbox, Place, ScanMessage};
 use super::linked::LinkedFile;
@@ -250,9 +250,7 @@ impl Roots {
         let is_known = is_link || locked(&self.results).outbox.knows(stat.dev);
         let numbering = match is_known {
             true => None,
-            false => CString::new(path)
-                .ok()
-                .and_then(|path| numbering_of_name(open::CWD, &path, true)),
+            false => numbering_of_path(path),
         };
         Seen::File {
             path: path.to_vec(),

@@ -140,12 +140,12 @@ pub enum ServedBy {
     Others,
 }
 
-/// File systems of the kernel, on disks or in memory, that have links. Nothing changes in them without the kernel. (FAT
-/// and exFAT are missing, so that plans find out that they have no links, as with FUSE.)
-const IN_KERNEL: &[u64] = &[
+/// File systems of the kernel, on disks or in memory, that store inode numbers, or derive them from where a file's
+/// record is stored. Numbers: linux/magic.h and the file systems' sources.
+pub const WITH_INODES: &[u64] = &[
     0xef53,      // ext4, ext3, ext2
     0x5846_5342, // xfs
-    0x9123_683e, // btrfs
+    0x9123_683e, // btrfs: unique within a subvolume, and each subvolume has its own st_dev
     0xf2f5_2010, // f2fs
     0x0102_1994, // tmpfs
     0x8584_58f6, // ramfs
@@ -154,20 +154,26 @@ const IN_KERNEL: &[u64] = &[
     0x3153_464a, // jfs
     0x3434,      // nilfs2
     0x5265_4973, // reiserfs
-    0x7366_746e, // ntfs3
+    0x7366_746e, // ntfs3: the number of the MFT record
     0x482b,      // hfsplus
-    0x1501_3346, // udf
-    0x9660,      // iso9660
     0x2405_1905, // ubifs
     0x7371_7368, // squashfs
     0xe0f5_e1e2, // erofs
+];
+
+/// Others of the kernel that have links. (FAT and exFAT have none: plans find that out, as with FUSE.)
+const WITH_LINKS: &[u64] = &[
+    0x1501_3346, // udf
+    0x9660,      // iso9660
 ];
 
 /// Who answers calls to the file system of this file.
 pub fn served_by(file: impl AsFd) -> ServedBy {
     match magic(file) {
         Some(0x794c_7630) => ServedBy::Overlay, // overlay
-        Some(magic) if IN_KERNEL.contains(&magic) => ServedBy::Kernel,
+        Some(magic) if WITH_INODES.contains(&magic) || WITH_LINKS.contains(&magic) => {
+            ServedBy::Kernel
+        }
         _ => ServedBy::Others,
     }
 }

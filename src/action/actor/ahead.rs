@@ -1,8 +1,7 @@
 //! Checks the files of the next steps in a second thread, while the actor carries out the steps before.
 //!
-//! Opening and comparing two small files takes longer than the act itself, and opening them longer than finding the
-//! words for the journal. Steps that share a file are never
-//! checked ahead of each other: the first one changes what the second one has to find.
+//! To open and compare two small files takes longer than the act itself. Steps that share a file are never checked
+//! ahead of each other: the first one changes what the second one has to find.
 
 use std::collections::HashSet;
 use std::{iter, thread};
@@ -124,7 +123,7 @@ fn files_of(group: &Group) -> Vec<Identity> {
         .collect()
 }
 
-/// True if a second thread pays for checking these groups, and nobody waits long for one of them.
+/// True if these groups may be checked ahead: no check takes long, and each one ends before the act begins.
 pub(super) fn is_worth_it(groups: &[Vec<Check>]) -> bool {
     groups.iter().flatten().all(Check::may_be_ahead)
 }

@@ -6,8 +6,8 @@ use super::ahead::{self, Check, Checked, Proof};
 use super::{Actor, BATCH, Group, Numbered, Sketched};
 use crate::action::access::Rights;
 use crate::action::act::Act;
-use crate::action::check::{Opened, Pair, Times};
-use crate::action::coherence::{Distinct, Location};
+use crate::action::check::{Pair, Times};
+use crate::action::coherence::Distinct;
 use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
@@ -178,7 +178,7 @@ impl Actor {
                 made: &made,
                 to_prove: self
                     .file_systems
-                    .between(location(&pair.keeper), location(&pair.victim))
+                    .between(pair.keeper.location(), pair.victim.location())
                     != Distinct::Certain,
             })
             .collect();
@@ -249,14 +249,6 @@ impl Actor {
             expected: pair.victim.expected(),
         };
         self.stand_ins.insert(pair.keeper.identity(), stand_in);
-    }
-}
-
-/// Where a file lies.
-pub(super) fn location(file: &Opened) -> Location {
-    Location {
-        dev: file.stat.dev,
-        mount: file.stat.mount,
     }
 }
 

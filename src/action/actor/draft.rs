@@ -3,7 +3,6 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::carry::location;
 use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
@@ -317,7 +316,7 @@ impl Actor {
         self.file_systems.of(keeper.stat.dev, &keeper.file);
         match self
             .file_systems
-            .between(location(keeper), location(victim))
+            .between(keeper.location(), victim.location())
         {
             Distinct::Unprovable(kind)
                 if relies_on_keeper(action) && !self.settings.trust_mounts =>

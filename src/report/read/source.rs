@@ -73,18 +73,19 @@ impl Source {
         let mut file = File::from(file);
         let kind = kind(&file)?;
         current::rest();
-        if kind != FileType::Fifo {
-            open::let_block(&file).map_err(io::Error::from)?;
-            let input = Box::new(OnDisk(file));
-            return Ok(Self { input, stranger });
+        let mut first = None;
+        if kind == FileType::Fifo {
+            if let Some(untrusted) = stranger {
+                return Err(OpenError::StrangersPipe(untrusted));
+            }
+            first = Some(first_bytes(&mut file)?);
         }
-        if let Some(untrusted) = stranger {
-            return Err(OpenError::StrangersPipe(untrusted));
-        }
-        let first = first_bytes(&mut file)?;
         open::let_block(&file).map_err(io::Error::from)?;
         Ok(Self {
-            input: Box::new(Cursor::new(first).chain(file)),
+            input: match first {
+                Some(first) => Box::new(Cursor::new(first).chain(file)),
+                None => Box::new(OnDisk(file)),
+            },
             stranger,
         })
     }
