@@ -60,50 +60,44 @@ struct Disk {
     _guard: Box<dyn Any>,
 }
 
+impl Disk {
+    /// One that can be written to, with what keeps it mounted.
+    fn at(point: PathBuf, guard: impl Any) -> Self {
+        Self {
+            point,
+            is_read_only: false,
+            _guard: Box::new(guard),
+        }
+    }
+}
+
 fn shown(what: Shown) -> Disk {
     let shows = Shows::new(what);
-    Disk {
-        point: shows.point(),
-        is_read_only: false,
-        _guard: Box::new(shows),
-    }
+    Disk::at(shows.point(), shows)
+}
+
+fn shown_with(what: Shown, options: &str) -> Disk {
+    let shows = Shows::with_options(what, options);
+    Disk::at(shows.point(), shows)
 }
 
 /// A cache that writes at once, so that what was written is at rest.
 fn rclone_with_cache() -> Disk {
-    let shows = Shows::with_options(Shown::RcloneCached, "--vfs-write-back 0s");
-    Disk {
-        point: shows.point(),
-        is_read_only: false,
-        _guard: Box::new(shows),
-    }
+    shown_with(Shown::RcloneCached, "--vfs-write-back 0s")
 }
 
 /// A pool that shows which names are one file.
 fn mergerfs_with_numbers() -> Disk {
-    let shows = Shows::with_options(Shown::Mergerfs, "-o use_ino");
-    Disk {
-        point: shows.point(),
-        is_read_only: false,
-        _guard: Box::new(shows),
-    }
+    shown_with(Shown::Mergerfs, "-o use_ino")
 }
 
 fn volume(volume: Volume) -> Disk {
-    Disk {
-        point: volume.path(),
-        is_read_only: false,
-        _guard: Box::new(volume),
-    }
+    Disk::at(volume.path(), volume)
 }
 
 fn standin(rules: Rules) -> Disk {
     let standin = Standin::new(rules);
-    Disk {
-        point: standin.point().to_owned(),
-        is_read_only: false,
-        _guard: Box::new(standin),
-    }
+    Disk::at(standin.point().to_owned(), standin)
 }
 
 /// An archive, which somebody else filled.

@@ -280,19 +280,24 @@ fn serve(
                 state.silent.store(true, Ordering::SeqCst);
             }
         }
-        let (error, body) = match answer {
-            Ok(body) => (0, body),
-            Err(error) => (-error, Vec::new()),
-        };
-        let mut reply = Vec::with_capacity(16 + body.len());
-        reply.extend_from_slice(&(16 + body.len() as u32).to_ne_bytes());
-        reply.extend_from_slice(&error.to_ne_bytes());
-        reply.extend_from_slice(&request.long(8).to_ne_bytes());
-        reply.extend_from_slice(&body);
-        // Who asked may be gone.
-        let _ = (&*device).write(&reply);
+        reply(device, &request, answer);
         state.answered.fetch_add(1, Ordering::SeqCst);
     }
+}
+
+/// Sends the answer to a request: what it wants, or an error number.
+pub fn reply(mut device: &File, request: &Request<'_>, answer: Result<Vec<u8>, i32>) {
+    let (error, body) = match answer {
+        Ok(body) => (0, body),
+        Err(error) => (-error, Vec::new()),
+    };
+    let mut reply = Vec::with_capacity(16 + body.len());
+    reply.extend_from_slice(&(16 + body.len() as u32).to_ne_bytes());
+    reply.extend_from_slice(&error.to_ne_bytes());
+    reply.extend_from_slice(&request.long(8).to_ne_bytes());
+    reply.extend_from_slice(&body);
+    // Who asked may be gone.
+    let _ = device.write(&reply);
 }
 
 pub const LOOKUP: u32 = 1;

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use tempfile::TempDir;
 
+use super::daemon::{HEADER, Request, reply};
+
 /// Which rules it plays.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -177,34 +179,11 @@ fn serve(device: &File, store: &Mutex<Store>, rules: Rules, client: usize) {
         let Some(answer) = answer else {
             continue;
         };
-        let (error, body) = match answer {
-            Ok(body) => (0, body),
-            Err(error) => (-error, Vec::new()),
-        };
-        let mut reply = Vec::with_capacity(16 + body.len());
-        reply.extend_from_slice(&(16 + body.len() as u32).to_ne_bytes());
-        reply.extend_from_slice(&error.to_ne_bytes());
-        reply.extend_from_slice(&request.long(8).to_ne_bytes());
-        reply.extend_from_slice(&body);
-        // Who asked may be gone.
-        let _ = (&*device).write(&reply);
+        reply(device, &request, answer);
     }
 }
 
-/// Bytes of the header before each request's own.
-const HEADER: usize = 40;
-
-struct Request<'a>(&'a [u8]);
-
 impl Request<'_> {
-    fn number(&self, at: usize) -> u32 {
-        u32::from_ne_bytes(self.0[at..at + 4].try_into().expect("four bytes"))
-    }
-
-    fn long(&self, at: usize) -> u64 {
-        u64::from_ne_bytes(self.0[at..at + 8].try_into().expect("eight bytes"))
-    }
-
     /// A field of the request's own part.
     fn own(&self, at: usize) -> u32 {
         self.number(HEADER + at)
@@ -214,17 +193,13 @@ impl Request<'_> {
         self.long(HEADER + at)
     }
 
-    fn node(&self) -> u64 {
-        self.long(16)
-    }
-
     /// Names behind the first so many bytes of its own part.
     fn names(&self, at: usize) -> impl Iterator<Item = OsString> {
         let names = self.0[HEADER + at..].split(|&byte| byte == 0);
         names.map(|name| OsStr::from_bytes(name).to_owned())
     }
 
-    fn name(&self, at: usize) -> OsString {
+    fn name_at(&self, at: usize) -> OsString {
         self.names(at).next().unwrap_or_default()
     }
 }
@@ -348,7 +323,7 @@ impl Session<'_> {
         let node = request.node();
         let nothing = |done: Answer<()>| done.map(|()| Vec::new());
         Some(match request.number(4) {
-            1 => self.lookup(node, &request.name(0)),
+            1 => self.lookup(node, &request.name_at(0)),
             // FORGET, INTERRUPT, BATCH_FORGET
             2 | 36 | 42 => return None,
             3 => self.attributes(node),
@@ -366,7 +341,7 @@ impl Session<'_> {
             }
             8 => self.make(
                 node,
-                request.name(16),
+                request.name_at(16),
                 request.own(0),
                 Content::File(Vec::new()),
             ),
@@ -374,13 +349,13 @@ impl Session<'_> {
                 let mode = 0o40000 | request.own(0) & 0o7777;
                 self.make(
                     node,
-                    request.name(8),
+                    request.name_at(8),
                     mode,
                     Content::Folder(BTreeMap::new()),
                 )
             }
-            10 => nothing(self.remove(node, &request.name(0), false)),
-            11 => nothing(self.remove(node, &request.name(0), true)),
+            10 => nothing(self.remove(node, &request.name_at(0), false)),
+            11 => nothing(self.remove(node, &request.name_at(0), true)),
             12 | 45 => {
                 let fields = if request.number(4) == 12 { 8 } else { 16 };
                 let flags = if fields == 16 { request.own(8) } else { 0 };
@@ -397,7 +372,7 @@ impl Session<'_> {
             }
             13 => self
                 .links()
-                .and_then(|()| self.link(request.own_long(0), node, request.name(8))),
+                .and_then(|()| self.link(request.own_long(0), node, request.name_at(8))),
             14 => self.open(node, request.own(0)),
             15 => self.read(node, request.own_long(8), request.own(16)),
             16 => self.write(node, request.own_long(8), &request.0[HEADER + 40..]),
@@ -412,7 +387,7 @@ impl Session<'_> {
             28 => self.entries(node, request.own_long(8), request.own(16) as usize),
             35 => {
                 let mode = 0o100_000 | request.own(4) & 0o7777;
-                let made = self.make(node, request.name(16), mode, Content::File(Vec::new()));
+                let made = self.make(node, request.name_at(16), mode, Content::File(Vec::new()));
                 made.map(|mut entry| {
                     let number = u64::from_ne_bytes(entry[..8].try_into().expect("eight bytes"));
                     let node = self.store.nodes.get_mut(&number).expect("just made");
