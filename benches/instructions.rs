@@ -88,7 +88,7 @@ const WAYS: [Way; 6] = [
         name: "join-sizes",
         scene: "sizes",
         thread: ENGINE,
-        about: "taking files into the catalog, each alone with its size",
+        about: "taking files into the file_table, each alone with its size",
     },
     Way {
         name: "join-heads",

@@ -11,7 +11,7 @@
 //! 3 device · hash
 //! 2 file
 //! 1 sys
-//! 0 units · error · event · pulse
+//! 0 units · event · heartbeat
 //!   lock
 //! ```
 
@@ -22,10 +22,10 @@ pub mod event;
 mod executor;
 pub mod file;
 pub mod hash;
+pub mod heartbeat;
 mod lock;
 pub mod pipeline;
 pub mod probe;
-pub mod pulse;
 pub mod report;
 pub mod scan;
 mod sys;

@@ -31,9 +31,9 @@ struct Spec {
 }
 
 /// Numbers that look random.
-struct Dice(u64);
+struct Rng(u64);
 
-impl Dice {
+impl Rng {
     fn below(&mut self, end: usize) -> usize {
         let bytes = noise(self.0, 8);
         self.0 += 1;
@@ -50,14 +50,14 @@ impl Dice {
 
 /// Files below three roots. Nothing but names tells most of them apart, and most have several.
 fn specs(folders: usize, files: usize) -> Vec<Spec> {
-    let mut dice = Dice(1);
+    let mut rng = Rng(1);
     let mut specs: Vec<Spec> = Vec::new();
     let mut add = |content: Vec<u8>, names: usize| {
         let nth = specs.len();
         let mut name = |of: usize| {
-            let root = ["a", "b", "c"][dice.below(3)];
-            let folder = dice.below(folders);
-            let deep = ["", "", "", "deep/"][dice.below(4)];
+            let root = ["a", "b", "c"][rng.below(3)];
+            let folder = rng.below(folders);
+            let deep = ["", "", "", "deep/"][rng.below(4)];
             format!("{root}/d{folder}/{deep}{nth}.{of}")
         };
         let names = (0..names).map(&mut name).collect();
@@ -91,15 +91,15 @@ fn specs(folders: usize, files: usize) -> Vec<Spec> {
 
 /// Makes the files in an order of its own, which their inode numbers show.
 fn make(tree: &Tree, mut specs: Vec<Spec>, order: u64) {
-    let mut dice = Dice(order << 40);
+    let mut rng = Rng(order << 40);
     if order > 0 {
-        dice.shuffle(&mut specs);
+        rng.shuffle(&mut specs);
     }
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
     let times = FileTimes::new().set_modified(time).set_accessed(time);
     for Spec { mut names, content } in specs {
         if order > 0 {
-            dice.shuffle(&mut names);
+            rng.shuffle(&mut names);
         }
         tree.write(&names[0], &content);
         for name in &names[1..] {

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    ADVICE, Atlas, BadOverride, Class, ExecutorKind, Measured, Order, Overrides, Pools, Profile,
-    Profiles, RULES, SystemRoot, Volume,
+    ADVICE, BadOverride, Class, DeviceMap, ExecutorKind, Measured, Order, Overrides, Pools,
+    Profile, Profiles, RULES, SystemRoot, Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -61,18 +61,18 @@ fn mounts(case: &str) -> Vec<(u64, PathBuf)> {
         .collect()
 }
 
-fn atlas(case: &str, rows: &[&str]) -> Atlas {
-    let mut atlas = Atlas::new(system(case), overrides(rows), CORES);
+fn device_map(case: &str, rows: &[&str]) -> DeviceMap {
+    let mut device_map = DeviceMap::new(system(case), overrides(rows), CORES);
     for (st_dev, mount_point) in mounts(case) {
-        let id = atlas.volume(st_dev, &mount_point);
-        assert_eq!(atlas.volume(st_dev, Path::new("/elsewhere")), id);
+        let id = device_map.volume(st_dev, &mount_point);
+        assert_eq!(device_map.volume(st_dev, Path::new("/elsewhere")), id);
     }
-    atlas
+    device_map
 }
 
 /// The volume of the last mount of a fixture.
 fn last(case: &str, rows: &[&str]) -> Volume {
-    let (_, volume) = atlas(case, rows)
+    let (_, volume) = device_map(case, rows)
         .volumes()
         .last()
         .map(|(id, v)| (id, v.clone()))
@@ -85,7 +85,7 @@ fn every_captured_system_is_understood() {
     let mut text = String::new();
     for case in cases() {
         let _ = writeln!(text, "=== {case}");
-        for (_, volume) in atlas(&case, &[]).volumes() {
+        for (_, volume) in device_map(&case, &[]).volumes() {
             assert!(!volume.leaves.is_empty(), "{case}");
             let _ = writeln!(text, "{}", volume.explain());
         }
@@ -95,9 +95,11 @@ fn every_captured_system_is_understood() {
 
 /// All that is mounted in a fixture, as `seekless devices --all` lists it.
 fn listed(case: &str) -> Vec<Volume> {
-    let mut atlas = Atlas::new(system(case), Overrides::default(), CORES);
-    let ids = atlas.mounted().expect("a mountinfo");
-    ids.into_iter().map(|id| atlas.get(id).clone()).collect()
+    let mut device_map = DeviceMap::new(system(case), Overrides::default(), CORES);
+    let ids = device_map.mounted().expect("a mountinfo");
+    ids.into_iter()
+        .map(|id| device_map.get(id).clone())
+        .collect()
 }
 
 #[test]
@@ -187,12 +189,12 @@ fn what_lies_under_another_mount_is_not_listed() {
 
 #[test]
 fn a_device_stands_for_what_is_mounted_from_it_or_for_itself() {
-    let mut atlas = Atlas::new(system("sata-partition"), Overrides::default(), CORES);
-    let home = atlas.device(rustix::fs::makedev(8, 3));
-    assert_eq!(atlas.get(home).mount_point, Path::new("/home"));
-    let disk = atlas.device(rustix::fs::makedev(8, 0));
-    assert_eq!(atlas.get(disk).stack, ["sda"]);
-    assert_eq!(atlas.get(disk).class, Class::Rotational);
+    let mut device_map = DeviceMap::new(system("sata-partition"), Overrides::default(), CORES);
+    let home = device_map.device(rustix::fs::makedev(8, 3));
+    assert_eq!(device_map.get(home).mount_point, Path::new("/home"));
+    let disk = device_map.device(rustix::fs::makedev(8, 0));
+    assert_eq!(device_map.get(disk).stack, ["sda"]);
+    assert_eq!(device_map.get(disk).class, Class::Rotational);
 }
 
 #[test]
@@ -236,8 +238,8 @@ fn arrays_serve_as_many_whole_files_as_they_have_copies() {
 
 #[test]
 fn two_volumes_on_one_disk_share_its_leaf() {
-    let atlas = atlas("lvm-linear-two-hdds", &[]);
-    let leaves: Vec<Vec<_>> = atlas
+    let device_map = device_map("lvm-linear-two-hdds", &[]);
+    let leaves: Vec<Vec<_>> = device_map
         .volumes()
         .map(|(_, volume)| {
             volume
@@ -253,26 +255,26 @@ fn two_volumes_on_one_disk_share_its_leaf() {
 #[test]
 fn bind_mounts_and_subvolumes_are_one_volume() {
     assert_eq!(
-        atlas("sata-partition", &[]).volumes().count(),
+        device_map("sata-partition", &[]).volumes().count(),
         3,
         "/, /proc, /home"
     );
-    let mut atlas = atlas("btrfs-two-disks", &[]);
-    let home = atlas.volume(rustix::fs::makedev(0, 45), Path::new("/home"));
-    let subvolume = atlas.volume(rustix::fs::makedev(0, 46), Path::new("/home/me/snapshot"));
+    let mut device_map = device_map("btrfs-two-disks", &[]);
+    let home = device_map.volume(rustix::fs::makedev(0, 45), Path::new("/home"));
+    let subvolume = device_map.volume(rustix::fs::makedev(0, 46), Path::new("/home/me/snapshot"));
     assert_eq!(subvolume, home);
-    assert_eq!(atlas.volumes().count(), 1);
+    assert_eq!(device_map.volumes().count(), 1);
 }
 
 #[test]
 fn a_device_number_without_a_mount_is_still_looked_up() {
-    let mut atlas = atlas("md-raid1-hdd-ssd", &[]);
-    let hidden = atlas.volume(rustix::fs::makedev(8, 17), Path::new("/data"));
-    assert_eq!(atlas.get(hidden).class, Class::SolidState);
-    assert_eq!(atlas.get(hidden).stack, ["sdb1", "sdb"]);
-    let nowhere = atlas.volume(rustix::fs::makedev(0, 99), Path::new("/data"));
-    assert_eq!(atlas.get(nowhere).class, Class::Unknown);
-    assert_eq!(atlas.get(nowhere).rule, "unseen");
+    let mut device_map = device_map("md-raid1-hdd-ssd", &[]);
+    let hidden = device_map.volume(rustix::fs::makedev(8, 17), Path::new("/data"));
+    assert_eq!(device_map.get(hidden).class, Class::SolidState);
+    assert_eq!(device_map.get(hidden).stack, ["sdb1", "sdb"]);
+    let nowhere = device_map.volume(rustix::fs::makedev(0, 99), Path::new("/data"));
+    assert_eq!(device_map.get(nowhere).class, Class::Unknown);
+    assert_eq!(device_map.get(nowhere).rule, "unseen");
 }
 
 #[test]
@@ -323,8 +325,8 @@ fn regression_every_accepted_selector_is_used() {
     ] {
         let checked = overrides(&[row]).check(&system(case));
         assert_eq!(checked, Ok(()), "{case} {row}");
-        let atlas = atlas(case, &[row]);
-        assert_eq!(atlas.unused_overrides().count(), 0, "{case} {row}");
+        let device_map = device_map(case, &[row]);
+        assert_eq!(device_map.unused_overrides().count(), 0, "{case} {row}");
         let volume = last(case, &[row]);
         let policy = volume.policy;
         assert_eq!(
@@ -373,12 +375,12 @@ fn with_profiles(case: &str, rows: &[&str], profiles: &Profiles) -> (Volume, Vec
         profiles: Some(profiles.clone()),
         ..overrides(rows)
     };
-    let mut atlas = Atlas::new(system(case), told, CORES);
+    let mut device_map = DeviceMap::new(system(case), told, CORES);
     for (st_dev, path) in mounts(case) {
-        atlas.volume(st_dev, &path);
+        device_map.volume(st_dev, &path);
     }
-    let complaints = atlas.take_complaints();
-    let volume = atlas.volumes().last().expect("a volume").1.clone();
+    let complaints = device_map.take_complaints();
+    let volume = device_map.volumes().last().expect("a volume").1.clone();
     (volume, complaints.iter().map(ToString::to_string).collect())
 }
 
@@ -540,9 +542,12 @@ fn a_device_that_is_not_there_is_an_error() {
 fn a_device_that_no_root_lies_on_is_told() {
     let row = "dev:/dev/sda:2,2";
     assert_eq!(overrides(&[row]).check(&system("sdaa-partition")), Ok(()));
-    let mut atlas = Atlas::new(system("sdaa-partition"), overrides(&[row]), CORES);
-    atlas.volume(rustix::fs::makedev(65, 161), Path::new("/archive"));
-    let unused: Vec<_> = atlas.unused_overrides().map(ToString::to_string).collect();
+    let mut device_map = DeviceMap::new(system("sdaa-partition"), overrides(&[row]), CORES);
+    device_map.volume(rustix::fs::makedev(65, 161), Path::new("/archive"));
+    let unused: Vec<_> = device_map
+        .unused_overrides()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(unused, [row]);
 }
 
@@ -553,10 +558,10 @@ fn the_depth_is_the_users_wherever_there_is_a_queue() {
             depth_random: Some(depth),
             ..Overrides::default()
         };
-        let mut atlas = Atlas::new(system(case), told, CORES);
+        let mut device_map = DeviceMap::new(system(case), told, CORES);
         for (st_dev, path) in mounts(case) {
-            let id = atlas.volume(st_dev, &path);
-            let volume = atlas.get(id);
+            let id = device_map.volume(st_dev, &path);
+            let volume = device_map.get(id);
             let expected = if volume.class == Class::Memory {
                 1
             } else {
@@ -571,10 +576,10 @@ fn the_depth_is_the_users_wherever_there_is_a_queue() {
 fn no_core_count_makes_a_policy_without_threads() {
     for cores in [0, 1, 3, 64, 1000] {
         for case in ["nvme-partition", "sata-partition", "memory", "nfs", "zfs"] {
-            let mut atlas = Atlas::new(system(case), Overrides::default(), cores);
+            let mut device_map = DeviceMap::new(system(case), Overrides::default(), cores);
             for (st_dev, path) in mounts(case) {
-                let id = atlas.volume(st_dev, &path);
-                let p = atlas.get(id).policy;
+                let id = device_map.volume(st_dev, &path);
+                let p = device_map.get(id).policy;
                 let least = [
                     p.random_threads,
                     p.depth,

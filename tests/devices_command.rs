@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use seekless::device::{Atlas, Measured, Order, Overrides, Pools, Profile, Profiles, SystemRoot};
+use seekless::device::{
+    DeviceMap, Measured, Order, Overrides, Pools, Profile, Profiles, SystemRoot,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -105,8 +107,8 @@ fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
         sysfs: picture.sysfs().to_owned(),
         ..SystemRoot::default()
     };
-    let mut atlas = Atlas::new(system, Overrides::default(), 2);
-    let id = atlas.volume(fs::metadata(path).expect("it is there").dev(), path);
+    let mut device_map = DeviceMap::new(system, Overrides::default(), 2);
+    let id = device_map.volume(fs::metadata(path).expect("it is there").dev(), path);
     let pools = Pools {
         random_threads: 5,
         depth: 3,
@@ -119,7 +121,7 @@ fn save(picture: &SpinningDisk, path: &Path, config: &Path) -> PathBuf {
         by: "a test".to_owned(),
         from: "nothing".to_owned(),
     };
-    let profile = Profile::new(atlas.get(id), pools, measured).expect("the disk has a name");
+    let profile = Profile::new(device_map.get(id), pools, measured).expect("the disk has a name");
     let profiles = Profiles::at(config.join("seekless/profiles"));
     profiles.save(&profile).expect("it can be saved")
 }
@@ -206,11 +208,11 @@ fn a_profile_that_is_not_the_users_own_is_not_read() {
         sysfs: picture.sysfs().to_owned(),
         ..SystemRoot::default()
     };
-    let mut atlas = Atlas::new(system, Overrides::default(), 2);
+    let mut device_map = DeviceMap::new(system, Overrides::default(), 2);
     let dev = fs::metadata(tree.root()).expect("it is there").dev();
-    let id = atlas.volume(dev, tree.root());
+    let id = device_map.volume(dev, tree.root());
     let profiles = Profiles::at(own.path().join("config/seekless/profiles"));
-    let error = profiles.load_for(atlas.get(id)).expect_err("refused");
+    let error = profiles.load_for(device_map.get(id)).expect_err("refused");
     assert!(
         error.to_string().contains("belongs to user 65534"),
         "{error}"

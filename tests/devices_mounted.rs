@@ -5,15 +5,15 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use seekless::device::{Atlas, Overrides, SystemRoot};
+use seekless::device::{DeviceMap, Overrides, SystemRoot};
 
 #[test]
 fn the_folder_for_temporary_files_is_understood() {
     let folder = env::temp_dir();
     let st_dev = fs::metadata(&folder).expect("the folder is there").dev();
-    let mut atlas = Atlas::new(SystemRoot::default(), Overrides::default(), 4);
-    let id = atlas.volume(st_dev, &folder);
-    let volume = atlas.get(id);
+    let mut device_map = DeviceMap::new(SystemRoot::default(), Overrides::default(), 4);
+    let id = device_map.volume(st_dev, &folder);
+    let volume = device_map.get(id);
     assert!(!volume.leaves.is_empty(), "{volume:?}");
     println!("{}", volume.explain());
 }

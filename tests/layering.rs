@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
 const FLOORS: [&[&str]; 7] = [
     &["lock"],
-    &["units", "error", "event", "pulse"],
+    &["units", "error", "event", "heartbeat"],
     &["sys"],
     &["file"],
     &["device", "hash"],

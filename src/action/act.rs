@@ -6,7 +6,7 @@ use super::check::{Opened, Pair};
 use super::made::Made;
 use super::record::Intent;
 use super::step::{Done, Settings, Step};
-use super::trouble::Trouble;
+use super::step_error::StepError;
 
 /// One step, with everything checked, about to be done.
 pub struct Act<'a> {
@@ -54,13 +54,13 @@ pub struct Sketch<'a> {
 }
 
 /// Decides what an action needs to decide beforehand.
-pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, Trouble>;
+pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, StepError>;
 
 /// Does it.
-pub type Perform = fn(&Act<'_>) -> Result<Done, Trouble>;
+pub type Perform = fn(&Act<'_>) -> Result<Done, StepError>;
 
 /// For actions with nothing to decide.
-pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, Trouble> {
+pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation::default())
 }
 

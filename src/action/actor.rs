@@ -17,9 +17,9 @@ use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
-use super::settled::Settled;
 use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
-use super::trouble::{self, Trouble, failure};
+use super::step_error::{self, StepError, failure};
+use super::synced::Synced;
 use crate::file::trust;
 use crate::sys::sync::Wait;
 use crate::sys::{fault, rlimit};
@@ -40,7 +40,7 @@ pub struct Actor {
     kept: HashSet<Identity>,
     /// What stands in for files that can have no further name.
     stand_ins: HashMap<Identity, Target>,
-    settled: Settled,
+    synced: Synced,
     /// What is known about caches of the file systems.
     file_systems: FileSystems,
     /// Folders in which something was done that may not be on the disk.
@@ -102,7 +102,7 @@ impl Actor {
             ours: Arc::default(),
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
-            settled: Settled::default(),
+            synced: Synced::default(),
             file_systems: FileSystems::default(),
             folders: HashMap::new(),
             ended: VecDeque::new(),
@@ -188,7 +188,7 @@ impl Actor {
 
     /// Waits until all steps are on the disk, and reports the outcomes that were not reported yet.
     pub fn finish(&mut self, tell: Tell<'_>) {
-        if let Err(error) = self.settle(&[], Vec::new(), tell) {
+        if let Err(error) = self.sync(&[], Vec::new(), tell) {
             // Nothing was to be written down: nothing depends on it.
             tracing::warn!("{error}");
         }
@@ -213,8 +213,8 @@ impl Actor {
         groups: Vec<Vec<Numbered>>,
         tell: Tell<'_>,
     ) -> Vec<Vec<Numbered>> {
-        let mut unsettled = Vec::new();
-        let sketched = self.sketch_groups(groups, &mut unsettled);
+        let mut unsynced = Vec::new();
+        let sketched = self.sketch_groups(groups, &mut unsynced);
         let intents = sketched
             .iter()
             .flatten()
@@ -222,7 +222,7 @@ impl Actor {
         let intents: Vec<_> = intents
             .map(|sketched| Record::Intent(Box::new(sketched.intent.clone())))
             .collect();
-        let written = self.settle(&intents, unsettled, tell);
+        let written = self.sync(&intents, unsynced, tell);
         self.unwritten |= written.is_err();
         match written {
             Ok(()) => self.carry_out(sketched),
@@ -230,7 +230,7 @@ impl Actor {
                 for (of, sketched) in sketched.into_iter().flatten() {
                     let outcome = match sketched {
                         Ok(_) => unwritten(&error),
-                        Err(trouble) => trouble.into(),
+                        Err(error) => error.into(),
                     };
                     self.end(of, outcome, None);
                 }
@@ -241,21 +241,21 @@ impl Actor {
 
     /// Waits, all at once, for what will be done to be written down, for kept files, and for what was done before;
     /// tells of the latter.
-    fn settle(
+    fn sync(
         &mut self,
         intents: &[Record],
-        unsettled: Vec<draft::Unsettled>,
+        unsynced: Vec<draft::Unsynced>,
         tell: Tell<'_>,
     ) -> Result<(), JournalError> {
         let folders = std::mem::take(&mut self.folders);
-        let files = unsettled.iter().map(|file| Wait::File(file.fd.as_fd()));
+        let files = unsynced.iter().map(|file| Wait::File(file.fd.as_fd()));
         let names = folders.values().map(|folder| Wait::Folder(folder.as_fd()));
         let waits: Vec<_> = files.chain(names).collect();
         let (written, told) = self.journal.write_with(intents, &waits);
-        for (file, &done) in unsettled.iter().zip(&told) {
-            self.settled.note(file.identity, file.ctime_ns, done);
+        for (file, &done) in unsynced.iter().zip(&told) {
+            self.synced.note(file.identity, file.ctime_ns, done);
         }
-        let of_folders = told.iter().skip(unsettled.len());
+        let of_folders = told.iter().skip(unsynced.len());
         let failed: HashMap<&Vec<u8>, Errno> = folders
             .keys()
             .zip(of_folders)
@@ -280,7 +280,7 @@ impl Actor {
         let files = [&of.step.victim, &of.step.keeper].into_iter();
         let above = files.filter_map(|file| Some(folder_entry::split(&file.path)?.0));
         let outcome =
-            trouble::explained(outcome, above.chain(self.settings.destination.as_deref()));
+            step_error::explained(outcome, above.chain(self.settings.destination.as_deref()));
         self.ended.push_back(Ended {
             of,
             outcome,
@@ -319,4 +319,4 @@ impl Failure {
     }
 }
 /// A group of steps, each with what was found fit, or why it was not.
-type Group = Vec<(Numbered, Result<Sketched, Trouble>)>;
+type Group = Vec<(Numbered, Result<Sketched, StepError>)>;

@@ -7,7 +7,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use super::step::Unfit;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::{parent, stat};
 
 /// A name in a folder that stays open.

@@ -6,8 +6,8 @@ use super::act::{Act, Preparation, Sketch, freed};
 use super::folder_entry::leads_to;
 use super::metadata;
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink};
-use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::link;
 
 pub const HARDLINK: Action = Action {
@@ -24,7 +24,7 @@ const DOING: &str = "link it to the kept file";
 const ANOTHER_FILE_SYSTEM: &str =
     "hard links end at a file system's border: use symlink, or remove";
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev {
         return Err(failure_with(DOING, Errno::XDEV, ANOTHER_FILE_SYSTEM));
     }
@@ -40,7 +40,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     Ok(Preparation::default())
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let freed = freed(victim);
     // The victim's are as they were when they were written down: its change time is.
@@ -59,7 +59,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
                 let doing = DOING;
                 match error {
                     Errno::XDEV => failure_with(doing, error, ANOTHER_FILE_SYSTEM),
-                    Errno::MLINK => Trouble::Full,
+                    Errno::MLINK => StepError::Full,
                     Errno::PERM | Errno::OPNOTSUPP => failure_with(
                         doing,
                         error,

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::journal::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::{attributes, sync, unlink};
 
 /// What others may not do.

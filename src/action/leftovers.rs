@@ -13,7 +13,7 @@ use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
 use super::{journal_folder, partial_groups, relocate, runs, swap};
 use crate::file::OwnFolder;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::{stat, sync};
 
 /// A run that was cut short, or whose undo was cut short, and that left unfinished files.

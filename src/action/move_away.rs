@@ -10,7 +10,7 @@ use super::folder_traits::Original;
 use super::made::Made;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
-use super::trouble::{Trouble, failed, failure_with};
+use super::step_error::{StepError, failed, failure_with};
 use crate::sys::parent;
 
 pub const MOVE: Action = Action {
@@ -22,7 +22,7 @@ pub const MOVE: Action = Action {
     perform,
 };
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {
         let hint = "say where to with --to DIR";
         return Err(failure_with("move it", Errno::INVAL, hint));
@@ -45,7 +45,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     })
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let destination = act.intent.destination.as_ref();
     let (Some(destination), Some(base)) = (destination, &act.settings.destination) else {
         return Err(failed("move it")(Errno::INVAL));
@@ -75,7 +75,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
 }
 
 /// The folder that the files go to. Its path is real: a link on the way was put there since.
-fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, Trouble> {
+fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, StepError> {
     match parent::open(path) {
         Err(Errno::NOENT) => {
             // The part above is there, or is made first.

@@ -4,7 +4,7 @@ use super::record::{self, Intent, Record, RunHeader, State};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
-use crate::pulse::current;
+use crate::heartbeat::current;
 
 /// A step as its journal tells it.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
 use super::step::{Action, ActionKind, Done, Failure, Reversal, Skip};
-use super::trouble::{Trouble, failed, failure_with};
+use super::step_error::{StepError, failed, failure_with};
 use crate::sys::dedupe::{self, Shared};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::statfs;
@@ -25,7 +25,7 @@ pub const REFLINK: Action = Action {
 /// Bytes handed to the kernel at once: the most that btrfs takes, and a multiple of every block size.
 const RANGE: u64 = 16 << 20;
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     if sketch.keeper.stat.dev != sketch.victim.stat.dev
         && statfs::name(&sketch.victim.file) != Some("btrfs")
     {
@@ -38,13 +38,13 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
     Ok(Preparation::default())
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);
     let reference = Layout::of(keeper);
     if before.is_inline() || before.is_known() && before.lies_as(&reference) {
-        return Err(Trouble::Already);
+        return Err(StepError::Already);
     }
     let mut freed = 0;
     let mut offset = 0;
@@ -64,7 +64,7 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
 }
 
 /// Shares one range, however many calls it takes.
-fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(), Trouble> {
+fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(), StepError> {
     let mut done = 0;
     while done < length {
         let (at, left) = (offset + done, length - done);
@@ -78,11 +78,11 @@ fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(
     Ok(())
 }
 
-fn refusal(victim: &Opened, error: Errno) -> Trouble {
+fn refusal(victim: &Opened, error: Errno) -> StepError {
     const CANNOT: [Errno; 4] = [Errno::OPNOTSUPP, Errno::NOTTY, Errno::INVAL, Errno::NOSYS];
     if CANNOT.contains(&error) {
         let kind = statfs::name(&victim.file).unwrap_or("this file system");
-        return Trouble::Failed(Failure {
+        return StepError::Failed(Failure {
             doing: format!("share blocks: not supported on {kind} here"),
             cause: error.into(),
             hint: Some(match kind {

@@ -12,14 +12,14 @@ use super::folder_entry::leads_to;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
-use super::trouble::{Trouble, failed, failure, failure_with};
+use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::sys::{attributes, fadvise, parent, pread, rename, stat, statfs, sync, unlink, write};
 
 /// Renames the victim into another folder of its file system.
 ///
 /// `EXDEV` is handed back as `None`: whether a copy will do is for the caller to say.
-pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, Trouble> {
+pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, StepError> {
     let victim = &act.pair.victim;
     let from = &victim.place;
     if act.to_prove {
@@ -42,11 +42,11 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
             done => done.map_err(failed("move it"))?,
         }
     }
-    let back = |trouble| match rename::no_replace(folder, name, &from.folder, &from.name) {
-        Ok(()) => trouble,
+    let back = |error| match rename::no_replace(folder, name, &from.folder, &from.name) {
+        Ok(()) => error,
         Err(error) => {
             let what = failure("move it back from where it was moved to".to_owned(), error);
-            Trouble::Stuck(what)
+            StepError::Stuck(what)
         }
     };
     if !leads_to(folder, name, victim.identity()) {
@@ -61,21 +61,21 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
 }
 
 /// Copies the victim to another file system, and takes its name away when the copy is safe.
-pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Trouble> {
+pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, StepError> {
     let victim = &act.pair.victim;
     let freed = freed(victim);
     let missing = copy_to(victim, act, folder, name)?;
     let copied = stat::fresh_entry(folder, name).map_err(failed("look at the copy"))?;
     match swap::remove(act) {
         Ok(()) => {}
-        Err(Trouble::Stuck(stuck)) => return Err(Trouble::Stuck(stuck)),
-        Err(trouble) => {
+        Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
+        Err(error) => {
             // The original is in its place: the copy is one too many.
             let ours = leads_to(folder, name, (copied.dev, copied.ino));
             return Err(match ours.then(|| unlink::file(folder, name)) {
-                Some(Ok(())) | None => trouble,
+                Some(Ok(())) | None => error,
                 Some(Err(error)) => {
-                    Trouble::Stuck(failure("take the copy away again".to_owned(), error))
+                    StepError::Stuck(failure("take the copy away again".to_owned(), error))
                 }
             });
         }
@@ -96,12 +96,12 @@ fn copy_to(
     act: &Act<'_>,
     folder: &OwnedFd,
     name: &CStr,
-) -> Result<Vec<&'static str>, Trouble> {
+) -> Result<Vec<&'static str>, StepError> {
     let part = part(act.temporary);
     let file = write::create(folder, &part).map_err(failed("make the copy"))?;
-    let clean = |trouble| match unlink::file(folder, &part) {
-        Ok(()) => trouble,
-        Err(error) => Trouble::Stuck(failure("take half a copy away".to_owned(), error)),
+    let clean = |error| match unlink::file(folder, &part) {
+        Ok(()) => error,
+        Err(error) => StepError::Stuck(failure("take half a copy away".to_owned(), error)),
     };
     let filled = copy::contents(&victim.file, &victim.stat, &file);
     filled.map_err(|error| clean(failed("copy it")(error)))?;
@@ -117,7 +117,7 @@ fn copy_to(
     named.map_err(|error| clean(failed("give the copy its name")(error)))?;
     sync::folder(folder).map_err(|error| match unlink::file(folder, name) {
         Ok(()) => failed("write the copy to the disk")(error),
-        Err(error) => Trouble::Stuck(failure("take the copy away again".to_owned(), error)),
+        Err(error) => StepError::Stuck(failure("take the copy away again".to_owned(), error)),
     })?;
     Ok(missing)
 }
@@ -128,7 +128,7 @@ pub fn part(temporary: &CStr) -> CString {
 }
 
 /// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
-fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), Trouble> {
+fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
     const PIECE: usize = 256 << 10;
     fadvise::advise(copy, 0, 0, fadvise::Advice::DontNeed);
     let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
@@ -151,7 +151,7 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), Trouble> {
 /// Opens a folder below another, making what is missing on the way; no link is followed.
 ///
 /// A folder in which names cannot be changed again is refused before anything is made in it.
-pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, Trouble> {
+pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, StepError> {
     let folder = make(&Rc::new(base), below, mode, None, made)?;
     folder.try_clone().map_err(|error| {
         let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
@@ -165,7 +165,7 @@ pub fn make_way_like(
     below: &[u8],
     like: &Original<'_>,
     made: &Made,
-) -> Result<Rc<OwnedFd>, Trouble> {
+) -> Result<Rc<OwnedFd>, StepError> {
     make(&Rc::new(base), below, 0o700, Some(like), made)
 }
 
@@ -180,7 +180,7 @@ fn make(
     mode: u32,
     like: Option<&Original<'_>>,
     made: &Made,
-) -> Result<Rc<OwnedFd>, Trouble> {
+) -> Result<Rc<OwnedFd>, StepError> {
     const MAKING: &str = "make the folder";
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
@@ -231,7 +231,7 @@ fn make(
     Ok(at)
 }
 
-fn changeable(folder: &OwnedFd) -> Result<(), Trouble> {
+fn changeable(folder: &OwnedFd) -> Result<(), StepError> {
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {

@@ -2,8 +2,8 @@
 
 use super::act::{self, Act};
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::step_error::StepError;
 use super::swap;
-use super::trouble::Trouble;
 
 pub const REMOVE: Action = Action {
     kind: ActionKind::Remove,
@@ -14,7 +14,7 @@ pub const REMOVE: Action = Action {
     perform,
 };
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let freed = act::freed(&act.pair.victim);
     swap::remove(act)?;
     Ok(Done {

@@ -12,21 +12,21 @@ use super::check::Opened;
 use super::folder_entry::leads_to;
 use super::proof;
 use super::step::{Change, Failure, Skip, Unfit};
-use super::trouble::{Trouble, failed, failure, failure_with};
+use super::step_error::{StepError, failed, failure, failure_with};
 use super::{compare, copy, metadata};
 use crate::sys::{attributes, link, rename, stat, sync, unlink, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
 /// Takes the victim's name away.
-pub fn remove(act: &Act<'_>) -> Result<(), Trouble> {
+pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
     set_aside(act)?;
     remove_aside(act)
 }
 
 /// Moves the victim's name aside: only then is it certain which file it led to. What it is moved to
 /// remains if the process dies here, and `undo` moves it back.
-pub fn set_aside(act: &Act<'_>) -> Result<(), Trouble> {
+pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
@@ -54,12 +54,12 @@ fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
 }
 
 /// Gives a name that was set aside back. Hands on why, or why that is not possible.
-pub fn put_back(act: &Act<'_>, why: Trouble) -> Trouble {
+pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
     back(act).err().unwrap_or(why)
 }
 
 /// Gives a name that was set aside back.
-pub fn back(act: &Act<'_>) -> Result<(), Trouble> {
+pub fn back(act: &Act<'_>) -> Result<(), StepError> {
     let place = &act.pair.victim.place;
     let renamed = rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name);
     renamed.map_err(|error| stuck(act, error))?;
@@ -89,7 +89,7 @@ pub fn times_again(act: &Act<'_>) {
 }
 
 /// Removes what was set aside, or puts it back.
-pub fn remove_aside(act: &Act<'_>) -> Result<(), Trouble> {
+pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
     let folder = &act.pair.victim.place.folder;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
     unlink::file(folder, act.temporary)
@@ -107,7 +107,7 @@ pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
 }
 
 /// Writes a victim that was removed again, from what is still open. Hands on why, or why that is not possible.
-pub fn write_again(act: &Act<'_>, why: Trouble) -> Trouble {
+pub fn write_again(act: &Act<'_>, why: StepError) -> StepError {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
     let restored =
@@ -121,7 +121,7 @@ pub fn write_again(act: &Act<'_>, why: Trouble) -> Trouble {
 /// A link that takes a victim's place.
 pub struct NewLink<'a> {
     /// Makes it under this name in the victim's folder.
-    pub make: &'a dyn Fn(&CStr) -> Result<(), Trouble>,
+    pub make: &'a dyn Fn(&CStr) -> Result<(), StepError>,
     /// True if what has this name is the link that was made.
     pub is_it: &'a dyn Fn(&CStr) -> bool,
     /// True if it leads to the keeper.
@@ -135,16 +135,16 @@ impl NewLink<'_> {
 }
 
 /// Puts a link, which is made beside it, in the place of the victim.
-pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
+pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     if act.to_prove {
         return replace_in_steps(act, link);
     }
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     (link.make)(aside)?;
-    let clean = |trouble| match (link.is_it)(aside) {
+    let clean = |error| match (link.is_it)(aside) {
         true => match unlink::file(folder, aside) {
-            Ok(()) => trouble,
+            Ok(()) => error,
             Err(error) => stuck(act, error),
         },
         false => stuck(act, Errno::STALE),
@@ -166,8 +166,8 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
         Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
         Err(error) => return Err(clean(failed("exchange it for the link")(error))),
     }
-    let back = |trouble| match rename::exchange(folder, aside, name) {
-        Ok(_) => clean(trouble),
+    let back = |error| match rename::exchange(folder, aside, name) {
+        Ok(_) => clean(error),
         Err(error) => stuck(act, error),
     };
     if !leads_to(folder, aside, victim.identity()) {
@@ -187,7 +187,7 @@ fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
 }
 
 /// Why a link that was just made does not lead to the keeper.
-fn wrong_link(act: &Act<'_>, name: &CStr) -> Trouble {
+fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
     let folder = &act.pair.victim.place.folder;
     let is_unreadable = act.intent.link_text.is_some() && link_text(folder, name).is_none();
     match is_unreadable {
@@ -203,14 +203,14 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> Trouble {
 
 /// Sets the victim aside, then makes the link in its place: where names cannot be exchanged, and on FUSE and network
 /// mounts. If another process creates a file under that name meanwhile, that file stays.
-fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
+fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
     set_aside(act)?;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
-    (link.make)(name).map_err(|trouble| put_back(act, trouble))?;
-    let back = |trouble| match take_away(folder, name) {
-        Ok(()) => put_back(act, trouble),
+    (link.make)(name).map_err(|error| put_back(act, error))?;
+    let back = |error| match take_away(folder, name) {
+        Ok(()) => put_back(act, error),
         Err(error) => stuck(act, error),
     };
     if !link.is_right(name) {
@@ -224,7 +224,7 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), Trouble> {
 /// still there as long as they are held open.
 ///
 /// `over` says that something new has the name and is to be replaced.
-pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), Trouble> {
+pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
     let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
     let survives = has_name(keeper) && keeper.unchanged().is_ok();
@@ -262,11 +262,11 @@ fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
 }
 
 /// The file could not be put back.
-fn stuck(act: &Act<'_>, error: Errno) -> Trouble {
+fn stuck(act: &Act<'_>, error: Errno) -> StepError {
     let beside = act.temporary.to_string_lossy();
     let mut failure: Failure = failure(format!("put it back from {beside} beside it"), error);
     failure.hint = Some("'seekless undo' does that as soon as it can be done");
-    Trouble::Stuck(failure)
+    StepError::Stuck(failure)
 }
 
 /// The text of a symbolic link at a name, if it is one.

@@ -6,8 +6,8 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink, link_text};
-use super::trouble::{Trouble, failed, failure_with};
 use crate::file::trust;
 use crate::sys::{link, stat};
 
@@ -20,7 +20,7 @@ pub const SYMLINK: Action = Action {
     perform,
 };
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let keeper = sketch.keeper_path;
     let absolute = sketch.settings.absolute_links;
     Ok(Preparation {
@@ -53,7 +53,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
     up.chain(down).collect::<Vec<_>>().join(&b'/')
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
     let freed = freed(victim);
     let folder = &victim.place.folder;

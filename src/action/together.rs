@@ -5,14 +5,14 @@ use super::past::{Fate, PastStep};
 use super::proof;
 use super::record::State;
 use super::step::{ActionKind, Done, Skip};
+use super::step_error::{StepError, failure};
 use super::swap;
-use super::trouble::{Trouble, failure};
 use super::undo::Undone;
 use super::undo_step;
-use crate::pulse::current;
+use crate::heartbeat::current;
 
 /// What came of each file of a group.
-pub type Fates = Vec<Result<Done, Trouble>>;
+pub type Fates = Vec<Result<Done, StepError>>;
 
 /// Acts on all files of a group, each of which was checked. What was done is taken back if one fails.
 ///
@@ -25,7 +25,7 @@ pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>)
     }
 }
 
-fn one(act: &Act<'_>) -> Result<Done, Trouble> {
+fn one(act: &Act<'_>) -> Result<Done, StepError> {
     current::ask_about(&act.intent.victim.0);
     (act.intent.action.row().perform)(act)
 }
@@ -38,8 +38,8 @@ fn remove(acts: &[Act<'_>]) -> Fates {
         .collect();
     for (place, act) in acts.iter().enumerate() {
         current::ask_about(&act.intent.victim.0);
-        if let Err(trouble) = swap::set_aside(act) {
-            return left(acts, place, trouble, |other, why| match other < place {
+        if let Err(error) = swap::set_aside(act) {
+            return left(acts, place, error, |other, why| match other < place {
                 true => swap::put_back(&acts[other], why),
                 false => why,
             });
@@ -47,15 +47,15 @@ fn remove(acts: &[Act<'_>]) -> Fates {
     }
     let looked = acts.iter().map(proof::look_without_victim);
     if let Some((place, Err(skip))) = looked.enumerate().find(|(_, looked)| looked.is_err()) {
-        let trouble = swap::put_back(&acts[place], skip.into());
-        return left(acts, place, trouble, |other, why| {
+        let error = swap::put_back(&acts[place], skip.into());
+        return left(acts, place, error, |other, why| {
             swap::put_back(&acts[other], why)
         });
     }
     for (place, act) in acts.iter().enumerate() {
         current::ask_about(&act.intent.victim.0);
-        if let Err(trouble) = swap::remove_aside(act) {
-            return left(acts, place, trouble, |other, why| match other < place {
+        if let Err(error) = swap::remove_aside(act) {
+            return left(acts, place, error, |other, why| match other < place {
                 true => swap::write_again(&acts[other], why),
                 false => swap::put_back(&acts[other], why),
             });
@@ -73,8 +73,8 @@ fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option
     for (place, act) in acts.iter().enumerate() {
         match one(act) {
             Ok(done) => fates.push(Ok(done)),
-            Err(trouble) => {
-                return left(acts, place, trouble, |other, why| match &fates.get(other) {
+            Err(error) => {
+                return left(acts, place, error, |other, why| match &fates.get(other) {
                     Some(Ok(done)) => take_back(&acts[other], now(&acts[other], done), why),
                     _ => why,
                 });
@@ -84,7 +84,7 @@ fn one_after_the_other(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option
     fates
 }
 
-fn take_back(act: &Act<'_>, now: Option<State>, why: Trouble) -> Trouble {
+fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
     let step = PastStep {
         digest: None,
         intent: act.intent.clone(),
@@ -94,7 +94,7 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: Trouble) -> Trouble {
     match undo_step::undo(&step, None, undo_step::Manner::Act).0 {
         Undone::Refused(refusal) => {
             let doing = format!("take it back, since what belongs to it stays ({refusal})");
-            Trouble::Stuck(failure(doing, rustix::io::Errno::IO))
+            StepError::Stuck(failure(doing, rustix::io::Errno::IO))
         }
         _ => why,
     }
@@ -104,10 +104,10 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: Trouble) -> Trouble {
 fn left(
     acts: &[Act<'_>],
     place: usize,
-    trouble: Trouble,
-    back: impl Fn(usize, Trouble) -> Trouble,
+    error: StepError,
+    back: impl Fn(usize, StepError) -> StepError,
 ) -> Fates {
-    let why = trouble.to_string();
+    let why = error.to_string();
     let with = acts[place].intent.victim.0.clone();
     // The last one first, as with undo.
     let mut fates: Fates = (0..acts.len())
@@ -116,14 +116,14 @@ fn left(
         .map(|other| Err(back(other, together(&with, &why))))
         .collect();
     fates.reverse();
-    fates.insert(place, Err(trouble));
+    fates.insert(place, Err(error));
     fates
 }
 
 /// Why a file stays that could go, but for another one.
-pub fn together(with: &[u8], why: &str) -> Trouble {
+pub fn together(with: &[u8], why: &str) -> StepError {
     let why = why.strip_suffix("; left alone").unwrap_or(why);
-    Trouble::Skip(Skip::Together {
+    StepError::Skip(Skip::Together {
         with: with.to_vec(),
         why: why.to_owned(),
     })

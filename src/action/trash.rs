@@ -11,8 +11,8 @@ use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, join};
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
+use super::step_error::{StepError, failed, failure_with};
 use super::trash_folder::{self, NO_TRASH, Opened};
-use super::trouble::{Trouble, failed, failure_with};
 use crate::sys::{sync, unlink, write};
 
 pub const TRASH: Action = Action {
@@ -24,7 +24,7 @@ pub const TRASH: Action = Action {
     perform,
 };
 
-fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, Trouble> {
+fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let trash = trash_folder::folder_for(sketch)?;
     let (_, name) = folder_entry::split(&sketch.step.victim.path)
         .ok_or_else(|| failed("put it into the trash")(Errno::INVAL))?;
@@ -50,7 +50,7 @@ fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
     [stem, b".", unique.as_bytes(), extension].concat()
 }
 
-fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
+fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let invalid = || failed("put it into the trash")(Errno::INVAL);
     let (Some(destination), Some(info)) = (&act.intent.destination, &act.intent.trash_info) else {
         return Err(invalid());
@@ -66,14 +66,14 @@ fn perform(act: &Act<'_>) -> Result<Done, Trouble> {
     let moved = match moved {
         Ok(Some(())) => return done(destination.0.clone()),
         Ok(None) => failure_with("put it into the trash", Errno::XDEV, NO_TRASH),
-        Err(Trouble::Stuck(stuck)) => return Err(Trouble::Stuck(stuck)),
-        Err(trouble) => trouble,
+        Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
+        Err(error) => error,
     };
     unlink::file(&infos, &info_name).map_err(failed("take the trash's note away again"))?;
     Err(moved)
 }
 
-fn done(destination: Vec<u8>) -> Result<Done, Trouble> {
+fn done(destination: Vec<u8>) -> Result<Done, StepError> {
     Ok(Done {
         freed: 0,
         destination: Some(destination),
@@ -81,7 +81,7 @@ fn done(destination: Vec<u8>) -> Result<Done, Trouble> {
     })
 }
 
-fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), Trouble> {
+fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
     let file = write::create(infos, name).map_err(failed("write the trash's note"))?;
     let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
     written.map_err(|error| match unlink::file(infos, name) {

@@ -12,7 +12,7 @@ use super::act::{Act, Sketch};
 use super::folder_entry::join;
 use super::relocate;
 use super::step::Failure;
-use super::trouble::{Trouble, failed, failure_with};
+use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::sys::{attributes, parent, stat};
@@ -26,7 +26,7 @@ const NOT_MADE_YOURS: &str = "what is made there is not yours (a server may squa
 
 /// The user's own trash if it is on the same file system, else one at the file system's top; the first that
 /// somebody else has not made or could not change.
-pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
+pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
     let dev = sketch.victim.stat.dev;
     let mut refused = Vec::new();
     let mut may_be_used = |trash: &[u8]| match look(trash) {
@@ -57,9 +57,9 @@ pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, Trouble> {
     }
 }
 
-fn not_yours(refused: &[Untrusted]) -> Trouble {
+fn not_yours(refused: &[Untrusted]) -> StepError {
     let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
-    Trouble::Failed(Failure {
+    StepError::Failed(Failure {
         doing: "use the trash".to_owned(),
         cause: io::Error::new(io::ErrorKind::PermissionDenied, refused.join("; ")),
         hint: Some(NOT_YOURS),
@@ -123,7 +123,7 @@ pub fn still_own(folder: &OwnedFd, path: &[u8]) -> Result<(), String> {
 }
 
 /// The device of a folder, or of the one it would be made in; `None` if it is reached through a link.
-fn nearest_device(path: &[u8]) -> Result<Option<u64>, Trouble> {
+fn nearest_device(path: &[u8]) -> Result<Option<u64>, StepError> {
     let mut path = path;
     loop {
         match device(path) {
@@ -143,7 +143,7 @@ fn device(path: &[u8]) -> rustix::io::Result<u64> {
 }
 
 /// The highest folder above a file that is on its device.
-fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, Trouble> {
+fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, StepError> {
     let mut top = path;
     let mut here = path;
     while let Some(slash) = here.iter().rposition(|&b| b == b'/') {
@@ -173,7 +173,7 @@ pub struct Opened {
 }
 
 /// Opens both folders of a trash one in the other, making what is missing.
-pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, Trouble> {
+pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {
         let base = at.try_clone();
@@ -187,18 +187,18 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, Trouble> {
     })
 }
 
-fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
+fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => {
             let top = parent::open(b"").map_err(refused)?;
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
-            return checked(at, trash).map_err(|trouble| match trouble {
-                Trouble::Failed(failure) => Trouble::Failed(Failure {
+            return checked(at, trash).map_err(|error| match error {
+                StepError::Failed(failure) => StepError::Failed(Failure {
                     hint: Some(NOT_MADE_YOURS),
                     ..failure
                 }),
-                trouble => trouble,
+                error => error,
             });
         }
         at => at.map_err(refused)?,
@@ -206,7 +206,7 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, Trouble> {
     checked(at, trash)
 }
 
-fn checked(folder: OwnedFd, path: &[u8]) -> Result<OwnedFd, Trouble> {
+fn checked(folder: OwnedFd, path: &[u8]) -> Result<OwnedFd, StepError> {
     match own(&folder, path) {
         Ok(()) => Ok(folder),
         Err(Refused::Untrusted(why)) => Err(not_yours(&[why])),

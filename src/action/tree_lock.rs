@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
 use crate::device::Mounts;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::{attributes, open, rlimit, stat, sync};
 
 /// Trees that are locked together; of more, folders above them are.

@@ -434,5 +434,5 @@ pub(super) fn other_bytes(what: &str) -> Refusal {
 }
 
 pub(super) fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {
-    move |error| super::trouble::failure(doing.to_owned(), error).to_string()
+    move |error| super::step_error::failure(doing.to_owned(), error).to_string()
 }

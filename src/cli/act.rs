@@ -8,12 +8,13 @@ use seekless::action::{self, ActionKind};
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::ask;
 use super::begin::begin;
+use super::console::Console;
 use super::dangling_text;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
-use super::outlet::{NotWritten, Place};
+use super::output::{NotWritten, Place};
 use super::patience::{Changes, patiently};
 use super::perform;
 use super::plan_summary;
@@ -23,7 +24,6 @@ use super::resolve_act::{ActRun, Source, Special, Use, resolve};
 use super::script::Script;
 use super::sweep;
 use super::trees;
-use super::voice::Voice;
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs) -> Exit {
@@ -89,7 +89,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         |around| resolve(args, special, around),
         |run: &ActRun| run.talk,
     );
-    let (mut run, voice) = match begun {
+    let (mut run, console) = match begun {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
@@ -97,7 +97,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Ok(place) => Some(place),
         // A plan that is only shown needs none.
         Err(why) if matches!(run.use_of_plan, Use::Act | Use::Confirm) => {
-            return refuse(&voice, &why);
+            return refuse(&console, &why);
         }
         Err(_) => None,
     };
@@ -105,19 +105,19 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let patience = run.patience;
     if let Some(place) = &place
         && !is_written
-        && let Err(error) = patiently(patience, &voice, Changes::None, || {
+        && let Err(error) = patiently(patience, &console, Changes::None, || {
             action::check_journals(&place.folder)
         })
     {
         let error = place.with_way_out(&error);
-        return refuse(&voice, &format!("{error}; nothing was done"));
+        return refuse(&console, &format!("{error}; nothing was done"));
     }
     // Before any work is done for it.
     let mut output = None;
     if is_written {
-        match Place::open(run.output.as_deref(), &voice) {
+        match Place::open(run.output.as_deref(), &console) {
             Ok(place) => output = Some(place),
-            Err(error) => return refuse(&voice, &error),
+            Err(error) => return refuse(&console, &error),
         }
     }
     // Before the search: what another run changes while this one looks would make the plan a wrong one.
@@ -125,17 +125,17 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let mut lock = None;
     let mut swept = Exit::Done;
     if let Source::Search(config) = &run.source {
-        let (trees, taken) = patiently(patience, &voice, Changes::None, || {
+        let (trees, taken) = patiently(patience, &console, Changes::None, || {
             let trees = trees::of_search(config);
             let taken = acts.then(|| trees::lock(&run.acting, &trees));
             (trees, taken)
         });
         match taken.transpose() {
             Ok(taken) => lock = taken,
-            Err(occupied) => return refuse(&voice, &occupied),
+            Err(occupied) => return refuse(&console, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, patience, &voice);
+            swept = sweep::before(run.use_of_plan, place, &trees, patience, &console);
         }
     }
     let Gathered {
@@ -143,31 +143,31 @@ fn act(args: ActArgs, special: Special) -> Exit {
         found,
         any_links,
         about,
-    } = match gather::plan(&mut run, &voice) {
+    } = match gather::plan(&mut run, &console) {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
     };
     if acts && lock.is_none() && plan.totals().steps > 0 {
         let trees = match trees::of_plan(&mut plan) {
             Ok(trees) => trees,
-            Err(error) => return refuse(&voice, &error),
+            Err(error) => return refuse(&console, &error),
         };
-        let taken = patiently(patience, &voice, Changes::None, || {
+        let taken = patiently(patience, &console, Changes::None, || {
             trees::lock(&run.acting, &trees)
         });
         match taken {
             Ok(taken) => lock = Some(taken),
-            Err(occupied) => return refuse(&voice, &occupied),
+            Err(occupied) => return refuse(&console, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, patience, &voice);
+            swept = sweep::before(run.use_of_plan, place, &trees, patience, &console);
         }
     }
     let found = found.worse(swept);
     if run.ask {
-        plan = match ask::each_set(plan, &voice) {
+        plan = match ask::each_set(plan, &console) {
             Ok(plan) => plan,
-            Err(error) => return refuse(&voice, &error),
+            Err(error) => return refuse(&console, &error),
         };
     }
     let mode = MountCheckMode {
@@ -176,16 +176,16 @@ fn act(args: ActArgs, special: Special) -> Exit {
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
     };
-    let checked = patiently(patience, &voice, Changes::None, move || {
+    let checked = patiently(patience, &console, Changes::None, move || {
         plan.check_mounts(mode)
     });
     plan = match checked {
         Ok(plan) => plan,
-        Err(error) => return refuse(&voice, &format!("cannot keep the plan: {error}")),
+        Err(error) => return refuse(&console, &format!("cannot keep the plan: {error}")),
     };
     // Where nobody is told, nobody asks.
     let any_links = any_links && (run.talk.summary || is_written);
-    if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &voice) {
+    if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &console) {
         return exit;
     }
     let so_far = match plan.totals().has_problems() {
@@ -196,40 +196,40 @@ fn act(args: ActArgs, special: Special) -> Exit {
         && run.use_of_plan != Use::Confirm
         && run.talk.summary
     {
-        voice.line(&about.sentence());
+        console.line(&about.sentence());
     }
     let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
     // A plan names the links itself.
     if asks || run.talk.summary && !is_written && run.links.any_strangers() {
-        run.links.lines().iter().for_each(|line| voice.line(line));
+        run.links.lines().iter().for_each(|line| console.line(line));
     }
     if run.talk.summary {
         plan_summary::lines(&plan, &run.acting)
             .iter()
-            .for_each(|line| voice.line(line));
+            .for_each(|line| console.line(line));
     }
     if let Some(output) = output {
         return match written(&run, &mut plan, output) {
             Ok(()) | Err(NotWritten::Closed) => so_far,
-            Err(error) => refuse(&voice, &error),
+            Err(error) => refuse(&console, &error),
         };
     }
     let Some(place) = place else { return so_far };
-    if plan.totals().steps == 0 || !agreed(&run, &plan, about.as_ref(), &voice) {
+    if plan.totals().steps == 0 || !agreed(&run, &plan, about.as_ref(), &console) {
         return so_far;
     }
-    let done = perform::plan(&run, &place, &mut plan, &voice);
+    let done = perform::plan(&run, &place, &mut plan, &console);
     drop(lock);
     if run.talk.summary {
         dangling_text::after(&plan)
             .iter()
-            .for_each(|line| voice.line(line));
+            .for_each(|line| console.line(line));
     }
     so_far.worse(done)
 }
 
-fn refuse(voice: &Voice, error: &dyn std::fmt::Display) -> Exit {
-    voice.complain(&error.to_string());
+fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
+    console.complain(&error.to_string());
     Exit::Nothing
 }
 
@@ -261,15 +261,15 @@ fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWri
 }
 
 /// True if it may be done.
-fn agreed(run: &ActRun, plan: &Plan, about: Option<&FromReport>, voice: &Voice) -> bool {
+fn agreed(run: &ActRun, plan: &Plan, about: Option<&FromReport>, console: &Console) -> bool {
     if run.use_of_plan == Use::Act {
         return true;
     }
     if let Some(about) = about {
-        voice.line(&about.sentence());
+        console.line(&about.sentence());
     }
     let wanted = plan_summary::question(plan, &run.acting);
-    match question::ask(voice, &wanted) {
+    match question::ask(console, &wanted) {
         Answer::Said(answer) => question::is_yes(&answer),
         Answer::Ended => false,
     }

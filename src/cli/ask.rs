@@ -8,9 +8,9 @@ use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
 use super::answers::Answers;
+use super::console::Console;
 use super::progress_text::count;
 use super::question::{self, Answer};
-use super::voice::Voice;
 
 /// What is wanted for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +43,11 @@ const HELP: [&str; 6] = [
 ];
 
 /// Asks for each set in which something would be done.
-pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
+pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
     let mut answers = Answers::open();
     if let Some(path) = answers.path() {
         let path = super::sanitize::path(&path);
-        voice.line(&format!(
+        console.line(&format!(
             "Answers are kept in {path}; without that file all is asked anew."
         ));
     }
@@ -58,7 +58,7 @@ pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
             }
             RouteError::Io(_) => String::new(),
         };
-        voice.complain(&format!(
+        console.complain(&format!(
             "earlier answers are not used, and none are kept: {why}{way_out}"
         ));
     }
@@ -77,9 +77,9 @@ pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
         if let Some(choice) = answers.recall(set) {
             return Ok(choice);
         }
-        show(voice, set, number, total);
+        show(console, set, number, total);
         let choice = loop {
-            let wish = match question::ask(voice, &format!("Keep which? {KEYS}")) {
+            let wish = match question::ask(console, &format!("Keep which? {KEYS}")) {
                 Answer::Ended => Wish::Quit,
                 Answer::Said(answer) => understand(&answer, set.files.len()),
             };
@@ -96,12 +96,12 @@ pub fn each_set(plan: Plan, voice: &Voice) -> io::Result<Plan> {
                     quit = true;
                     return Ok(Choice::Undecided);
                 }
-                Wish::Help => HELP.iter().for_each(|line| voice.line(line)),
-                Wish::Unclear(why) => voice.line(&why),
+                Wish::Help => HELP.iter().for_each(|line| console.line(line)),
+                Wish::Unclear(why) => console.line(&why),
             }
         };
         if let Err(error) = answers.remember(set, &choice) {
-            voice.complain(&format!("cannot keep the answer for another time: {error}"));
+            console.complain(&format!("cannot keep the answer for another time: {error}"));
         }
         Ok(choice)
     })
@@ -112,9 +112,9 @@ fn marked(set: &SetPlan) -> Vec<usize> {
     (0..set.files.len()).filter(stays).collect()
 }
 
-fn show(voice: &Voice, set: &SetPlan, number: u64, total: u64) {
-    voice.line("");
-    voice.line(&format!(
+fn show(console: &Console, set: &SetPlan, number: u64, total: u64) {
+    console.line("");
+    console.line(&format!(
         "Set {} of {}: {} files of {}",
         count(number),
         count(total),
@@ -129,10 +129,10 @@ fn show(voice: &Voice, set: &SetPlan, number: u64, total: u64) {
         };
         for (nth, name) in file.names.iter().enumerate() {
             let mark = if nth == 0 { mark } else { '=' };
-            voice.line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
+            console.line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
         }
         if let Fate::Keep(why) = &file.fate {
-            voice.line(&format!("         {why}"));
+            console.line(&format!("         {why}"));
         }
     }
 }

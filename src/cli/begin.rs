@@ -1,24 +1,24 @@
-//! How every run begins: what was typed becomes a decision, and there is a voice to speak with.
+//! How every run begins: what was typed becomes a decision, and there is a console to print to.
 
 use std::io;
 
 use seekless::engine::make_room;
 
+use super::console::Console;
+use super::environment::Environment;
 use super::exit::Exit;
-use super::surroundings::Surroundings;
 use super::talk_args::Talk;
-use super::voice::Voice;
 use super::wrong_use::WrongUse;
 use super::{log, sanitize};
 
 /// Decides, or says why the arguments cannot be followed.
 pub fn begin<T>(
-    resolve: impl FnOnce(&mut Surroundings<'_>) -> Result<T, WrongUse>,
+    resolve: impl FnOnce(&mut Environment<'_>) -> Result<T, WrongUse>,
     talk: impl FnOnce(&T) -> Talk,
-) -> Result<(T, Voice), Exit> {
+) -> Result<(T, Console), Exit> {
     // As long as nothing else runs.
     make_room();
-    let run = match resolve(&mut Surroundings::look(&mut io::stdin().lock())) {
+    let run = match resolve(&mut Environment::look(&mut io::stdin().lock())) {
         Ok(run) => run,
         Err(error) => {
             sanitize::complain(&error.to_string());
@@ -26,7 +26,7 @@ pub fn begin<T>(
         }
     };
     let talk = talk(&run);
-    let voice = Voice::new(talk.progress);
-    log::start(talk.verbose, talk.colored_log, &voice);
-    Ok((run, voice))
+    let console = Console::new(talk.progress);
+    log::start(talk.verbose, talk.colored_log, &console);
+    Ok((run, console))
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
 
-use seekless::device::{Atlas, Class, Overrides, SystemRoot, Volume, VolumeId};
+use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId};
 use seekless::report::devices::{write_json, write_table};
 
 use super::args::DevicesArgs;
@@ -22,10 +22,10 @@ pub fn show(args: &DevicesArgs) -> Exit {
         ..Overrides::default()
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut atlas = Atlas::new(SystemRoot::default(), overrides, cores);
+    let mut device_map = DeviceMap::new(SystemRoot::default(), overrides, cores);
     let mut complaints = Vec::new();
     let chosen = match args.paths.as_slice() {
-        [] => match mounted(&mut atlas, args.all) {
+        [] => match mounted(&mut device_map, args.all) {
             Ok(ids) => ids,
             Err(error) => {
                 sanitize::complain(&format!(
@@ -34,9 +34,9 @@ pub fn show(args: &DevicesArgs) -> Exit {
                 return Exit::Nothing;
             }
         },
-        paths => named(&mut atlas, paths, &mut complaints),
+        paths => named(&mut device_map, paths, &mut complaints),
     };
-    let unused = atlas.take_complaints();
+    let unused = device_map.take_complaints();
     for complaint in unused
         .iter()
         .map(ToString::to_string)
@@ -47,7 +47,7 @@ pub fn show(args: &DevicesArgs) -> Exit {
     if chosen.is_empty() && !complaints.is_empty() {
         return Exit::Nothing;
     }
-    let volumes: Vec<_> = chosen.iter().map(|&id| atlas.get(id)).collect();
+    let volumes: Vec<_> = chosen.iter().map(|&id| device_map.get(id)).collect();
     match print(&volumes, args.json) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             sanitize::complain(&format!("cannot write to standard output: {error}"));
@@ -69,10 +69,10 @@ fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
 }
 
 /// All that are mounted; those in memory and the kernel's own only if asked for.
-fn mounted(atlas: &mut Atlas, all: bool) -> io::Result<Vec<VolumeId>> {
-    let ids = atlas.mounted()?.into_iter();
+fn mounted(device_map: &mut DeviceMap, all: bool) -> io::Result<Vec<VolumeId>> {
+    let ids = device_map.mounted()?.into_iter();
     Ok(ids
-        .filter(|&id| all || is_of_interest(atlas.get(id)))
+        .filter(|&id| all || is_of_interest(device_map.get(id)))
         .collect())
 }
 
@@ -81,14 +81,18 @@ fn is_of_interest(volume: &Volume) -> bool {
     volume.class != Class::Memory && volume.filesystem != "autofs"
 }
 
-fn named(atlas: &mut Atlas, paths: &[OsString], complaints: &mut Vec<String>) -> Vec<VolumeId> {
+fn named(
+    device_map: &mut DeviceMap,
+    paths: &[OsString],
+    complaints: &mut Vec<String>,
+) -> Vec<VolumeId> {
     let mut chosen = Vec::new();
     for path in paths.iter().map(Path::new) {
         match fs::metadata(path) {
             Ok(metadata) if metadata.file_type().is_block_device() => {
-                chosen.extend(on_device(atlas, metadata.rdev()));
+                chosen.extend(on_device(device_map, metadata.rdev()));
             }
-            Ok(metadata) => chosen.push(atlas.volume(metadata.dev(), path)),
+            Ok(metadata) => chosen.push(device_map.volume(metadata.dev(), path)),
             Err(error) => complaints.push(format!("{}: {error}", sanitize::path(path))),
         }
     }
@@ -102,12 +106,12 @@ fn named(atlas: &mut Atlas, paths: &[OsString], complaints: &mut Vec<String>) ->
 }
 
 /// What is mounted from a device; the device itself if nothing is.
-fn on_device(atlas: &mut Atlas, rdev: u64) -> Vec<VolumeId> {
-    let device = atlas.device(rdev);
-    let name = atlas.get(device).stack.first().cloned();
-    let ids = atlas.mounted().unwrap_or_default();
+fn on_device(device_map: &mut DeviceMap, rdev: u64) -> Vec<VolumeId> {
+    let device = device_map.device(rdev);
+    let name = device_map.get(device).stack.first().cloned();
+    let ids = device_map.mounted().unwrap_or_default();
     let lies_on = |id: &VolumeId| {
-        let stack = &atlas.get(*id).stack;
+        let stack = &device_map.get(*id).stack;
         name.as_ref().is_some_and(|name| stack.contains(name))
     };
     let found: Vec<_> = ids.into_iter().filter(lies_on).collect();

@@ -12,23 +12,23 @@ use seekless::action::plan::Ranking;
 use seekless::pipeline::Summary;
 
 use super::begin::begin;
+use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::find_args::FindArgs;
 use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
-use super::outlet::{self, NotWritten, Outlet};
+use super::output::{self, NotWritten, ReportOutput};
 use super::patience::Patience;
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
-use super::voice::Voice;
 use super::{sanitize, summary, sweep, trees};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {
-    let (mut run, voice) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+    let (mut run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
@@ -36,10 +36,11 @@ pub fn find(args: FindArgs) -> Exit {
         return explain(&run);
     }
     if run.config.roots.is_empty() {
-        voice.complain("the list of paths on standard input is empty: there is nothing to look at");
+        console
+            .complain("the list of paths on standard input is empty: there is nothing to look at");
     }
     let ranking = run.ranking.take();
-    search(&run, ranking, &voice)
+    search(&run, ranking, &console)
 }
 
 fn explain(run: &Run) -> Exit {
@@ -66,21 +67,21 @@ enum Outcome {
     Failed(engine::Error),
 }
 
-fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
-    let outlet = match Outlet::open(run, voice) {
-        Ok(outlet) => Mutex::new(Some(outlet)),
+fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
+    let output = match ReportOutput::open(run, console) {
+        Ok(output) => Mutex::new(Some(output)),
         Err(error) => {
-            voice.complain(&error.to_string());
+            console.complain(&error.to_string());
             return Exit::Nothing;
         }
     };
     let control = Control::default();
-    let listener = Listener::new(voice);
+    let listener = Listener::new(console);
     let mut watch = Watch {
         control: &control,
-        outlet: &outlet,
-        voice,
-        draw: Draw::new(voice.bars().clone()),
+        output: &output,
+        console,
+        draw: Draw::new(console.bars().clone()),
         interrupted: false,
         patience: Patience::default(),
     };
@@ -89,10 +90,10 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
         if run.format.streams {
-            scope.spawn(|| flush_now_and_then(&outlet, &control, until_over));
+            scope.spawn(|| flush_now_and_then(&output, &control, until_over));
         }
         watched(
-            || drive(run, ranking, &outlet, &control, &listener, &mut hidden),
+            || drive(run, ranking, &output, &control, &listener, &mut hidden),
             &mut watch,
         )
     });
@@ -103,22 +104,22 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
         Outcome::NothingDone => return Exit::Nothing,
         Outcome::NotWritten(NotWritten::Closed) => return Exit::Done,
         Outcome::NotWritten(error) => {
-            voice.complain(&error.to_string());
+            console.complain(&error.to_string());
             return Exit::Nothing;
         }
         Outcome::Failed(error) => {
-            voice.complain(&error.to_string());
+            console.complain(&error.to_string());
             return Exit::Nothing;
         }
     };
     if run.talk.summary {
         for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
-            voice.line(&line);
+            console.line(&line);
         }
-        hidden.lines().iter().for_each(|line| voice.line(line));
+        hidden.lines().iter().for_each(|line| console.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
-            sweep::notice(&place, || trees::of_search(&run.config), voice);
+            sweep::notice(&place, || trees::of_search(&run.config), console);
         }
     }
     match watch.interrupted || summary.incomplete {
@@ -131,7 +132,7 @@ fn search(run: &Run, ranking: Option<Ranking>, voice: &Voice) -> Exit {
 fn drive(
     run: &Run,
     mut ranking: Option<Ranking>,
-    outlet: &Shared<Outlet>,
+    output: &Shared<ReportOutput>,
     control: &Control,
     listener: &Listener<'_>,
     hidden: &mut HiddenLinks,
@@ -163,9 +164,9 @@ fn drive(
                 hidden.note(member.dev, Path::new(OsStr::from_bytes(path)));
             }
         }
-        let written = lock(outlet)
+        let written = lock(output)
             .as_mut()
-            .map_or(Ok(()), |outlet| outlet.set(set));
+            .map_or(Ok(()), |output| output.set(set));
         written.map_err(|error| {
             failed = Some(error);
             io::ErrorKind::Other.into()
@@ -179,8 +180,8 @@ fn drive(
         // An empty report would say that there is nothing, and replace one that knows more.
         Ok(_) if listener.exit(run.config.roots.len()) == Exit::Nothing => Outcome::NothingDone,
         Ok(summary) => {
-            let outlet = lock(outlet).take();
-            match outlet.map_or(Ok(()), |outlet| outlet.finish(&summary)) {
+            let output = lock(output).take();
+            match output.map_or(Ok(()), |output| output.finish(&summary)) {
                 Ok(()) => Outcome::Told(Box::new(summary)),
                 Err(error) => Outcome::NotWritten(error),
             }
@@ -188,7 +189,7 @@ fn drive(
     }
 }
 
-/// The outlet belongs to the engine's thread; the watcher takes it only to flush it or to throw
+/// The output belongs to the engine's thread; the watcher takes it only to flush it or to throw
 /// it away.
 type Shared<T> = Mutex<Option<T>>;
 
@@ -198,9 +199,11 @@ fn lock<T>(shared: &Shared<T>) -> MutexGuard<'_, Option<T>> {
 
 /// Lets sets reach a reader who watches, also when none follows for a while. A thread of its own
 /// does it, because a reader who is slow holds up whoever writes.
-fn flush_now_and_then(outlet: &Shared<Outlet>, control: &Control, until_over: Receiver<()>) {
-    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(outlet::PATIENCE) {
-        let flushed = lock(outlet).as_mut().map_or(Ok(()), Outlet::flush_when_due);
+fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_over: Receiver<()>) {
+    while let Err(RecvTimeoutError::Timeout) = until_over.recv_timeout(output::PATIENCE) {
+        let flushed = lock(output)
+            .as_mut()
+            .map_or(Ok(()), ReportOutput::flush_when_due);
         if flushed.is_err() {
             // Nobody will read the rest. What could not be flushed is still there, and meets the
             // same error when the engine's thread ends the report.
@@ -212,8 +215,8 @@ fn flush_now_and_then(outlet: &Shared<Outlet>, control: &Control, until_over: Re
 /// What happens beside the engine.
 struct Watch<'a> {
     control: &'a Control,
-    outlet: &'a Shared<Outlet>,
-    voice: &'a Voice,
+    output: &'a Shared<ReportOutput>,
+    console: &'a Console,
     draw: Draw,
     interrupted: bool,
     patience: Patience,
@@ -222,7 +225,7 @@ struct Watch<'a> {
 impl Watcher for Watch<'_> {
     fn tick(&mut self) {
         self.draw.update(&self.control.progress());
-        self.patience.look(self.control, self.voice);
+        self.patience.look(self.control, self.console);
         if self.interrupted && Patience::is_stuck(self.control) {
             self.abandon();
             std::process::exit(Exit::Interrupted.code().into());
@@ -232,15 +235,15 @@ impl Watcher for Watch<'_> {
     fn interrupt(&mut self) {
         self.interrupted = true;
         self.control.cancel();
-        self.voice
+        self.console
             .complain("interrupted: reporting what is known so far (again to leave at once)");
     }
 
     fn abandon(&mut self) {
-        // Dropping the outlet removes the temporary file of -o. If it is being written to just
+        // Dropping the output removes the temporary file of -o. If it is being written to just
         // now, leaving at once is worth more.
-        if let Ok(mut outlet) = self.outlet.try_lock() {
-            outlet.take();
+        if let Ok(mut output) = self.output.try_lock() {
+            output.take();
         }
         self.draw.clear();
     }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use seekless::file::Untrusted;
-use seekless::pulse::current;
+use seekless::heartbeat::current;
 use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 

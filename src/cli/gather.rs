@@ -10,6 +10,7 @@ use seekless::engine::{self, Config, Control, Delivery, ProgressLine};
 use seekless::report::Header;
 use seekless::report::read::{self, Ending, ReadSet};
 
+use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::from_report::FromReport;
@@ -18,7 +19,6 @@ use super::patience::{Changes, NOTHING_DONE, Patience, Watchdog, patiently, run_
 use super::resolve_act::{ActRun, Source};
 use super::run::Watcher;
 use super::sanitize;
-use super::voice::Voice;
 
 /// A plan, and what the search said.
 pub struct Gathered {
@@ -33,28 +33,28 @@ pub struct Gathered {
 }
 
 /// Makes the plan; an exit status if there is none.
-pub fn plan(run: &mut ActRun, voice: &Voice) -> Result<Gathered, Exit> {
+pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
     let settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
-            let origin = patiently(run.patience, voice, Changes::None, || {
+            let origin = patiently(run.patience, console, Changes::None, || {
                 search_origin(run, config)
             });
-            search(run, config, Planner::new(settings, origin), voice)
+            search(run, config, Planner::new(settings, origin), console)
         }
         source => {
             let planner = Planner::new(settings, Origin::default());
-            let opened = patiently(run.patience, voice, Changes::None, || {
+            let opened = patiently(run.patience, console, Changes::None, || {
                 FromReport::open(source)
             });
-            let opened = opened.or_else(|error| refuse(voice, &error))?;
-            report(opened, planner, run, voice)
+            let opened = opened.or_else(|error| refuse(console, &error))?;
+            report(opened, planner, run, console)
         }
     }
 }
 
-fn refuse<T>(voice: &Voice, error: &str) -> Result<T, Exit> {
-    voice.complain(error);
+fn refuse<T>(console: &Console, error: &str) -> Result<T, Exit> {
+    console.complain(error);
     Err(Exit::Nothing)
 }
 
@@ -73,20 +73,21 @@ fn search(
     run: &ActRun,
     config: &Config,
     mut planner: Planner,
-    voice: &Voice,
+    console: &Console,
 ) -> Result<Gathered, Exit> {
     if config.roots.is_empty() {
-        voice.complain("the list of paths on standard input is empty: there is nothing to look at");
+        console
+            .complain("the list of paths on standard input is empty: there is nothing to look at");
     }
     let control = Control::default();
-    let listener = Listener::new(voice);
+    let listener = Listener::new(console);
     let mut patience = Patience::default();
-    let mut watch = Watch::new(run, voice, || {
-        patience.look(&control, voice);
+    let mut watch = Watch::new(run, console, || {
+        patience.look(&control, console);
         control.progress()
     });
     let found = run_watched(
-        watch.watchdog.ward(),
+        watch.watchdog.watchlist(),
         || {
             engine::find(
                 config,
@@ -102,13 +103,13 @@ fn search(
     listener.sum_up();
     let exit = listener.exit(config.roots.len());
     match (found, exit) {
-        (Err(error), _) => refuse(voice, &error.to_string()),
+        (Err(error), _) => refuse(console, &error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
         (Ok(summary), found) => {
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
             // Whoever looks for links would wait where the search did.
             let any_links = any_links && summary.left_out.unanswered == 0;
-            finish(planner, found, any_links, voice)
+            finish(planner, found, any_links, console)
         }
     }
 }
@@ -118,7 +119,7 @@ pub fn look_for_links(
     run: &ActRun,
     plan: &mut Plan,
     any_links: bool,
-    voice: &Voice,
+    console: &Console,
 ) -> Result<(), Exit> {
     let places = match &run.source {
         _ if !any_links => LinkPlaces::Nowhere,
@@ -134,16 +135,21 @@ pub fn look_for_links(
         },
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
-    let mut watch = Watch::new(run, voice, Vec::new);
+    let mut watch = Watch::new(run, console, Vec::new);
     let looked = run_watched(
-        watch.watchdog.ward(),
+        watch.watchdog.watchlist(),
         || plan.look_for_links(&places),
         &mut watch,
     );
-    looked.or_else(|error| refuse(voice, &format!("cannot keep the plan: {error}")))
+    looked.or_else(|error| refuse(console, &format!("cannot keep the plan: {error}")))
 }
 
-fn finish(planner: Planner, found: Exit, any_links: bool, voice: &Voice) -> Result<Gathered, Exit> {
+fn finish(
+    planner: Planner,
+    found: Exit,
+    any_links: bool,
+    console: &Console,
+) -> Result<Gathered, Exit> {
     match planner.finish() {
         Ok(plan) => Ok(Gathered {
             plan,
@@ -151,7 +157,7 @@ fn finish(planner: Planner, found: Exit, any_links: bool, voice: &Voice) -> Resu
             any_links,
             about: None,
         }),
-        Err(error) => refuse(voice, &format!("cannot keep the plan: {error}")),
+        Err(error) => refuse(console, &format!("cannot keep the plan: {error}")),
     }
 }
 
@@ -160,18 +166,20 @@ fn report(
     (input, mut about): (Box<dyn Read + Send>, FromReport),
     mut planner: Planner,
     run: &ActRun,
-    voice: &Voice,
+    console: &Console,
 ) -> Result<Gathered, Exit> {
     let trust_hash = run.acting.trust_hash;
     about
         .may_be_believed(trust_hash)
-        .or_else(|error| refuse(voice, &error))?;
+        .or_else(|error| refuse(console, &error))?;
     let read = AtomicU64::new(0);
-    let mut watch = Watch::new(run, voice, || vec![planning(read.load(Ordering::Relaxed))]);
+    let mut watch = Watch::new(run, console, || {
+        vec![planning(read.load(Ordering::Relaxed))]
+    });
     let mut failed = None;
     let mut origin_known = false;
     let frame = run_watched(
-        watch.watchdog.ward(),
+        watch.watchdog.watchlist(),
         || {
             read::read_each(input, &mut |header, set| {
                 if !origin_known {
@@ -189,20 +197,20 @@ fn report(
     watch.draw.clear();
     let frame = match frame {
         Ok(frame) => frame,
-        Err(error) => return refuse(voice, &format!("{}: {error}", about.name())),
+        Err(error) => return refuse(console, &format!("{}: {error}", about.name())),
     };
-    patiently(run.patience, voice, Changes::None, || {
+    patiently(run.patience, console, Changes::None, || {
         about.read(frame.header.as_ref(), &run.limits);
     });
     about
         .may_be_acted_on(run)
-        .or_else(|error| refuse(voice, &error))?;
+        .or_else(|error| refuse(console, &error))?;
     if let Some(error) = failed {
-        return refuse(voice, &format!("cannot keep the plan: {error}"));
+        return refuse(console, &format!("cannot keep the plan: {error}"));
     }
     if trust_hash && frame.header.is_none() {
         return refuse(
-            voice,
+            console,
             &format!(
                 "{}: --trust-hash wants a report that says when it was made, and its first lines were taken out",
                 about.name()
@@ -215,7 +223,7 @@ fn report(
             about.name()
         );
     }
-    let gathered = finish(planner, Exit::Done, true, voice)?;
+    let gathered = finish(planner, Exit::Done, true, console)?;
     Ok(Gathered {
         about: Some(about),
         ..gathered
@@ -278,11 +286,11 @@ struct Watch<'a, F> {
 }
 
 impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
-    fn new(run: &ActRun, voice: &'a Voice, progress: F) -> Self {
+    fn new(run: &ActRun, console: &'a Console, progress: F) -> Self {
         Self {
-            draw: Draw::new(voice.bars().clone()),
+            draw: Draw::new(console.bars().clone()),
             progress,
-            watchdog: Watchdog::new(run.patience, voice),
+            watchdog: Watchdog::new(run.patience, console),
         }
     }
 }

@@ -4,32 +4,32 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use seekless::event::{Notice, Observer, Problem, ProblemKind};
 
-use super::alike::Alike;
+use super::console::Console;
 use super::exit::Exit;
+use super::problem_limit::ProblemLimit;
 use super::sanitize;
-use super::voice::Voice;
 
 /// Listens to the engine, on whatever thread it speaks.
 pub struct Listener<'a> {
-    voice: &'a Voice,
+    console: &'a Console,
     tally: Tally,
-    alike: Alike,
+    problem_limit: ProblemLimit,
 }
 
 impl<'a> Listener<'a> {
-    /// Speaks with this voice. Where decisions are told (`-v`), every problem is named.
-    pub fn new(voice: &'a Voice) -> Self {
+    /// Prints to this console. Where decisions are told (`-v`), every problem is named.
+    pub fn new(console: &'a Console) -> Self {
         Self {
-            voice,
+            console,
             tally: Tally::default(),
-            alike: Alike::new(tracing::enabled!(tracing::Level::INFO)),
+            problem_limit: ProblemLimit::new(tracing::enabled!(tracing::Level::INFO)),
         }
     }
 
     /// Says how many problems were not named. Call it when the run is over.
     pub fn sum_up(&self) {
-        for line in self.alike.rest() {
-            self.voice.complain(&line);
+        for line in self.problem_limit.rest() {
+            self.console.complain(&line);
         }
     }
 
@@ -43,9 +43,9 @@ impl Observer for Listener<'_> {
     fn problem(&self, problem: Problem) {
         self.tally.note(problem.kind);
         let words = problem.to_string();
-        if self.alike.meets(&words) {
+        if self.problem_limit.meets(&words) {
             let path = sanitize::path(&problem.path);
-            self.voice.complain(&format!("{path}: {words}"));
+            self.console.complain(&format!("{path}: {words}"));
         }
     }
 

@@ -3,19 +3,19 @@
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::format;
 
+use super::console::Console;
 use super::sanitize;
-use super::voice::Voice;
 
 /// Lets traces of the chosen level through: `-v` decisions, in plain words; `-vv` steps and
 /// `-vvv` everything, with the time since the start, level and place.
-pub fn start(verbose: u8, color: bool, voice: &Voice) {
+pub fn start(verbose: u8, color: bool, console: &Console) {
     let level = match verbose {
         0 => return,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let voice = voice.clone();
+    let console = console.clone();
     let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_ansi(color)
@@ -27,7 +27,7 @@ pub fn start(verbose: u8, color: bool, voice: &Voice) {
                 name => write!(line, " {name}={value}"),
             }
         }))
-        .with_writer(move || voice.clone());
+        .with_writer(move || console.clone());
     let started = match verbose {
         1 => log
             .without_time()

@@ -13,13 +13,13 @@ use std::time::Duration;
 use seekless::device::Mounts;
 use seekless::engine::Control;
 use seekless::event::{Problem, ProblemKind};
-use seekless::pulse::{NAMED, Silence, Ward, current};
+use seekless::heartbeat::{NAMED, Silence, Watchlist, current};
 
+use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
 use super::run::{Watcher, watched};
 use super::sanitize;
-use super::voice::Voice;
 
 /// After a wait this long, the run cannot end by itself when it is interrupted.
 const STUCK: Duration = Duration::from_millis(500);
@@ -32,12 +32,12 @@ pub struct Patience {
 
 impl Patience {
     /// Names the file system that the run has waited for too long, once.
-    pub fn look(&mut self, control: &Control, voice: &Voice) {
+    pub fn look(&mut self, control: &Control, console: &Console) {
         let Some((path, waited)) = control.waits_for() else {
             return;
         };
         if waited >= NAMED && self.named.as_ref() != Some(&path) {
-            voice.complain(&not_answering(&path));
+            console.complain(&not_answering(&path));
             self.named = Some(path);
         }
     }
@@ -62,28 +62,28 @@ pub fn not_answering(path: &Path) -> String {
 
 /// Watches the threads that plan, act, undo and sweep. Once it gives up, no thread is joined.
 pub struct Watchdog<'a> {
-    ward: Arc<Ward>,
+    watchlist: Arc<Watchlist>,
     silence: Silence,
-    voice: &'a Voice,
+    console: &'a Console,
     named: HashSet<PathBuf>,
     interrupted: bool,
 }
 
 impl<'a> Watchdog<'a> {
     /// Gives up when this time has passed after a file system was named.
-    pub fn new(patience: Duration, voice: &'a Voice) -> Self {
+    pub fn new(patience: Duration, console: &'a Console) -> Self {
         Self {
-            ward: Arc::default(),
+            watchlist: Arc::default(),
             silence: Silence::new(patience),
-            voice,
+            console,
             named: HashSet::new(),
             interrupted: false,
         }
     }
 
     /// The threads that it watches.
-    pub fn ward(&self) -> Arc<Ward> {
-        Arc::clone(&self.ward)
+    pub fn watchlist(&self) -> Arc<Watchlist> {
+        Arc::clone(&self.watchlist)
     }
 
     /// The user wants the work to end: a call that does not return is not waited for.
@@ -93,14 +93,14 @@ impl<'a> Watchdog<'a> {
 
     /// Names each file system that is waited for, once. Says so and tells the exit status if the run no longer waits.
     pub fn look(&mut self) -> Option<Exit> {
-        let pulses = self.ward.pulses();
-        let wait = |at: usize| place_of(&pulses[at].name());
-        for at in self.silence.look(&pulses) {
-            pulses[at].set_silent(true);
+        let heartbeats = self.watchlist.heartbeats();
+        let wait = |at: usize| place_of(&heartbeats[at].name());
+        for at in self.silence.look(&heartbeats) {
+            heartbeats[at].set_silent(true);
             let (place, file) = wait(at);
             let line = not_answering(&place);
             if self.named.insert(place) {
-                self.voice.complain(&format!("{line} ({file})"));
+                self.console.complain(&format!("{line} ({file})"));
             }
         }
         let is_stuck = self.interrupted && self.silence.still() >= STUCK;
@@ -111,10 +111,10 @@ impl<'a> Watchdog<'a> {
         let (place, file) = wait(at);
         let place = sanitize::path(&place);
         match is_stuck {
-            true => self.voice.complain(&format!(
+            true => self.console.complain(&format!(
                 "{place}: does not answer now ({file}); the run ends without waiting for it"
             )),
-            false => self.voice.complain(&format!(
+            false => self.console.complain(&format!(
                 "{place}: did not answer for {} s ({file}); the run no longer waits for it",
                 waited.as_secs()
             )),
@@ -126,13 +126,13 @@ impl<'a> Watchdog<'a> {
     }
 }
 
-/// Does the work on a thread of its own. The ward's [`Watchdog`] watches that thread and the threads that it starts.
+/// Does the work on a thread of its own. The watchlist's [`Watchdog`] watches that thread and the threads that it starts.
 pub fn run_watched<T: Send>(
-    ward: Arc<Ward>,
+    watchlist: Arc<Watchlist>,
     work: impl FnOnce() -> T + Send,
     watcher: &mut impl Watcher,
 ) -> T {
-    watched(|| current::watched(Some(ward), work), watcher)
+    watched(|| current::watched(Some(watchlist), work), watcher)
 }
 
 /// The mount point of a path, and the path for people to read. Makes no call to that file system.
@@ -178,21 +178,21 @@ impl<'a> Changes<'a> {
 /// Does work that makes calls to file systems, and gives up if these do not answer.
 pub fn patiently<T: Send>(
     patience: Duration,
-    voice: &Voice,
+    console: &Console,
     changes: Changes<'_>,
     work: impl FnOnce() -> T + Send,
 ) -> T {
     let mut wait = Wait {
-        watchdog: Watchdog::new(patience, voice),
-        voice,
+        watchdog: Watchdog::new(patience, console),
+        console,
         changes,
     };
-    run_watched(wait.watchdog.ward(), work, &mut wait)
+    run_watched(wait.watchdog.watchlist(), work, &mut wait)
 }
 
 struct Wait<'a> {
     watchdog: Watchdog<'a>,
-    voice: &'a Voice,
+    console: &'a Console,
     changes: Changes<'a>,
 }
 
@@ -203,11 +203,11 @@ impl Watcher for Wait<'_> {
         };
         let exit = match &self.changes {
             Changes::None => {
-                self.voice.complain(NOTHING_DONE);
+                self.console.complain(NOTHING_DONE);
                 Exit::Nothing
             }
             Changes::Steps { way_out, .. } => {
-                self.voice.complain(way_out);
+                self.console.complain(way_out);
                 exit
             }
         };
@@ -217,13 +217,13 @@ impl Watcher for Wait<'_> {
     fn interrupt(&mut self) {
         match &self.changes {
             Changes::None => {
-                self.voice.complain("interrupted: nothing has been done");
+                self.console.complain("interrupted: nothing has been done");
                 process::exit(Exit::Interrupted.code().into());
             }
             Changes::Steps { stop, .. } => {
                 stop.store(true, Ordering::Relaxed);
                 self.watchdog.interrupt();
-                self.voice.complain(ENDING);
+                self.console.complain(ENDING);
             }
         }
     }

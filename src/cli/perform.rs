@@ -13,6 +13,7 @@ use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
+use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
@@ -21,7 +22,6 @@ use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
 use super::summary::plural;
-use super::voice::Voice;
 
 /// Bytes of the files of steps that are carried out together: between two such parcels an
 /// interruption is heeded. A second's work on a spinning disk.
@@ -31,7 +31,7 @@ const PARCEL: u64 = 128 << 20;
 const NOTES: usize = 16;
 
 /// Carries out all steps of a plan.
-pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) -> Exit {
+pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Console) -> Exit {
     let counters = Arc::new(Counters::default());
     let tally = Mutex::default();
     let mut watch = Watch {
@@ -40,25 +40,25 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, voice: &Voice) 
         place,
         total: (plan.totals().steps, plan.totals().bytes),
         action: plan.action(),
-        draw: Draw::new(voice.bars().clone()),
-        watchdog: Watchdog::new(run.patience, voice),
-        voice,
+        draw: Draw::new(console.bars().clone()),
+        watchdog: Watchdog::new(run.patience, console),
+        console,
     };
     let done = run_watched(
-        watch.watchdog.ward(),
-        || carry_out(run, place, plan, &counters, &tally, voice),
+        watch.watchdog.watchlist(),
+        || carry_out(run, place, plan, &counters, &tally, console),
         &mut watch,
     );
     watch.draw.clear();
     if let Err(error) = done {
-        voice.complain(&error);
+        console.complain(&error);
         return Exit::Nothing;
     }
     let tally = locked(&tally);
     if run.talk.summary {
         lines(&tally, place, plan)
             .iter()
-            .for_each(|line| voice.line(line));
+            .for_each(|line| console.line(line));
     }
     if counters.stop.load(Ordering::Relaxed) {
         Exit::Interrupted
@@ -112,7 +112,7 @@ fn carry_out(
     plan: &mut Plan,
     counters: &Arc<Counters>,
     tally: &Mutex<Tally>,
-    voice: &Voice,
+    console: &Console,
 ) -> Result<(), String> {
     let header = RunHeader {
         version: 0,
@@ -141,7 +141,7 @@ fn carry_out(
         steps: 0,
         bytes: 0,
         counters,
-        voice,
+        console,
     };
     let walked = plan.each_group(|group| work.push(group));
     let walked = walked.and_then(|()| work.flush());
@@ -149,7 +149,7 @@ fn carry_out(
     match walked {
         Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
         Err(Stop::Broken(error)) => {
-            voice.complain(&format!("cannot read the plan any further: {error}"));
+            console.complain(&format!("cannot read the plan any further: {error}"));
             locked(tally).failed += 1;
         }
     }
@@ -185,7 +185,7 @@ struct Work<'a> {
     bytes: u64,
     tally: &'a Mutex<Tally>,
     counters: &'a Counters,
-    voice: &'a Voice,
+    console: &'a Console,
 }
 
 impl Work<'_> {
@@ -207,9 +207,9 @@ impl Work<'_> {
         }
         let groups = std::mem::take(&mut self.waiting);
         (self.steps, self.bytes) = (0, 0);
-        let (tally, voice) = (self.tally, self.voice);
+        let (tally, console) = (self.tally, self.console);
         self.actor.perform_groups(groups, &mut |_, step, outcome| {
-            locked(tally).add(voice, &step.victim.path, outcome);
+            locked(tally).add(console, &step.victim.path, outcome);
         });
         match self.actor.is_over() {
             true => Err(Stop::Unwritten),
@@ -219,20 +219,20 @@ impl Work<'_> {
 
     /// Hears of what was done last.
     fn finish(&mut self) {
-        let (tally, voice) = (self.tally, self.voice);
+        let (tally, console) = (self.tally, self.console);
         self.actor.finish(&mut |_, step, outcome| {
-            locked(tally).add(voice, &step.victim.path, outcome);
+            locked(tally).add(console, &step.victim.path, outcome);
         });
     }
 }
 
 impl Tally {
-    fn add(&mut self, voice: &Voice, path: &[u8], outcome: Outcome) {
+    fn add(&mut self, console: &Console, path: &[u8], outcome: Outcome) {
         match outcome {
             // Said once: it is no matter of this file, and all others would meet the same.
             Outcome::Failed(why) if why.is_unwritten() => {
                 if !std::mem::replace(&mut self.unwritten, true) {
-                    voice.complain(&why.to_string());
+                    console.complain(&why.to_string());
                 }
             }
             Outcome::Done(done) => {
@@ -248,11 +248,11 @@ impl Tally {
             Outcome::Already => self.already += 1,
             Outcome::Skipped(why) => {
                 self.skipped += 1;
-                voice.complain(&format!("{}: {why}", escape(path)));
+                console.complain(&format!("{}: {why}", escape(path)));
             }
             Outcome::Failed(why) => {
                 self.failed += 1;
-                voice.complain(&format!("{}: {why}", escape(path)));
+                console.complain(&format!("{}: {why}", escape(path)));
             }
         }
     }
@@ -315,7 +315,7 @@ struct Watch<'a> {
     action: ActionKind,
     draw: Draw,
     watchdog: Watchdog<'a>,
-    voice: &'a Voice,
+    console: &'a Console,
 }
 
 impl Watch<'_> {
@@ -324,7 +324,7 @@ impl Watch<'_> {
         self.draw.clear();
         let run = locked(self.tally).run.clone();
         if run.is_empty() {
-            self.voice.complain(NOTHING_DONE);
+            self.console.complain(NOTHING_DONE);
             process::exit(exit.worse(Exit::Nothing).code().into());
         }
         let undo = match self.action.row().undo {
@@ -333,7 +333,7 @@ impl Watch<'_> {
             }
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
-        self.voice.complain(&format!(
+        self.console.complain(&format!(
             "run {run} ends here, as if it had been killed: {} of {} steps have ended, and the current one may be half \
              done. When that file system answers again, {} restores unfinished files{undo}",
             count(self.counters.steps.load(Ordering::Relaxed)),
@@ -364,7 +364,7 @@ impl Watcher for Watch<'_> {
     fn interrupt(&mut self) {
         self.counters.stop.store(true, Ordering::Relaxed);
         self.watchdog.interrupt();
-        self.voice.complain(ENDING);
+        self.console.complain(ENDING);
     }
 
     fn abandon(&mut self) {

@@ -11,16 +11,16 @@ use seekless::report::file::Output;
 
 use super::color::Terminal;
 use super::config_folder;
+use super::console::Console;
 use super::exit::Exit;
 use super::probe_args::ProbeArgs;
 use super::run::{Watcher, watched};
 use super::sanitize;
-use super::voice::Voice;
 
 /// Measures, reports, draws and saves.
 pub fn probe(args: ProbeArgs) -> Exit {
     let stderr = Terminal::of(io::IsTerminal::is_terminal(&io::stderr()));
-    let voice = Voice::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
+    let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
@@ -33,7 +33,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
         system: SystemRoot::default(),
     };
     if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {
-        voice.complain(&wrong);
+        console.complain(&wrong);
         return Exit::Nothing;
     }
     let profiles = config_folder::profiles();
@@ -42,13 +42,13 @@ pub fn probe(args: ProbeArgs) -> Exit {
         ..Overrides::default()
     };
     let control = Control::default();
-    let mut watch = Watch::new(&control, &voice);
+    let mut watch = Watch::new(&control, &console);
     let measured = watched(|| probe::measure(&spec, overrides, &control), &mut watch);
     watch.clear();
     let measured = match measured {
         Ok(measured) => measured,
         Err(error) => {
-            voice.complain(&error.to_string());
+            console.complain(&error.to_string());
             return Exit::Nothing;
         }
     };
@@ -61,15 +61,15 @@ pub fn probe(args: ProbeArgs) -> Exit {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return exit;
         }
-        voice.complain(&format!("cannot write to standard output: {error}"));
+        console.complain(&format!("cannot write to standard output: {error}"));
         exit = Exit::Nothing;
     }
     if let Some(path) = &args.svg
-        && !draw(findings, path, &voice)
+        && !draw(findings, path, &console)
     {
         exit = Exit::Nothing;
     }
-    if args.save && !save(&measured, &voice) {
+    if args.save && !save(&measured, &console) {
         exit = Exit::Nothing;
     }
     exit
@@ -104,12 +104,12 @@ fn unsuitable(path: &Path) -> Option<String> {
 }
 
 /// Draws the charts into a file; false, and a line, if that was not possible.
-fn draw(findings: &Findings, path: &Path, voice: &Voice) -> bool {
+fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
     let svg = match probe::svg::draw(findings) {
         Ok(svg) => svg,
         Err(error) => {
             let path = path.display();
-            voice.complain(&format!("no picture in {path}: {error}"));
+            console.complain(&format!("no picture in {path}: {error}"));
             // Nothing measured is a finding, and was reported as such.
             return matches!(error, probe::svg::NoPicture::Empty);
         }
@@ -121,20 +121,20 @@ fn draw(findings: &Findings, path: &Path, voice: &Voice) -> bool {
         }
     });
     if let Err(error) = &written {
-        voice.complain(&error.to_string());
+        console.complain(&error.to_string());
     }
     written.is_ok()
 }
 
 /// Keeps the advice as the disk's profile; false, and a line, if that was not possible.
-fn save(measured: &probe::Measured, voice: &Voice) -> bool {
+fn save(measured: &probe::Measured, console: &Console) -> bool {
     let findings = &measured.findings;
     let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
-        voice.complain("no profile was saved: there is no advice from a whole measurement");
+        console.complain("no profile was saved: there is no advice from a whole measurement");
         return false;
     };
     let Some(profiles) = config_folder::profiles() else {
-        voice.complain(
+        console.complain(
             "no profile was saved: neither XDG_CONFIG_HOME nor HOME says where your configuration is",
         );
         return false;
@@ -167,14 +167,14 @@ fn save(measured: &probe::Measured, voice: &Voice) -> bool {
     });
     match saved {
         Ok(path) => {
-            voice.line(&format!(
+            console.line(&format!(
                 "saved as {}; find follows it from now on",
                 path.display()
             ));
             true
         }
         Err(error) => {
-            voice.complain(&error.to_string());
+            console.complain(&error.to_string());
             false
         }
     }
@@ -183,15 +183,15 @@ fn save(measured: &probe::Measured, voice: &Voice) -> bool {
 /// What happens beside the measurement.
 struct Watch<'a> {
     control: &'a Control,
-    voice: &'a Voice,
+    console: &'a Console,
     bar: Option<ProgressBar>,
 }
 
 impl<'a> Watch<'a> {
-    fn new(control: &'a Control, voice: &'a Voice) -> Self {
+    fn new(control: &'a Control, console: &'a Console) -> Self {
         Self {
             control,
-            voice,
+            console,
             bar: None,
         }
     }
@@ -201,7 +201,7 @@ impl<'a> Watch<'a> {
             bar.finish_and_clear();
         }
         // It fails if the terminal is gone, and then it is clear.
-        let _ = self.voice.bars().clear();
+        let _ = self.console.bars().clear();
     }
 }
 
@@ -209,7 +209,7 @@ impl Watcher for Watch<'_> {
     fn tick(&mut self) {
         let stage = self.control.stage();
         let bar = self.bar.get_or_insert_with(|| {
-            let bar = self.voice.bars().add(ProgressBar::new(1000));
+            let bar = self.console.bars().add(ProgressBar::new(1000));
             let style = ProgressStyle::with_template("{prefix:<9} [{bar:20}] {wide_msg}");
             bar.set_style(style.map_or_else(
                 |_| ProgressStyle::default_bar(),
@@ -230,7 +230,7 @@ impl Watcher for Watch<'_> {
 
     fn interrupt(&mut self) {
         self.control.cancel();
-        self.voice
+        self.console
             .complain("interrupted: reporting what was measured so far (again to leave at once)");
     }
 

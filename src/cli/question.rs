@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, Write};
 
+use super::console::Console;
 use super::exit::Exit;
 use super::run::{Watcher, watched};
 use super::sanitize;
-use super::voice::Voice;
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,12 +17,12 @@ pub enum Answer {
 }
 
 /// Asks, and waits for a line. Ctrl-C leaves the program: nothing has been done yet.
-pub fn ask(voice: &Voice, question: &str) -> Answer {
+pub fn ask(console: &Console, question: &str) -> Answer {
     let question = sanitize::message(question).into_owned();
     let mut leave = Leave;
     watched(
         || {
-            voice.aside(|| {
+            console.aside(|| {
                 let mut stderr = io::stderr().lock();
                 // Where stderr is closed there is nobody to ask, and no answer will come.
                 let _ = write!(stderr, "{question} ").and_then(|()| stderr.flush());

@@ -8,9 +8,9 @@ use seekless::engine::{Config, Replication};
 use seekless::report::{Format, Header, Style};
 
 use super::color::Terminal;
+use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
 use super::resolve_search::search;
-use super::surroundings::Surroundings;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -36,7 +36,7 @@ pub struct Run {
 }
 
 /// Decides everything.
-pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, WrongUse> {
+pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
     let mut config = search(
         &args.paths.roots,
         &args.search,
@@ -75,7 +75,7 @@ pub fn resolve(args: FindArgs, around: &mut Surroundings<'_>) -> Result<Run, Wro
 fn ranking(
     rules: &[String],
     config: &Config,
-    around: &Surroundings<'_>,
+    around: &Environment<'_>,
 ) -> Result<Ranking, WrongUse> {
     let origin = Origin::new(Some(around.folder.clone()), None, config.isolate);
     let origin = origin.with_hard_links(config.hard_links);
@@ -119,7 +119,7 @@ mod tests {
             no_color: false,
             is_dumb: false,
         };
-        let mut around = Surroundings {
+        let mut around = Environment {
             stdin: &mut &*stdin,
             command: vec!["seekless".into(), line.into()],
             folder: "/home/me".into(),

@@ -15,10 +15,10 @@ use seekless::engine::{Config, PageUse, Replication};
 use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
+use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_search::{EMPTY_PATH, search};
 use super::root_links::RootLinks;
-use super::surroundings::Surroundings;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 use super::{config_folder, sanitize};
@@ -95,7 +95,7 @@ pub struct Special {
 pub fn resolve(
     args: ActArgs,
     special: Special,
-    around: &mut Surroundings<'_>,
+    around: &mut Environment<'_>,
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
     let use_of_plan = use_of_plan(&args, action, around)?;
@@ -131,10 +131,10 @@ pub fn resolve(
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
     let rules = keep_rules(&args.stay.keep)?;
-    let home_trash = config_folder::trash().and_then(|trash| settled(&trash, around).ok());
+    let home_trash = config_folder::trash().and_then(|trash| found_folder(&trash, around).ok());
     // Root may have come here with another user's HOME.
     let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
-    let bytes = |settled: &Settled| settled.path.as_os_str().as_bytes().to_vec();
+    let bytes = |found_folder: &FoundFolder| found_folder.path.as_os_str().as_bytes().to_vec();
     Ok(ActRun {
         plan: Some(plan::Settings {
             policy: Policy {
@@ -199,7 +199,7 @@ fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Wro
 fn use_of_plan(
     args: &ActArgs,
     action: ActionKind,
-    around: &Surroundings<'_>,
+    around: &Environment<'_>,
 ) -> Result<Use, WrongUse> {
     let way = &args.way;
     if way.ask && !around.can_ask {
@@ -232,7 +232,7 @@ fn use_of_plan(
 fn searched(
     args: &ActArgs,
     action: ActionKind,
-    around: &mut Surroundings<'_>,
+    around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
     let given = &args.paths.roots;
     if given.is_empty() && !args.search.stdin && !args.search.null {
@@ -261,7 +261,7 @@ fn searched(
 fn limits(
     args: &ActArgs,
     links: &mut RootLinks,
-    around: &Surroundings<'_>,
+    around: &Environment<'_>,
 ) -> Result<Vec<PathBuf>, WrongUse> {
     let given = &args.paths.roots;
     if args.from.is_none() || given.is_empty() {
@@ -297,7 +297,7 @@ fn folders(
 fn protected(
     given: &[OsString],
     links: &mut RootLinks,
-    around: &Surroundings<'_>,
+    around: &Environment<'_>,
 ) -> Result<Vec<Place>, WrongUse> {
     let place = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(Place::from_real(&way.real)),
@@ -315,8 +315,8 @@ fn wrong(option: &str, cause: &dyn std::fmt::Display) -> WrongUse {
 fn destination(
     folder: &Path,
     links: &mut RootLinks,
-    around: &Surroundings<'_>,
-) -> Result<Settled, WrongUse> {
+    around: &Environment<'_>,
+) -> Result<FoundFolder, WrongUse> {
     let whole = around.folder.join(folder);
     for there in whole.ancestors() {
         if let Ok(way) = links.check(there)? {
@@ -325,7 +325,7 @@ fn destination(
             if !is_folder {
                 return contradiction(format!("{}: not a folder", sanitize::path(&whole)));
             }
-            return Ok(Settled {
+            return Ok(FoundFolder {
                 path: joined(way.real, rest),
                 dev: way.id.0,
             });
@@ -355,13 +355,13 @@ fn joined(real: PathBuf, rest: &Path) -> PathBuf {
 }
 
 /// A folder that may not be there yet, with the links on the way to it resolved.
-struct Settled {
+struct FoundFolder {
     path: PathBuf,
     /// File system of what is there of it.
     dev: u64,
 }
 
-fn settled(folder: &Path, around: &Surroundings<'_>) -> Result<Settled, WrongUse> {
+fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, WrongUse> {
     let folder = around.folder.join(folder);
     let shown = sanitize::path(&folder).into_owned();
     for there in folder.ancestors() {
@@ -374,7 +374,7 @@ fn settled(folder: &Path, around: &Surroundings<'_>) -> Result<Settled, WrongUse
         if !metadata.is_dir() {
             return contradiction(format!("{shown}: not a folder"));
         }
-        return Ok(Settled {
+        return Ok(FoundFolder {
             path: joined(real, rest),
             dev: metadata.dev(),
         });

@@ -6,10 +6,10 @@ use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
 use seekless::scan::FilterSpec;
 
-use super::moment::Moment;
+use super::environment::Environment;
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
-use super::surroundings::Surroundings;
+use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// Decides what is searched.
@@ -19,7 +19,7 @@ pub fn search(
     names: &NamesArgs,
     replication: Replication,
     patience: PatienceArgs,
-    around: &mut Surroundings<'_>,
+    around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
     let filter = filter_spec(args, around)?.build()?;
     let overrides = overrides(args, around)?;
@@ -69,7 +69,7 @@ pub fn search(
     })
 }
 
-fn filter_spec(args: &SearchArgs, around: &Surroundings<'_>) -> Result<FilterSpec, WrongUse> {
+fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec, WrongUse> {
     if let (Some(min), Some(max)) = (args.min_size, args.max_size)
         && min > max
     {
@@ -121,7 +121,7 @@ fn filter_spec(args: &SearchArgs, around: &Surroundings<'_>) -> Result<FilterSpe
     })
 }
 
-fn overrides(args: &SearchArgs, around: &Surroundings<'_>) -> Result<Overrides, WrongUse> {
+fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {
     if args.depth_random == Some(0) {
         return contradiction("--depth-random 0 would never read: use 1 or more");
     }
@@ -141,7 +141,7 @@ pub const EMPTY_PATH: &str =
 fn roots(
     given: &[OsString],
     args: &SearchArgs,
-    around: &mut Surroundings<'_>,
+    around: &mut Environment<'_>,
 ) -> Result<Vec<Root>, WrongUse> {
     let listed = args.stdin || args.null;
     let mut paths = given.to_vec();

@@ -10,11 +10,11 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use seekless::action::{RootLink, RootWay};
 use seekless::engine::Config;
-use seekless::pulse;
+use seekless::heartbeat;
 
+use super::console::Console;
 use super::patience::not_answering;
 use super::sanitize;
-use super::voice::Voice;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// Links that are named; a list on standard input may lead through any number.
@@ -64,14 +64,14 @@ impl RootLinks {
     }
 
     fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
-        let named = pulse::NAMED.min(self.patience);
+        let named = heartbeat::NAMED.min(self.patience);
         match looked.recv_timeout(named) {
             Ok(way) => return Ok(way),
             // There is no thread to be had.
             Err(RecvTimeoutError::Disconnected) => return Ok(RootWay::look(path)),
             Err(RecvTimeoutError::Timeout) => {}
         }
-        Voice::new(false).complain(&not_answering(path));
+        Console::new(false).complain(&not_answering(path));
         looked
             .recv_timeout(self.patience.saturating_sub(named))
             .or_else(|_| {

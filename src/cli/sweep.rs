@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use seekless::action::{self, CutShort, JournalError, Reversion, TreeLock, UndoTally};
-use seekless::pulse::current;
+use seekless::heartbeat::current;
 
+use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
@@ -19,12 +20,11 @@ use super::sanitize::complain;
 use super::summary::plural;
 use super::undo::say;
 use super::undo_text;
-use super::voice::Voice;
 
 /// Names what lies in these trees, and how to clear it up.
-pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, voice: &Voice) {
-    for run in left_in(place, trees, voice) {
-        voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {
+    for run in left_in(place, trees, console) {
+        console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
     }
 }
 
@@ -34,48 +34,48 @@ pub fn before(
     place: &JournalPlace,
     trees: &[PathBuf],
     patience: Duration,
-    voice: &Voice,
+    console: &Console,
 ) -> Exit {
     let mut exit = Exit::Done;
-    let left = patiently(patience, voice, Changes::None, || {
-        left_in(place, || trees.to_vec(), voice)
+    let left = patiently(patience, console, Changes::None, || {
+        left_in(place, || trees.to_vec(), console)
     });
     for run in left {
         let agreed = match use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Script => false,
             Use::Act => {
-                voice.complain(&format!(
+                console.complain(&format!(
                     "{}; the unfinished files are restored first",
                     what(&run)
                 ));
                 true
             }
             Use::Confirm => {
-                voice.complain(&what(&run));
+                console.complain(&what(&run));
                 let question = "Restore the unfinished files first? [y/N]";
-                matches!(question::ask(voice, question), Answer::Said(said) if question::is_yes(&said))
+                matches!(question::ask(console, question), Answer::Said(said) if question::is_yes(&said))
             }
         };
         if !agreed {
-            voice.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
+            console.complain(&format!("{}: {}", what(&run), ways_out(place, &run)));
             continue;
         }
         let stop = AtomicBool::new(false);
         let changes = Changes::sweep(&stop, place, &run.name);
-        let swept = patiently(patience, voice, changes, || {
+        let swept = patiently(patience, console, changes, || {
             let reversion = Reversion::open(&place.folder, Some(&run.name))?;
-            let complain = &mut |line: &str| voice.complain(line);
+            let complain = &mut |line: &str| console.complain(line);
             Ok::<_, JournalError>(swept_up(reversion, place, &stop, complain))
         });
         let left = match swept {
             Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
             Ok(tally) => {
-                voice.line(&undo_text::lines(&tally)[0]);
+                console.line(&undo_text::lines(&tally)[0]);
                 tally.refused > 0
             }
             Err(error) => {
-                voice.complain(&place.with_way_out(&error));
+                console.complain(&place.with_way_out(&error));
                 true
             }
         };
@@ -93,11 +93,11 @@ pub fn command(
     patience: Duration,
     quiet: bool,
 ) -> Result<Exit, JournalError> {
-    let voice = &Voice::new(false);
+    let console = &Console::new(false);
     let runs = match run {
         Some(run) => vec![run.to_owned()],
         None => {
-            let runs = patiently(patience, voice, Changes::None, || {
+            let runs = patiently(patience, console, Changes::None, || {
                 action::cut_short(&place.folder)
             });
             let runs = runs?.into_iter();
@@ -111,7 +111,7 @@ pub fn command(
     }
     let mut exit = Exit::Done;
     for run in runs {
-        let (reversion, lock) = patiently(patience, voice, Changes::None, || {
+        let (reversion, lock) = patiently(patience, console, Changes::None, || {
             let reversion = Reversion::open(&place.folder, Some(&run))?;
             let lock = TreeLock::take(&reversion.places());
             Ok::<_, JournalError>((reversion, lock))
@@ -125,7 +125,7 @@ pub fn command(
         };
         let stop = AtomicBool::new(false);
         let changes = Changes::sweep(&stop, place, &run);
-        let tally = patiently(patience, voice, changes, || {
+        let tally = patiently(patience, console, changes, || {
             swept_up(reversion, place, &stop, &mut complain)
         });
         if !quiet {
@@ -161,7 +161,7 @@ fn swept_up(
 fn left_in(
     place: &JournalPlace,
     trees: impl FnOnce() -> Vec<PathBuf>,
-    voice: &Voice,
+    console: &Console,
 ) -> Vec<CutShort> {
     let runs = match action::cut_short(&place.folder) {
         Ok(runs) => runs,
@@ -169,7 +169,7 @@ fn left_in(
             // Where there are no journals, nothing is missed.
             if place.folder.symlink_metadata().is_ok() {
                 let way_out = untrusted.way_out("XDG_STATE_HOME");
-                voice.complain(&format!(
+                console.complain(&format!(
                     "runs that were cut short are not looked for: {error}: {way_out}"
                 ));
             }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use seekless::action::plan::Plan;
 use seekless::action::{self, Occupied, TreeLock, few_folders};
 use seekless::engine::Config;
-use seekless::pulse::current;
+use seekless::heartbeat::current;
 
 /// Folders that are told apart before some above them stand for them.
 const FOLDERS: usize = 4096;

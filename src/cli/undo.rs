@@ -4,9 +4,10 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
-use seekless::pulse::current;
+use seekless::heartbeat::current;
 
 use super::args::UndoArgs;
+use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
@@ -15,7 +16,6 @@ use super::sanitize::{complain, message};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
-use super::voice::Voice;
 
 /// Undoes what was asked for, or lists.
 pub fn undo(args: &UndoArgs) -> Exit {
@@ -45,7 +45,7 @@ pub fn undo(args: &UndoArgs) -> Exit {
 fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {
     patiently(
         args.patience.time(),
-        &Voice::new(false),
+        &Console::new(false),
         Changes::None,
         work,
     )
@@ -70,7 +70,7 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
     }
     let stop = AtomicBool::new(false);
     let changes = Changes::undo(&stop, place, reversion.run_name());
-    let tally = patiently(args.patience.time(), &Voice::new(false), changes, || {
+    let tally = patiently(args.patience.time(), &Console::new(false), changes, || {
         reversion.carry_out(&stop, &mut |step| tell(step, args))
     });
     for line in undo_text::of_the_journal(&tally, place) {
@@ -112,7 +112,8 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
                 before.name,
                 words(&before)
             ));
-            let run = match question::ask(&Voice::new(false), "Undo which? [1, 2, Enter = none]") {
+            let run = match question::ask(&Console::new(false), "Undo which? [1, 2, Enter = none]")
+            {
                 Answer::Said(answer) if answer == "1" => last.name,
                 Answer::Said(answer) if answer == "2" => before.name,
                 _ => return Ok(None),
@@ -159,7 +160,7 @@ fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
     let lines = undo_text::wishes(&tally, &command(reversion.header()));
     lines.iter().for_each(|line| say(line));
     let wanted = format!("Undo run {}? [y/N]", tally.run);
-    match question::ask(&Voice::new(false), &wanted) {
+    match question::ask(&Console::new(false), &wanted) {
         Answer::Said(answer) => question::is_yes(&answer),
         Answer::Ended => false,
     }

@@ -6,19 +6,19 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
-use seekless::pulse::current;
+use seekless::heartbeat::current;
 
+use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::sanitize::{complain, message};
 use super::summary::plural;
-use super::voice::Voice;
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
-    patiently(patience, &Voice::new(false), Changes::None, || {
+    patiently(patience, &Console::new(false), Changes::None, || {
         let found = action::journals(&place.folder)?;
         // Whoever reads the lines may take any time.
         current::rest();

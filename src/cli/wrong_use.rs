@@ -3,8 +3,8 @@
 use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
-use super::moment::BadMoment;
 use super::root_list::BadList;
+use super::time_arg::BadTime;
 
 /// Says in one line why the arguments cannot be followed, and what to do instead.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum WrongUse {
         /// The option's name.
         option: &'static str,
         /// What is wrong.
-        cause: BadMoment,
+        cause: BadTime,
     },
     /// A list on standard input.
     #[error(transparent)]

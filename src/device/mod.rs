@@ -3,14 +3,14 @@
 //! Three steps, each in files of its own. *Facts*: `mountinfo`, `sysfs`, `filesystem`, `topology`
 //! and `leaf` read what the system says, below a root that is a parameter. *Choice*: `rules`
 //! turns facts into a [`Class`] (first row that matches), `policy` turns the class into pool
-//! sizes, `overrides` lets the user have the last word. *Memory*: [`Atlas`] looks each device up
+//! sizes, `overrides` lets the user have the last word. *Memory*: [`DeviceMap`] looks each device up
 //! once. Nothing here reads a file's content or starts a thread.
 
 mod advice;
 mod anonymous;
-mod atlas;
 mod class;
 mod cost;
+mod device_map;
 mod filesystem;
 mod identity;
 mod leaf;
@@ -30,9 +30,9 @@ mod volume;
 use std::path::PathBuf;
 
 pub use advice::{ADVICE, Advice, Hint};
-pub use atlas::{Atlas, VolumeId};
 pub use class::Class;
 pub use cost::Cost;
+pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::Kind;
 pub use identity::Identity;
 pub use leaf::{Leaf, LeafKind};

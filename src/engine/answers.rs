@@ -22,7 +22,7 @@ impl Run<'_> {
     pub fn finished(&mut self, finished: &Finished<Digest>) -> u8 {
         let file = FileIndex(finished.request.id);
         let want = want_of(finished.request.note);
-        let size = self.machine.catalog().size(file);
+        let size = self.machine.file_table().size(file);
         let stage = stage_of(want);
         let wanted = wanted_bytes(want, size);
         let read = match finished.result {
@@ -56,14 +56,14 @@ impl Run<'_> {
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        let volume = self.machine.catalog().volume(file);
+        let volume = self.machine.file_table().volume(file);
         if cached || self.volumes.is_in_memory(volume) {
             self.machine.was_cached(file);
         }
         if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())
             && self.volumes.cost_seeks()
         {
-            self.heads.met(self.machine.catalog().size(file), &head);
+            self.heads.met(self.machine.file_table().size(file), &head);
         }
         match (want, digests) {
             (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
@@ -107,7 +107,7 @@ impl Run<'_> {
         }
         let mut path = Vec::new();
         self.machine
-            .catalog()
+            .file_table()
             .path(file, &self.dirs.read(), &mut path);
         self.observer.problem(Problem {
             path: to_path(path),

@@ -8,17 +8,17 @@ use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
 use crate::executor::Change;
 use crate::file::{DirId, Naming};
-use crate::scan::{Crew, FoundBatch};
+use crate::scan::{FoundBatch, Group};
 use crate::sys::sysinfo;
 
 use super::descriptors::Share;
 use super::run::Run;
 
 impl Run<'_> {
-    /// Walkers that these devices of roots can use: a crew for each disk with a head, and one for all other devices.
-    pub fn crews(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Crew> {
-        let mut crews: Vec<Crew> = Vec::new();
-        let mut others = Crew::default();
+    /// Walkers that these devices of roots can use: a group for each disk with a head, and one for all other devices.
+    pub fn groups(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut others = Group::default();
         let mut known = HashSet::new();
         self.walked_disks.clear();
         for &(dev, root) in devices {
@@ -35,10 +35,10 @@ impl Run<'_> {
                 self.walked_disks.iter().position(named)
             });
             match (disk, of_disk) {
-                (_, Some(at)) => crews[at].devices.push(dev),
+                (_, Some(at)) => groups[at].devices.push(dev),
                 (Some(disk), None) => {
                     self.walked_disks.push(Some(disk));
-                    crews.push(Crew {
+                    groups.push(Group {
                         devices: vec![dev],
                         first: 1,
                         most: walkers.clamp(1, share.walkers),
@@ -50,17 +50,17 @@ impl Run<'_> {
                 }
             }
         }
-        if crews.is_empty() || others.most > 0 {
+        if groups.is_empty() || others.most > 0 {
             others.most = others.most.clamp(1, share.walkers);
             others.first = sysinfo::cores().min(others.most);
-            crews.push(others);
+            groups.push(others);
         }
-        crews
+        groups
     }
 
-    /// A crew has listed all of its folders: its disk need not wait for the others.
-    pub fn walked(&mut self, crew: usize) {
-        if let Some(Some(disk)) = self.walked_disks.get(crew) {
+    /// A group has listed all of its folders: its disk need not wait for the others.
+    pub fn walked(&mut self, group: usize) {
+        if let Some(Some(disk)) = self.walked_disks.get(group) {
             self.scheduler.scan_done_on(disk);
         }
     }
@@ -91,7 +91,7 @@ impl Run<'_> {
         }
     }
 
-    /// The catalog's number of a file system; places it in the scheduler when it is first met.
+    /// The file table's number of a file system; places it in the scheduler when it is first met.
     fn volume(&mut self, dev: u64, dir: DirId) -> u16 {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {

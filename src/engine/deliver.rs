@@ -6,7 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{Catalog, DirTable, FileIndex, Numbering, Sameness, Sighting};
+use crate::file::{DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
 use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
@@ -87,7 +87,7 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         for (digest, files) in machine.contents(size) {
-            self.equal(digest, files, machine.catalog(), dirs, volumes)?;
+            self.equal(digest, files, machine.file_table(), dirs, volumes)?;
         }
         Ok(())
     }
@@ -100,26 +100,26 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        self.equal(None, vec![file], machine.catalog(), dirs, volumes)
+        self.equal(None, vec![file], machine.file_table(), dirs, volumes)
     }
 
     fn equal(
         &mut self,
         digest: Option<ContentDigest>,
         mut files: Vec<FileIndex>,
-        catalog: &Catalog,
+        file_table: &FileTable,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        files.retain(|&file| catalog.has_names(file));
+        files.retain(|&file| file_table.has_names(file));
         if files.is_empty() {
             return Ok(());
         }
-        let replicas = self.replicas(&files, catalog, dirs);
+        let replicas = self.replicas(&files, file_table, dirs);
         if !self.counting.reported(files.len() as u64, replicas) {
             return Ok(());
         }
-        order::sort(&mut files, catalog, dirs);
+        order::sort(&mut files, file_table, dirs);
         let mut draft = Draft {
             digest,
             replicas,
@@ -127,8 +127,8 @@ impl<'a> Deliverer<'a> {
             files,
         };
         if self.config.verify && draft.files.len() > 1 {
-            self.verify(&mut draft, catalog, dirs);
-            draft.replicas = self.replicas(&draft.files, catalog, dirs);
+            self.verify(&mut draft, file_table, dirs);
+            draft.replicas = self.replicas(&draft.files, file_table, dirs);
             let inodes = draft.files.len() as u64;
             if inodes == 0 || !self.counting.reported(inodes, draft.replicas) {
                 return Ok(());
@@ -141,23 +141,23 @@ impl<'a> Deliverer<'a> {
             );
             shares.then(|| volumes.lane(number))
         };
-        let stays = self.staying(&draft.files, catalog, dirs);
+        let stays = self.staying(&draft.files, file_table, dirs);
         draft.reclaimable = reclaim::reclaimable(
-            catalog,
+            file_table,
             dirs,
             &draft.files,
             &stays,
             self.config.follow_links,
             sharing,
         );
-        let size = catalog.size(draft.files[0]);
+        let size = file_table.size(draft.files[0]);
         let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
         if !self.shows_digest(draft.files.len(), size) {
             draft.digest = None;
         }
         self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
-            Delivery::AsFinal => (self.sink)(&written_out(&draft, catalog, dirs, volumes)),
+            Delivery::AsFinal => (self.sink)(&written_out(&draft, file_table, dirs, volumes)),
             Delivery::LargestFirst => {
                 self.kept.push(draft);
                 Ok(())
@@ -168,24 +168,24 @@ impl<'a> Deliverer<'a> {
     /// Hands over what was kept for the end.
     pub fn finish(
         &mut self,
-        catalog: &Catalog,
+        file_table: &FileTable,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
         let mut kept = std::mem::take(&mut self.kept);
-        let size = |draft: &Draft| catalog.size(draft.files[0]);
+        let size = |draft: &Draft| file_table.size(draft.files[0]);
         order::sort_sets(
             &mut kept,
             |draft| (Reverse(draft.reclaimable), Reverse(size(draft))),
             |draft| draft.files[0],
-            catalog,
+            file_table,
             dirs,
         );
         if self.verified.files > 0 {
             self.summary.stages.push(self.verified.clone());
         }
         for draft in &kept {
-            (self.sink)(&written_out(draft, catalog, dirs, volumes))?;
+            (self.sink)(&written_out(draft, file_table, dirs, volumes))?;
         }
         Ok(())
     }
@@ -201,10 +201,10 @@ impl<'a> Deliverer<'a> {
     fn staying<'c>(
         &self,
         files: &[FileIndex],
-        catalog: &'c Catalog,
+        file_table: &'c FileTable,
         dirs: &'c DirTable,
     ) -> impl Fn(FileIndex) -> bool + use<'c> {
-        let roots_of = |file| catalog.names(file).map(|(dir, _)| dirs.root(dir));
+        let roots_of = |file| file_table.names(file).map(|(dir, _)| dirs.root(dir));
         let first = files.first().copied();
         let kept: HashSet<u32> = match (first, self.counting.isolate) {
             (Some(first), true) => roots_of(first).collect(),
@@ -216,8 +216,8 @@ impl<'a> Deliverer<'a> {
         }
     }
 
-    fn replicas(&self, files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> u64 {
-        let names = || files.iter().flat_map(|&file| catalog.names(file));
+    fn replicas(&self, files: &[FileIndex], file_table: &FileTable, dirs: &DirTable) -> u64 {
+        let names = || files.iter().flat_map(|&file| file_table.names(file));
         let (mut name_count, mut root_count) = (0, 0);
         if self.counting.isolate {
             let mut roots: Vec<u32> = names().map(|(dir, _)| dirs.root(dir)).collect();
@@ -231,10 +231,10 @@ impl<'a> Deliverer<'a> {
             .replicas(files.len() as u64, name_count, root_count)
     }
 
-    fn verify(&mut self, draft: &mut Draft, catalog: &Catalog, dirs: &DirTable) {
+    fn verify(&mut self, draft: &mut Draft, file_table: &FileTable, dirs: &DirTable) {
         let started = Instant::now();
         let first = draft.files.first();
-        let first = first.map(|&file| order::best_name(catalog, dirs, file));
+        let first = first.map(|&file| order::best_name(file_table, dirs, file));
         let mut path = Vec::new();
         if let Some((dir, name)) = first {
             dirs.path_of(dir, name, &mut path);
@@ -245,7 +245,7 @@ impl<'a> Deliverer<'a> {
             self.control.is_cancelled()
         };
         let follow = self.config.follow_links;
-        let verified = verify(catalog, dirs, &draft.files, follow, &stopped);
+        let verified = verify(file_table, dirs, &draft.files, follow, &stopped);
         drop(asking);
         self.verified.files += draft.files.len() as u64;
         let read = &mut self.verified.bytes_read;
@@ -254,7 +254,7 @@ impl<'a> Deliverer<'a> {
         for (file, refusal) in verified.refused {
             draft.files.retain(|&f| f != file);
             let mut path = Vec::new();
-            let (dir, name) = order::best_name(catalog, dirs, file);
+            let (dir, name) = order::best_name(file_table, dirs, file);
             dirs.path_of(dir, name, &mut path);
             let (kind, cause) = match refusal {
                 Refusal::NotReached => continue,
@@ -278,43 +278,43 @@ impl<'a> Deliverer<'a> {
 /// A set with its paths, the best of each file's names first.
 fn written_out(
     draft: &Draft,
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     volumes: &Volumes,
 ) -> DuplicateSet {
-    let mut ambiguous = ambiguous(&draft.files, catalog, dirs);
+    let mut ambiguous = ambiguous(&draft.files, file_table, dirs);
     if draft.files.len() > 1 && volumes.any_may_show_others() {
-        ambiguous.extend(shown_twice(&draft.files, catalog, volumes));
+        ambiguous.extend(shown_twice(&draft.files, file_table, volumes));
     }
     let members = draft.files.iter().map(|&file| {
         let mut names: Vec<Vec<u8>> = Vec::with_capacity(1);
-        let best = order::best_name(catalog, dirs, file);
+        let best = order::best_name(file_table, dirs, file);
         let mut write_out = |(dir, name): order::Name<'_>| {
             let mut path = Vec::new();
             dirs.path_of(dir, name, &mut path);
             names.push(path);
         };
         write_out(best);
-        if catalog.has_further_names(file) {
-            let further = catalog.names(file).filter(|&name| name != best);
+        if file_table.has_further_names(file) {
+            let further = file_table.names(file).filter(|&name| name != best);
             further.for_each(write_out);
             names[1..].sort_unstable();
         }
-        let fingerprint = catalog.fingerprint(file);
+        let fingerprint = file_table.fingerprint(file);
         Member {
             names,
             ambiguous: ambiguous.contains(&file),
             dev: fingerprint.dev,
             ino: fingerprint.ino,
-            links: catalog.links(file).into(),
+            links: file_table.links(file).into(),
             mtime_ns: fingerprint.mtime_ns,
-            allocated: catalog.allocated(file),
-            disk: std::sync::Arc::clone(volumes.disk(catalog.volume(file))),
+            allocated: file_table.allocated(file),
+            disk: std::sync::Arc::clone(volumes.disk(file_table.volume(file))),
             root: dirs.root(best.0),
         }
     });
     DuplicateSet {
-        size: catalog.size(draft.files[0]),
+        size: file_table.size(draft.files[0]),
         digest: draft.digest,
         members: members.collect(),
         replicas: draft.replicas,
@@ -327,20 +327,23 @@ fn written_out(
 /// Such a mount gives a file other numbers, but leaves it its modification time, at least to the second.
 fn shown_twice(
     files: &[FileIndex],
-    catalog: &Catalog,
+    file_table: &FileTable,
     volumes: &Volumes,
 ) -> impl Iterator<Item = FileIndex> {
     let mut by_time: HashMap<i64, Vec<FileIndex>> = HashMap::new();
     for &file in files {
-        let seconds = catalog.fingerprint(file).mtime_ns.div_euclid(1_000_000_000);
+        let seconds = file_table
+            .fingerprint(file)
+            .mtime_ns
+            .div_euclid(1_000_000_000);
         by_time.entry(seconds).or_default().push(file);
     }
     by_time.into_values().flat_map(|alike| {
-        let mut numbers: Vec<u16> = alike.iter().map(|&file| catalog.volume(file)).collect();
+        let mut numbers: Vec<u16> = alike.iter().map(|&file| file_table.volume(file)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let is_shown = |file| {
-            let own = catalog.volume(file);
+            let own = file_table.volume(file);
             let mut others = numbers.iter().filter(|&&number| number != own);
             others.any(|&other| volumes.may_show_others(own) || volumes.may_show_others(other))
         };
@@ -350,15 +353,15 @@ fn shown_twice(
 }
 
 /// The files of which nobody can tell whether they are one with another file of their set.
-fn ambiguous(files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> HashSet<FileIndex> {
-    if catalog.trusts_all_numbers() {
+fn ambiguous(files: &[FileIndex], file_table: &FileTable, dirs: &DirTable) -> HashSet<FileIndex> {
+    if file_table.trusts_all_numbers() {
         return HashSet::new();
     }
-    let numbering = |file| catalog.numbering(catalog.volume(file));
+    let numbering = |file| file_table.numbering(file_table.volume(file));
     let mut by_number: HashMap<(u16, u64), Vec<FileIndex>> = HashMap::new();
     for &file in files {
         if !numbering(file).tells_files() {
-            let number = (catalog.volume(file), catalog.ino(file));
+            let number = (file_table.volume(file), file_table.ino(file));
             by_number.entry(number).or_default().push(file);
         }
     }
@@ -366,7 +369,7 @@ fn ambiguous(files: &[FileIndex], catalog: &Catalog, dirs: &DirTable) -> HashSet
     for alike in by_number.values().filter(|alike| alike.len() > 1) {
         let seen = alike
             .iter()
-            .map(|&file| (catalog.sighting(file, dirs), file));
+            .map(|&file| (file_table.sighting(file, dirs), file));
         let mut seen: Vec<(Sighting, FileIndex)> = seen.collect();
         let state = |seen: &Sighting| (seen.state.mtime_ns, seen.state.ctime_ns, seen.links);
         seen.sort_unstable_by_key(|(seen, _)| (state(seen), seen.is_entry, seen.mount));

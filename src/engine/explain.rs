@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::device::Atlas;
+use crate::device::DeviceMap;
 
 use crate::executor::Limits;
 use crate::sys::{ring, sysinfo};
@@ -16,7 +16,8 @@ use super::volumes::{fitting, limits};
 
 /// A text for each root: device, class, executor, pool sizes, and why.
 pub fn explain(config: &Config) -> Vec<String> {
-    let mut atlas = Atlas::new(config.system(), config.overrides.clone(), sysinfo::cores());
+    let mut device_map =
+        DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut memory = Memory::new(config.memory);
     let rings = ring::is_available() && config.uses(Idea::Ring);
     let share = Share::of_all();
@@ -25,8 +26,8 @@ pub fn explain(config: &Config) -> Vec<String> {
         let shown = root.path.display();
         texts.push(match fs::metadata(&root.path) {
             Ok(metadata) => {
-                let id = atlas.volume(metadata.dev(), &root.path);
-                let volume = atlas.get(id);
+                let id = device_map.volume(metadata.dev(), &root.path);
+                let volume = device_map.get(id);
                 let wanted = limits(&volume.policy, share.files, rings);
                 let cut = match fitting(&volume.policy, share.files, rings, &mut memory) {
                     less if less == wanted => String::new(),
@@ -38,9 +39,9 @@ pub fn explain(config: &Config) -> Vec<String> {
         });
     }
     texts.push(memory.explain());
-    let unused = atlas.unused_overrides();
+    let unused = device_map.unused_overrides();
     texts.extend(unused.map(|row| format!("--threads {row}: no root lies on this device")));
-    let complaints = atlas.take_complaints();
+    let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts
 }

@@ -5,12 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::device::{Atlas, BadOverride};
+use crate::device::{BadOverride, DeviceMap};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
 use crate::file::{DirHandles, Manner, SharedDirs};
+use crate::heartbeat::Watchlist;
 use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
-use crate::pulse::Ward;
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};
@@ -79,7 +79,7 @@ pub fn find(
     let past_cache = config.uses(Idea::PastCache)
         && config.page_use != PageUse::Keep
         && cachestat::is_available();
-    let ward = Arc::new(Ward::default());
+    let watchlist = Arc::new(Watchlist::default());
     let settings = Settings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
@@ -92,7 +92,7 @@ pub fn find(
         budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
         behind: Behind::new(config.page_use),
         stop: control.stop_flag(),
-        ward: Arc::clone(&ward),
+        watchlist: Arc::clone(&watchlist),
     };
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(ioprio::Idle::enter).transpose();
@@ -104,7 +104,7 @@ pub fn find(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let atlas = Atlas::new(config.system(), config.overrides.clone(), sysinfo::cores());
+    let device_map = DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut tail_rule = TailRule::default();
     if !config.uses(Idea::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
@@ -138,7 +138,7 @@ pub fn find(
         machine,
         scheduler: Scheduler::new(settings, fold.clone()),
         volumes: Volumes::new(
-            atlas,
+            device_map,
             share.files,
             memory,
             shared_blocks,
@@ -159,7 +159,7 @@ pub fn find(
         scan_done: false,
         listing_ended: false,
         silence: Silence::new(config.patience),
-        ward,
+        watchlist,
         walked_disks: Vec::new(),
         at_roots: HashSet::new(),
         handles: DirHandles::new(share.folders),

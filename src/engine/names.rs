@@ -50,17 +50,17 @@ impl Run<'_> {
         dir: DirId,
         volume: u16,
     ) -> bool {
-        if self.machine.catalog().numbering(volume).tells_folders() {
+        if self.machine.file_table().numbering(volume).tells_folders() {
             return false;
         }
         if self.config.needs_every_file() && !self.met_entries.insert((dir, name.into())) {
             return true;
         }
         let alike = self.machine.may_be(found, dir, volume);
-        let catalog = self.machine.catalog();
+        let file_table = self.machine.file_table();
         let candidates = alike.into_iter().filter(|&file| {
             // Another name in another folder is no second way to one name, unless it is a link.
-            !found.is_entry() || catalog.first_name(file) == name
+            !found.is_entry() || file_table.first_name(file) == name
         });
         let candidates: Vec<FileIndex> = candidates.collect();
         if candidates.is_empty() {
@@ -70,8 +70,8 @@ impl Run<'_> {
             return false;
         };
         candidates.into_iter().any(|file| {
-            let catalog = self.machine.catalog();
-            let known = (catalog.dir(file), catalog.first_name(file).to_owned());
+            let file_table = self.machine.file_table();
+            let known = (file_table.dir(file), file_table.first_name(file).to_owned());
             self.real_path(known.0, &known.1).as_ref() == Some(&this)
         })
     }
@@ -101,9 +101,9 @@ impl Run<'_> {
     /// Looks up the names of those of the files that have several, and forgets those that lead elsewhere by now.
     pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
         for file in files {
-            let catalog = self.machine.catalog();
-            let may_be_gone = self.listed_again.contains(&catalog.dir(file));
-            if may_be_gone || catalog.is_in_doubt(file) {
+            let file_table = self.machine.file_table();
+            let may_be_gone = self.listed_again.contains(&file_table.dir(file));
+            if may_be_gone || file_table.is_in_doubt(file) {
                 self.settle_names_of(file);
             }
         }
@@ -125,7 +125,7 @@ impl Run<'_> {
         }
         for (record, kept) in records.into_iter().zip(looked.kept) {
             let as_found = kept.iter().map(|(dir, name)| (*dir, name.as_slice()));
-            if !as_found.eq(self.machine.catalog().names(record)) {
+            if !as_found.eq(self.machine.file_table().names(record)) {
                 self.machine.settle_names(record, kept);
             }
         }
@@ -136,11 +136,15 @@ impl Run<'_> {
 
     /// The records of a file: of an inode that changed during the scan there may be several.
     fn records_of(&self, file: FileIndex) -> Vec<FileIndex> {
-        let catalog = self.machine.catalog();
-        let (volume, ino, size) = (catalog.volume(file), catalog.ino(file), catalog.size(file));
+        let file_table = self.machine.file_table();
+        let (volume, ino, size) = (
+            file_table.volume(file),
+            file_table.ino(file),
+            file_table.size(file),
+        );
         let mut records = vec![file];
-        if catalog.numbering(volume).tells_files() {
-            records.extend(catalog.records(volume, ino, size));
+        if file_table.numbering(volume).tells_files() {
+            records.extend(file_table.records(volume, ino, size));
             records.sort_unstable();
             records.dedup();
         }
@@ -150,7 +154,7 @@ impl Run<'_> {
     fn names_of(&self, records: &[FileIndex]) -> Vec<Name> {
         let names = records
             .iter()
-            .flat_map(|&record| self.machine.catalog().names(record));
+            .flat_map(|&record| self.machine.file_table().names(record));
         names.map(|(dir, name)| (dir, name.to_owned())).collect()
     }
 
@@ -176,7 +180,7 @@ impl Run<'_> {
         let mut too_many = false;
         let kept = records.iter().zip(entries).map(|(&record, entries)| {
             let entries = self.distinct(entries);
-            let links = self.machine.catalog().links(record).max(1);
+            let links = self.machine.file_table().links(record).max(1);
             too_many |= entries.len() as u64 > u64::from(links);
             entries.into_iter().map(|entry| entry.name).collect()
         });
@@ -185,9 +189,9 @@ impl Run<'_> {
     }
 
     fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
-        let catalog = self.machine.catalog();
-        let numbering = catalog.numbering(catalog.volume(record));
-        catalog.fingerprint(record).is_met_by(now, numbering)
+        let file_table = self.machine.file_table();
+        let numbering = file_table.numbering(file_table.volume(record));
+        file_table.fingerprint(record).is_met_by(now, numbering)
     }
 
     fn look_up(&mut self, name: &Name) -> Result<Entry> {

@@ -7,19 +7,19 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::file::{Catalog, DirId, DirTable, FileIndex};
+use crate::file::{DirId, DirTable, FileIndex, FileTable};
 
 /// A name and the folder that it lies in.
 pub type Name<'c> = (DirId, &'c [u8]);
 
 /// The best of a file's names: the one to show.
-pub fn best_name<'c>(catalog: &'c Catalog, dirs: &DirTable, file: FileIndex) -> Name<'c> {
-    let first = (catalog.dir(file), catalog.first_name(file));
-    if !catalog.has_further_names(file) {
+pub fn best_name<'c>(file_table: &'c FileTable, dirs: &DirTable, file: FileIndex) -> Name<'c> {
+    let first = (file_table.dir(file), file_table.first_name(file));
+    if !file_table.has_further_names(file) {
         return first;
     }
     let order = |a: &Name<'_>, b: &Name<'_>| compare(dirs, a, b);
-    catalog.names(file).min_by(order).unwrap_or(first)
+    file_table.names(file).min_by(order).unwrap_or(first)
 }
 
 /// Compares two names: the better one is less.
@@ -46,46 +46,46 @@ fn by_place(dirs: &DirTable, a: &Place, b: &Place) -> Ordering {
 
 /// The best names of some files. Few have more than one, and only theirs are kept.
 struct Best<'c> {
-    catalog: &'c Catalog,
+    file_table: &'c FileTable,
     of_several: HashMap<FileIndex, Name<'c>>,
 }
 
 impl<'c> Best<'c> {
-    fn new(files: &[FileIndex], catalog: &'c Catalog, dirs: &DirTable) -> Self {
+    fn new(files: &[FileIndex], file_table: &'c FileTable, dirs: &DirTable) -> Self {
         let several = files
             .iter()
-            .filter(|&&file| catalog.has_further_names(file));
-        let best = several.map(|&file| (file, best_name(catalog, dirs, file)));
+            .filter(|&&file| file_table.has_further_names(file));
+        let best = several.map(|&file| (file, best_name(file_table, dirs, file)));
         Self {
-            catalog,
+            file_table,
             of_several: best.collect(),
         }
     }
 
     fn folder(&self, file: FileIndex) -> DirId {
         let best = self.of_several.get(&file);
-        best.map_or_else(|| self.catalog.dir(file), |name| name.0)
+        best.map_or_else(|| self.file_table.dir(file), |name| name.0)
     }
 
     fn bare(&self, file: FileIndex) -> &'c [u8] {
         let best = self.of_several.get(&file);
-        best.map_or_else(|| self.catalog.first_name(file), |name| name.1)
+        best.map_or_else(|| self.file_table.first_name(file), |name| name.1)
     }
 }
 
 /// Sorts the files of a set: the best candidate to keep first.
-pub fn sort(files: &mut [FileIndex], catalog: &Catalog, dirs: &DirTable) {
+pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
     if files.len() < 2 {
         return;
     }
-    let best = Best::new(files, catalog, dirs);
+    let best = Best::new(files, file_table, dirs);
     let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
     let mut ranked: Vec<(u32, FileIndex)> = files
         .iter()
         .map(|&file| (ranks.of(best.folder(file)), file))
         .collect();
     let identity = |file| {
-        let fingerprint = catalog.fingerprint(file);
+        let fingerprint = file_table.fingerprint(file);
         (fingerprint.dev, fingerprint.ino)
     };
     ranked.sort_unstable_by(|&(x, a), &(y, b)| {
@@ -104,11 +104,11 @@ pub fn sort_sets<T, B: Ord>(
     sets: &mut [T],
     better: impl Fn(&T) -> B,
     first: impl Fn(&T) -> FileIndex,
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
 ) {
     let files: Vec<FileIndex> = sets.iter().map(&first).collect();
-    let best = Best::new(&files, catalog, dirs);
+    let best = Best::new(&files, file_table, dirs);
     let ranks = Ranks::new(files.iter().map(|&file| best.folder(file)), dirs);
     drop(files);
     sets.sort_by(|a, b| {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
-use crate::file::{Catalog, DirTable, FileIndex};
+use crate::file::{DirTable, FileIndex, FileTable};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, Manner};
 
@@ -16,7 +16,7 @@ use crate::sys::open::{self, Manner};
 /// the set has and yet is shared: something outside refers to it, a snapshot perhaps. One that
 /// several of the others share counts once.
 pub fn reclaimable(
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     files: &[FileIndex],
     stays: impl Fn(FileIndex) -> bool,
@@ -25,8 +25,8 @@ pub fn reclaimable(
 ) -> u64 {
     let shared: Vec<Vec<(usize, Extent)>> = files
         .iter()
-        .map(|&file| match sharing(catalog.volume(file)) {
-            Some(place) if files.len() > 1 => extents(catalog, dirs, file, follow)
+        .map(|&file| match sharing(file_table.volume(file)) {
+            Some(place) if files.len() > 1 => extents(file_table, dirs, file, follow)
                 .unwrap_or_default()
                 .into_iter()
                 .filter(|extent| extent.shared)
@@ -50,7 +50,7 @@ pub fn reclaimable(
     }
     let mut free = 0_u64;
     for (file, shared) in with_extents().filter(|&(file, _)| !stays(file)) {
-        if u64::from(catalog.links(file)) > catalog.names(file).count() as u64 {
+        if u64::from(file_table.links(file)) > file_table.names(file).count() as u64 {
             continue;
         }
         let kept = shared.iter().filter(|&&(place, extent)| {
@@ -58,30 +58,30 @@ pub fn reclaimable(
             !taken.insert(key) || users.get(&key) == Some(&1)
         });
         let kept = kept.fold(0, |sum: u64, (_, extent)| sum.saturating_add(extent.length));
-        free = free.saturating_add(catalog.allocated(file).saturating_sub(kept));
+        free = free.saturating_add(file_table.allocated(file).saturating_sub(kept));
     }
     free
 }
 
 fn extents(
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     file: FileIndex,
     follow: bool,
 ) -> Option<Vec<Extent>> {
-    let fd = open(catalog, dirs, file, follow).ok()?;
+    let fd = open(file_table, dirs, file, follow).ok()?;
     fiemap::extents(fd)
 }
 
 /// Opens a file by its first name.
 pub fn open(
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     file: FileIndex,
     follow: bool,
 ) -> rustix::io::Result<OwnedFd> {
-    let name = CString::new(catalog.first_name(file)).map_err(|_| rustix::io::Errno::INVAL)?;
-    let dir = dirs.open(catalog.dir(file))?;
+    let name = CString::new(file_table.first_name(file)).map_err(|_| rustix::io::Errno::INVAL)?;
+    let dir = dirs.open(file_table.dir(file))?;
     let manner = Manner {
         keep_access_time: true,
         follow,

@@ -29,7 +29,7 @@ impl Run<'_> {
         for group in self.machine.comparisons() {
             self.request_comparison(&group);
         }
-        self.scheduler.dispatch(&mut Desk {
+        self.scheduler.dispatch(&mut Answers {
             machine: &mut self.machine,
             volumes: &self.volumes,
             tally: &mut self.tally,
@@ -40,9 +40,9 @@ impl Run<'_> {
 
     /// Asks for a read.
     pub fn ask(&mut self, file: FileIndex, want: Want) {
-        let catalog = self.machine.catalog();
-        let size = catalog.size(file);
-        let volume = catalog.volume(file);
+        let file_table = self.machine.file_table();
+        let size = file_table.size(file);
+        let volume = file_table.volume(file);
         let lane = self.volumes.lane(volume);
         if want != Want::BlocksAgain {
             self.tally
@@ -64,11 +64,11 @@ impl Run<'_> {
 
     fn request_comparison(&mut self, group: &[FileIndex]) {
         let Some(&first) = group.first() else { return };
-        let catalog = self.machine.catalog();
-        let lane = self.volumes.lane(catalog.volume(first));
+        let file_table = self.machine.file_table();
+        let lane = self.volumes.lane(file_table.volume(first));
         let stage = stage_of(Want::Comparison);
         let requests = group.iter().map(|&file| {
-            self.tally.wanted(lane, stage, catalog.size(file));
+            self.tally.wanted(lane, stage, file_table.size(file));
             Request {
                 id: file.0,
                 note: note_of(Want::Comparison),
@@ -105,7 +105,7 @@ pub fn wanted_bytes(want: Want, size: u64) -> u64 {
 }
 
 /// Answers the scheduler's questions about requests.
-struct Desk<'a> {
+struct Answers<'a> {
     machine: &'a mut Machine,
     volumes: &'a Volumes,
     tally: &'a mut Tally,
@@ -113,26 +113,26 @@ struct Desk<'a> {
     read_whole: bool,
 }
 
-impl Asker for Desk<'_> {
+impl Asker for Answers<'_> {
     fn describe(&mut self, request: Request, batch: &mut Batch) {
-        let catalog = self.machine.catalog();
+        let file_table = self.machine.file_table();
         let file = FileIndex(request.id);
         let want = want_of(request.note);
-        let name = batch.add_name(catalog.first_name(file));
+        let name = batch.add_name(file_table.first_name(file));
         batch.tasks.push(Task {
             ticket: 0,
-            dir: catalog.dir(file),
+            dir: file_table.dir(file),
             name,
-            expect: catalog.fingerprint(file),
-            numbering: catalog.numbering(catalog.volume(file)),
-            spans: spans(want, catalog.size(file)),
+            expect: file_table.fingerprint(file),
+            numbering: file_table.numbering(file_table.volume(file)),
+            spans: spans(want, file_table.size(file)),
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
-            may_go_past_cache: self.volumes.go_past_cache(catalog.volume(file)),
-            space: self.volumes.space(catalog.volume(file)),
+            may_go_past_cache: self.volumes.go_past_cache(file_table.volume(file)),
+            space: self.volumes.space(file_table.volume(file)),
         });
     }
 
@@ -157,7 +157,7 @@ impl Asker for Desk<'_> {
         let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {
             return request;
         };
-        let size = self.machine.catalog().size(file);
+        let size = self.machine.file_table().size(file);
         // With other heads of its size at hand, its own will say whether to read on.
         let will_be_known = size > UNDECIDED && self.machine.knows_heads(file);
         if !will_be_known && !cost.is_read_on(size.saturating_sub(HEAD), odds) {
@@ -167,10 +167,10 @@ impl Asker for Desk<'_> {
     }
 }
 
-impl Desk<'_> {
+impl Answers<'_> {
     /// The request with something else to be read instead of a sample.
     fn read_instead(&mut self, volume: usize, request: Request, want: Want) -> Request {
-        let size = self.machine.catalog().size(FileIndex(request.id));
+        let size = self.machine.file_table().size(FileIndex(request.id));
         let stage = |want| (stage_of(want), wanted_bytes(want, size));
         self.tally
             .moved(volume, stage(want_of(request.note)), stage(want));

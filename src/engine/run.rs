@@ -13,9 +13,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::event::{LeftOut, Observer, ProblemKind};
 use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
+use crate::heartbeat::Watchlist;
 use crate::pipeline::{ClassId, Machine, Replication, Summary};
-use crate::pulse::Ward;
-use crate::scan::{Crew, Given, ScanMessage, Search, Walk};
+use crate::scan::{Given, Group, ScanMessage, Search, Walk};
 
 use super::blake3_fold::{Blake3, Heads};
 use super::config::Config;
@@ -59,12 +59,12 @@ pub struct Run<'a> {
     pub scan_ahead: usize,
     pub scan_done: bool,
     /// Threads that ask file systems.
-    pub ward: Arc<Ward>,
+    pub watchlist: Arc<Watchlist>,
     /// Folders were left unlisted, since memory was nearly used up.
     pub listing_ended: bool,
     /// Which of them get no answer.
     pub silence: Silence,
-    /// By the number of a crew of walkers the executor of the disk that they walk, if it has one.
+    /// By the number of a group of walkers the executor of the disk that they walk, if it has one.
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
@@ -82,7 +82,7 @@ impl Run<'_> {
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
         let config = self.config;
         let (to, scanned) = bounded(self.scan_ahead);
-        let (crews_to, crews) = bounded(1);
+        let (groups_to, groups) = bounded(1);
         let search = Search {
             walk: Arc::new(Walk {
                 dirs: Arc::clone(&self.dirs),
@@ -94,7 +94,7 @@ impl Run<'_> {
                 ignore_files: config.ignore_files.clone(),
                 open_folders: share.folders,
                 remote_names: self.volumes.remote_names(),
-                ward: Arc::clone(&self.ward),
+                watchlist: Arc::clone(&self.watchlist),
                 stop: self.control.stop_flag(),
                 follow_links: config.follow_links,
                 links: Mutex::default(),
@@ -102,7 +102,7 @@ impl Run<'_> {
                 full: AtomicBool::new(false),
             }),
             to,
-            crews,
+            groups,
         };
         let given = (0..).zip(&config.roots).map(|(number, root)| Given {
             number,
@@ -115,12 +115,12 @@ impl Run<'_> {
             // It asks no file system, so it always comes back.
             let spawned = scanner.spawn_scoped(scope, || search.run(given));
             spawned?;
-            let result = self.turn(&scanned, &crews_to, share, deliverer);
+            let result = self.turn(&scanned, &groups_to, share, deliverer);
             if result.is_err() {
                 // The walkers must not wait for a reader that is gone.
                 self.control.cancel();
             }
-            drop((scanned, crews_to));
+            drop((scanned, groups_to));
             result
         });
         self.sum_up();
@@ -130,7 +130,7 @@ impl Run<'_> {
     fn turn(
         &mut self,
         from_scan: &Receiver<ScanMessage>,
-        crews_to: &Sender<Vec<Crew>>,
+        groups_to: &Sender<Vec<Group>>,
         share: &Share,
         deliverer: &mut Deliverer<'_>,
     ) -> io::Result<()> {
@@ -154,9 +154,9 @@ impl Run<'_> {
                     }
                     Ok(ScanMessage::Rooted(devices)) => {
                         // Nobody wants them any more only when the run is over.
-                        let _ignored = crews_to.send(self.crews(&devices, share));
+                        let _ignored = groups_to.send(self.groups(&devices, share));
                     }
-                    Ok(ScanMessage::Walked { crew }) => self.walked(crew),
+                    Ok(ScanMessage::Walked { group }) => self.walked(group),
                     Ok(ScanMessage::Done { folders, left_out, listed_again }) => {
                         self.scanned(folders, &left_out, listed_again);
                         scanned = &over;
@@ -235,12 +235,12 @@ impl Run<'_> {
                 }
             }
         }
-        deliverer.finish(self.machine.catalog(), &dirs, &self.volumes)
+        deliverer.finish(self.machine.file_table(), &dirs, &self.volumes)
     }
 
     /// Looks up the names of what may be reported of these sizes.
     fn settle_sizes(&mut self, sizes: &[ClassId]) {
-        if !self.machine.catalog().has_doubts() && self.listed_again.is_empty() {
+        if !self.machine.file_table().has_doubts() && self.listed_again.is_empty() {
             return;
         }
         let one_is_enough = self.config.hard_links

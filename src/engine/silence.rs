@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::device::Mounts;
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
-use crate::pulse::{self, Pulse, Subject};
+use crate::heartbeat::{self, Heartbeat, Subject};
 
 use super::run::Run;
 
@@ -16,7 +16,7 @@ const INTERRUPTED: Duration = Duration::from_millis(500);
 
 /// What is known of the threads that make calls to file systems, and what was said of it.
 pub struct Silence {
-    pub counts: pulse::Silence,
+    pub counts: heartbeat::Silence,
     named: HashSet<PathBuf>,
     interrupted: Option<Instant>,
     is_over: bool,
@@ -25,7 +25,7 @@ pub struct Silence {
 impl Silence {
     pub fn new(patience: Duration) -> Self {
         Self {
-            counts: pulse::Silence::new(patience),
+            counts: heartbeat::Silence::new(patience),
             named: HashSet::new(),
             interrupted: None,
             is_over: false,
@@ -42,23 +42,23 @@ impl Run<'_> {
     /// Finds the threads that get no answer, names their file systems and lets others work in their place. Gives up on
     /// them when nothing else has moved for long enough.
     pub fn listen(&mut self) {
-        let pulses = self.ward.pulses();
-        for at in self.silence.counts.look(&pulses) {
-            let (place, device) = self.place_of(&pulses[at]);
+        let heartbeats = self.watchlist.heartbeats();
+        for at in self.silence.counts.look(&heartbeats) {
+            let (place, device) = self.place_of(&heartbeats[at]);
             self.silence.counts.set_device(at, device);
-            pulses[at].set_silent(true);
-            if pulses[at].subject == Subject::Volume {
-                self.scheduler.add_hands(pulses[at].at() as usize);
+            heartbeats[at].set_silent(true);
+            if heartbeats[at].subject == Subject::Volume {
+                self.scheduler.add_workers(heartbeats[at].at() as usize);
             }
             self.name(place, ProblemKind::NotAnswering);
         }
-        self.ward.set_devices(self.silence.counts.devices());
+        self.watchlist.set_devices(self.silence.counts.devices());
         if self.silence.counts.is_too_long() && !self.silence.is_over {
             self.silence.is_over = true;
             self.silence.named.clear();
-            self.ward.give_up();
-            for pulse in pulses.iter().filter(|pulse| pulse.is_silent()) {
-                let (place, _) = self.place_of(pulse);
+            self.watchlist.give_up();
+            for heartbeat in heartbeats.iter().filter(|heartbeat| heartbeat.is_silent()) {
+                let (place, _) = self.place_of(heartbeat);
                 self.name(place, ProblemKind::Unanswered);
             }
         }
@@ -81,25 +81,25 @@ impl Run<'_> {
 
     /// Where the file system that a thread waits for is mounted, and its device number if it is known. Makes no call to
     /// any of these file systems.
-    fn place_of(&self, pulse: &Pulse) -> (PathBuf, Option<u64>) {
-        let at = pulse.at();
+    fn place_of(&self, heartbeat: &Heartbeat) -> (PathBuf, Option<u64>) {
+        let at = heartbeat.at();
         let mounts = Mounts::read();
-        match pulse.subject {
+        match heartbeat.subject {
             Subject::Volume => {
                 let name = self.names.get(at as usize).map(PathBuf::from);
                 (name.unwrap_or_default(), None)
             }
             Subject::Path => {
-                let path = path_from(&pulse.name());
+                let path = path_from(&heartbeat.name());
                 (mounts.point_above(&absolute(&path)).unwrap_or(path), None)
             }
             // No name holds a slash: it is the path that a link leads to.
-            Subject::Folder if pulse.name().contains(&b'/') => {
-                let path = without_dots(&absolute(&path_from(&pulse.name())));
+            Subject::Folder if heartbeat.name().contains(&b'/') => {
+                let path = without_dots(&absolute(&path_from(&heartbeat.name())));
                 (mounts.point_above(&path).unwrap_or(path), None)
             }
             Subject::Folder => {
-                let name = std::ffi::CString::new(pulse.name().clone()).unwrap_or_default();
+                let name = std::ffi::CString::new(heartbeat.name().clone()).unwrap_or_default();
                 let name = (!name.is_empty()).then_some(name);
                 let path = crate::scan::path_of(&self.dirs, DirId(at), name.as_deref());
                 let path = absolute(&path);

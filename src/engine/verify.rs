@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::file::{Catalog, DirTable, FileIndex, Fingerprint};
+use crate::file::{DirTable, FileIndex, FileTable, Fingerprint};
 use crate::sys::{pread, stat};
 
 use super::reclaim;
@@ -40,7 +40,7 @@ enum Fault {
 
 /// Compares the files with the first of them that can be read.
 pub fn verify(
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     files: &[FileIndex],
     follow: bool,
@@ -50,7 +50,7 @@ pub fn verify(
     let mut rest = files.to_vec();
     while let Some((&keeper, others)) = rest.split_first() {
         match against(
-            catalog,
+            file_table,
             dirs,
             keeper,
             others,
@@ -71,7 +71,7 @@ pub fn verify(
 
 /// Compares files with one of them; an error is that one's.
 fn against(
-    catalog: &Catalog,
+    file_table: &FileTable,
     dirs: &DirTable,
     keeper: FileIndex,
     others: &[FileIndex],
@@ -79,13 +79,13 @@ fn against(
     stopped: &dyn Fn() -> bool,
     verified: &mut Verified,
 ) -> Result<(), Refusal> {
-    let kept = reclaim::open(catalog, dirs, keeper, follow).map_err(Refusal::Unreadable)?;
+    let kept = reclaim::open(file_table, dirs, keeper, follow).map_err(Refusal::Unreadable)?;
     for &other in others {
-        let compared = match reclaim::open(catalog, dirs, other, follow) {
+        let compared = match reclaim::open(file_table, dirs, other, follow) {
             Err(e) => Err(Fault::Other(Refusal::Unreadable(e))),
-            Ok(fd) => same_bytes(&kept, &fd, catalog.size(other), stopped).and_then(|bytes| {
+            Ok(fd) => same_bytes(&kept, &fd, file_table.size(other), stopped).and_then(|bytes| {
                 verified.bytes_read = verified.bytes_read.saturating_add(bytes);
-                unchanged(&fd, catalog, other).map_err(Fault::Other)
+                unchanged(&fd, file_table, other).map_err(Fault::Other)
             }),
         };
         match compared {
@@ -94,7 +94,7 @@ fn against(
             Err(Fault::Keeper(refusal)) => return Err(refusal),
         }
     }
-    unchanged(&kept, catalog, keeper)
+    unchanged(&kept, file_table, keeper)
 }
 
 /// Compares two files to their end; returns the bytes read of both.
@@ -129,9 +129,9 @@ fn piece(fd: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Refusal> {
     }
 }
 
-fn unchanged(fd: &OwnedFd, catalog: &Catalog, file: FileIndex) -> Result<(), Refusal> {
-    let expected = catalog.fingerprint(file);
-    let numbering = catalog.numbering(catalog.volume(file));
+fn unchanged(fd: &OwnedFd, file_table: &FileTable, file: FileIndex) -> Result<(), Refusal> {
+    let expected = file_table.fingerprint(file);
+    let numbering = file_table.numbering(file_table.volume(file));
     match stat::descriptor(fd) {
         Ok(now) if expected.is_met_by(&Fingerprint::from(&now), numbering) => Ok(()),
         Ok(_) => Err(Refusal::Changed),

@@ -5,28 +5,28 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Atlas, Class, Cost, Kind, Order, Policy, Volume, VolumeId};
+use crate::device::{Class, Cost, DeviceMap, Kind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::executor::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
 
 use super::memory::Memory;
 
-/// The atlas, and each of its volumes' place in the scheduler.
+/// The device map, and each of its volumes' place in the scheduler.
 pub struct Volumes {
-    atlas: Atlas,
-    /// By the catalog's volume number.
+    device_map: DeviceMap,
+    /// By the file table's volume number.
     by_number: Vec<(VolumeId, usize)>,
-    /// By the catalog's volume number: the space in which shared blocks have their numbers.
+    /// By the file table's volume number: the space in which shared blocks have their numbers.
     spaces: Vec<Option<u16>>,
-    /// By the catalog's volume number: long reads from it may go past the page cache.
+    /// By the file table's volume number: long reads from it may go past the page cache.
     past_cache: Vec<bool>,
-    /// By the catalog's volume number: its files may be those of another volume.
+    /// By the file table's volume number: its files may be those of another volume.
     show_others: Vec<bool>,
     placed: HashMap<VolumeId, usize>,
     /// What seeks cost, by place in the scheduler.
     costs: Vec<Option<Cost>>,
-    /// Names of the physical disks, by the catalog's volume number.
+    /// Names of the physical disks, by the file table's volume number.
     disks: Vec<Arc<str>>,
     /// By a disk's name the name of the executor that serves it.
     executors: HashMap<String, Arc<str>>,
@@ -44,7 +44,7 @@ pub struct Volumes {
 
 impl Volumes {
     pub fn new(
-        atlas: Atlas,
+        device_map: DeviceMap,
         open_files: usize,
         memory: Memory,
         shared_blocks: bool,
@@ -52,7 +52,7 @@ impl Volumes {
         rings: bool,
     ) -> Self {
         Self {
-            atlas,
+            device_map,
             by_number: Vec::new(),
             spaces: Vec::new(),
             past_cache: Vec::new(),
@@ -71,19 +71,19 @@ impl Volumes {
 
     /// The last parts of mount points behind which a program or another machine answers, or does not.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
-        self.atlas.remote_names()
+        self.device_map.remote_names()
     }
 
-    /// True if the catalog's volume of this number has been placed.
+    /// True if the file table's volume of this number has been placed.
     pub fn knows(&self, number: u16) -> bool {
         usize::from(number) < self.by_number.len()
     }
 
-    /// Places the volume that the catalog gave the next number to. Returns true if reads from it
+    /// Places the volume that the file table gave the next number to. Returns true if reads from it
     /// cost seeks.
     pub fn place<F: Fold>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<F>) -> bool {
-        let id = self.atlas.volume(dev, path);
-        let volume = self.atlas.get(id);
+        let id = self.device_map.volume(dev, path);
+        let volume = self.device_map.get(id);
         let seeks = seeks_in(&volume.policy);
         let shares = self.shared_blocks && shares_blocks(volume, path);
         self.past_cache
@@ -129,7 +129,7 @@ impl Volumes {
     }
 
     /// Takes note that seeks at a place in the scheduler turned out to cost something, or nothing;
-    /// returns the catalog's numbers of the volumes there.
+    /// returns the file table's numbers of the volumes there.
     pub fn seeks_turned_out(&mut self, place: usize, cost: Option<Cost>) -> Vec<u16> {
         if let Some(known) = self.costs.get_mut(place) {
             *known = cost;
@@ -141,24 +141,24 @@ impl Volumes {
             .collect()
     }
 
-    /// Place in the scheduler of the catalog's volume of this number.
+    /// Place in the scheduler of the file table's volume of this number.
     pub fn lane(&self, number: u16) -> usize {
         self.by_number[usize::from(number)].1
     }
 
-    /// The space in which blocks of the catalog's volume of this number have their numbers, if its
+    /// The space in which blocks of the file table's volume of this number have their numbers, if its
     /// files may share them: one for all subvolumes of a file system.
     pub fn space(&self, number: u16) -> Option<u16> {
         self.spaces.get(usize::from(number)).copied().flatten()
     }
 
-    /// True if all files of the catalog's volume of this number lie in memory, which not all kernels tell of a
+    /// True if all files of the file table's volume of this number lie in memory, which not all kernels tell of a
     /// read (`RWF_NOWAIT` on tmpfs).
     pub fn is_in_memory(&self, number: u16) -> bool {
         self.volume(number).class == Class::Memory
     }
 
-    /// True if long reads from the catalog's volume of this number may go past the page cache.
+    /// True if long reads from the file table's volume of this number may go past the page cache.
     pub fn go_past_cache(&self, number: u16) -> bool {
         self.past_cache[usize::from(number)] && self.cost(self.lane(number)).is_none()
     }
@@ -178,12 +178,12 @@ impl Volumes {
         &self.disks[usize::from(number)]
     }
 
-    /// What is known of the catalog's volume of this number.
+    /// What is known of the file table's volume of this number.
     pub fn volume(&self, number: u16) -> &Volume {
-        self.atlas.get(self.by_number[usize::from(number)].0)
+        self.device_map.get(self.by_number[usize::from(number)].0)
     }
 
-    /// True if the files of the catalog's volume of this number may be those of another one.
+    /// True if the files of the file table's volume of this number may be those of another one.
     pub fn may_show_others(&self, number: u16) -> bool {
         self.show_others[usize::from(number)]
     }
@@ -198,12 +198,12 @@ impl Volumes {
         let mut all: Vec<_> = self.placed.iter().collect();
         all.sort_unstable_by_key(|&(_, &place)| place);
         all.into_iter()
-            .map(|(&id, &place)| (self.atlas.get(id), place))
+            .map(|(&id, &place)| (self.device_map.get(id), place))
     }
 
     /// The saved profiles that could not be used, each told once.
     pub fn complaints(&mut self) -> impl Iterator<Item = Problem> + use<> {
-        self.atlas.take_complaints().into_iter().map(|error| {
+        self.device_map.take_complaints().into_iter().map(|error| {
             let (path, cause) = error.into_parts();
             Problem {
                 path,
@@ -215,8 +215,8 @@ impl Volumes {
 
     /// Walkers that suit a volume, and the executor of its disk if that has a head.
     pub fn walkers(&mut self, dev: u64, path: &Path) -> (VolumeId, usize, Option<Arc<str>>) {
-        let id = self.atlas.volume(dev, path);
-        let volume = self.atlas.get(id);
+        let id = self.device_map.volume(dev, path);
+        let volume = self.device_map.get(id);
         let disk = seeks_in(&volume.policy).then(|| executor_of(&mut self.executors, volume));
         (id, volume.policy.metadata_threads, disk)
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
-use crate::pulse::{Pulse, Subject, Ward};
+use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
 use crate::sys::stat::Stat;
@@ -63,27 +63,27 @@ pub struct Settings {
     /// Set when no further task is to be begun.
     pub stop: Arc<AtomicBool>,
     /// Where each reader's signs of life are looked after.
-    pub ward: Arc<Ward>,
+    pub watchlist: Arc<Watchlist>,
 }
 
 /// How a reader hears that it is to end, and shows that it lives.
 #[derive(Clone)]
 pub struct Signs {
     stop: Arc<AtomicBool>,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 impl Signs {
     /// True if the run was told to stop. It is asked between any two calls that may take long, so it counts as a sign
     /// of life.
     pub fn stopped(&self) -> bool {
-        self.pulse.beat();
+        self.heartbeat.beat();
         self.stop.load(Ordering::Relaxed)
     }
 
     /// The reader asks no file system until it does so again.
     pub fn rest(&self) {
-        self.pulse.rest();
+        self.heartbeat.rest();
     }
 }
 
@@ -101,7 +101,7 @@ impl<F: Fold> Reader<F> {
         Self {
             signs: Signs {
                 stop: Arc::clone(&settings.stop),
-                pulse: settings.ward.admit(Subject::Volume),
+                heartbeat: settings.watchlist.admit(Subject::Volume),
             },
             handles: DirHandles::new(settings.open_folders),
             settings,
@@ -134,7 +134,7 @@ impl<F: Fold> Reader<F> {
             follow: self.settings.follow,
         };
         let (_, volume, _) = read_stamp(task.ticket);
-        self.signs.pulse.ask(volume as u32);
+        self.signs.heartbeat.ask(volume as u32);
         let Self {
             handles,
             settings,
@@ -142,7 +142,7 @@ impl<F: Fold> Reader<F> {
             ..
         } = self;
         let opened = patiently(patience, |again| {
-            signs.pulse.beat();
+            signs.heartbeat.beat();
             if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
                 handles.close_all();
@@ -172,7 +172,7 @@ impl<F: Fold> Reader<F> {
             self.signs.rest();
         }
         budgets.take(volume, bytes, stop);
-        self.signs.pulse.beat();
+        self.signs.heartbeat.beat();
     }
 
     /// Reads all spans here and now, piece by piece, as far as the device's budget allows.

@@ -29,7 +29,7 @@ const DISK: Limits = Limits {
 };
 
 /// Files of one folder, and what was asked of them.
-struct Desk {
+struct TestAsker {
     files: Vec<(String, Fingerprint)>,
     scheduler: Scheduler<Hashing>,
     /// Requests described, in order.
@@ -38,7 +38,7 @@ struct Desk {
     most: HashMap<bool, usize>,
 }
 
-impl Desk {
+impl TestAsker {
     fn new(folder: &Path, sizes: &[usize]) -> Self {
         let files = sizes.iter().enumerate().map(|(i, &size)| {
             let name = format!("f{i}");
@@ -127,15 +127,15 @@ impl Desk {
 fn what_waits_when_the_scan_is_over_is_asked_for_in_its_order() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut desk = Desk::new(folder.path(), &[10; 100]);
-        let volume = desk
+        let mut asker = TestAsker::new(folder.path(), &[10; 100]);
+        let volume = asker
             .scheduler
             .add_volume(&"sda".into(), Lane::Pools, LIMITS);
-        (0..100).for_each(|i| desk.ask(volume, i * 37 % 100, false));
-        desk.scheduler.scan_done();
-        let finished = desk.all();
-        desk.check(&finished, volume);
-        let ids: Vec<u32> = desk.described.iter().map(|request| request.id).collect();
+        (0..100).for_each(|i| asker.ask(volume, i * 37 % 100, false));
+        asker.scheduler.scan_done();
+        let finished = asker.all();
+        asker.check(&finished, volume);
+        let ids: Vec<u32> = asker.described.iter().map(|request| request.id).collect();
         assert_eq!(ids, (0..100).collect::<Vec<_>>());
     });
 }
@@ -145,20 +145,20 @@ fn windows_are_kept_and_everything_is_answered() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes: Vec<usize> = (0..300).map(|i| 100 + i * 1000).collect();
-        let mut desk = Desk::new(folder.path(), &sizes);
-        let volume = desk
+        let mut asker = TestAsker::new(folder.path(), &sizes);
+        let volume = asker
             .scheduler
             .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
         for (i, &size) in sizes.iter().enumerate() {
-            desk.ask(volume, i, size > 128 << 10);
+            asker.ask(volume, i, size > 128 << 10);
         }
-        let finished = desk.all();
+        let finished = asker.all();
         assert_eq!(finished.len(), sizes.len());
-        desk.check(&finished, volume);
-        assert!(desk.most[&false] <= 2 * 4 * 2, "{:?}", desk.most);
-        assert!(desk.most[&true] <= 2 * 8 * 2, "{:?}", desk.most);
-        assert!(desk.scheduler.busy(volume) > Duration::ZERO);
-        desk.scheduler.join();
+        asker.check(&finished, volume);
+        assert!(asker.most[&false] <= 2 * 4 * 2, "{:?}", asker.most);
+        assert!(asker.most[&true] <= 2 * 8 * 2, "{:?}", asker.most);
+        assert!(asker.scheduler.busy(volume) > Duration::ZERO);
+        asker.scheduler.join();
     });
 }
 
@@ -167,12 +167,12 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes: Vec<usize> = (0..120).map(|i| 1000 + i * 3000).collect();
-        let mut desk = Desk::new(folder.path(), &sizes);
-        let disk = desk
+        let mut asker = TestAsker::new(folder.path(), &sizes);
+        let disk = asker
             .scheduler
             .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
         let mut positions = Vec::new();
-        for (i, (name, expect)) in desk.files.iter().enumerate() {
+        for (i, (name, expect)) in asker.files.iter().enumerate() {
             let file = fs::File::open(folder.path().join(name)).expect("is there");
             file.sync_all().expect("written out");
             let position = fiemap::first_position(&file, 0);
@@ -185,19 +185,19 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         let mut order: Vec<usize> = (0..sizes.len()).collect();
         order.sort_by_key(|&i| (i * 7919 + 13) % 101);
         for i in order {
-            desk.ask(disk, i, sizes[i] > 128 << 10);
+            asker.ask(disk, i, sizes[i] > 128 << 10);
         }
         let mut early = Vec::new();
         loop {
-            desk.dispatch();
-            let finished = desk.wait();
-            let in_flight: usize = desk.in_flight.values().sum();
+            asker.dispatch();
+            let finished = asker.wait();
+            let in_flight: usize = asker.in_flight.values().sum();
             if finished.is_empty() && in_flight == 0 {
                 break;
             }
             early.extend(finished);
         }
-        desk.check(&early, disk);
+        asker.check(&early, disk);
         let is_early = |i: usize| early.iter().any(|f| f.request.id as usize == i);
         let cached = (0..sizes.len()).step_by(4);
         // Where the kernel does not tell what is cached, everything waits; and it may take pages
@@ -206,16 +206,20 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
             let at_once = cached.clone().filter(|&i| is_early(i)).count();
             assert!(2 * at_once > cached.len(), "{at_once} of the cached files");
         }
-        assert!(!desk.scheduler.is_idle() || early.len() == sizes.len());
-        desk.described.clear();
-        desk.scheduler.scan_done();
-        let late = desk.all();
-        desk.check(&late, disk);
+        assert!(!asker.scheduler.is_idle() || early.len() == sizes.len());
+        asker.described.clear();
+        asker.scheduler.scan_done();
+        let late = asker.all();
+        asker.check(&late, disk);
         assert_eq!(early.len() + late.len(), sizes.len());
         // In one sweep, short and long files as they lie.
         let key = |r: &Request| positions[r.id as usize];
-        assert!(desk.described.is_sorted_by_key(key), "{:?}", desk.described);
-        desk.scheduler.join();
+        assert!(
+            asker.described.is_sorted_by_key(key),
+            "{:?}",
+            asker.described
+        );
+        asker.scheduler.join();
     });
 }
 
@@ -232,10 +236,10 @@ fn pieces_of(path: &Path) -> Option<usize> {
 fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut desk = Desk::new(folder.path(), &[0; 20]);
+        let mut asker = TestAsker::new(folder.path(), &[0; 20]);
         // Written in turns, piece by piece, so that they are likely to lie between each other.
         for piece in 0..4 {
-            for (name, _) in &desk.files {
+            for (name, _) in &asker.files {
                 let path = folder.path().join(name);
                 let file = fs::OpenOptions::new().append(true).open(path);
                 let mut file = file.expect("is there");
@@ -243,17 +247,17 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
                 file.sync_all().expect("written out");
             }
         }
-        for (name, expect) in &mut desk.files {
+        for (name, expect) in &mut asker.files {
             let path = folder.path().join(name);
             *expect = fingerprint(&path);
             let file = fs::File::open(&path).expect("is there");
             fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
         }
         let lane = Lane::Disk("sdz".into());
-        let disk = desk.scheduler.add_volume(&"sdz".into(), lane, DISK);
-        desk.scheduler.scan_done();
-        (0..20).for_each(|i| desk.ask(disk, i, false));
-        let finished = desk.all();
+        let disk = asker.scheduler.add_volume(&"sdz".into(), lane, DISK);
+        asker.scheduler.scan_done();
+        (0..20).for_each(|i| asker.ask(disk, i, false));
+        let finished = asker.all();
         let swept = finished.iter().filter(|f| match f.result {
             Ok(Answer::Read { cached, .. }) => !cached,
             _ => panic!("{f:?}"),
@@ -261,13 +265,13 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
         let path = |f: &Finished<Digest>| folder.path().join(format!("f{}", f.request.id));
         let known: Vec<usize> = swept.filter_map(|f| pieces_of(&path(f))).collect();
         let fragmented = known.iter().filter(|&&pieces| pieces > 1);
-        let seen = desk.scheduler.fragments(disk);
+        let seen = asker.scheduler.fragments(disk);
         assert_eq!(seen.files, known.len() as u64);
         assert_eq!(seen.fragmented, fragmented.clone().count() as u64);
         assert_eq!(seen.pieces, fragmented.sum::<usize>() as u64);
         assert_eq!(seen.seeks(), seen.pieces - seen.fragmented);
         assert!(!seen.or_more);
-        desk.scheduler.join();
+        asker.scheduler.join();
     });
 }
 
@@ -275,30 +279,30 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
 fn a_disk_waits_for_its_own_scan_only() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut desk = Desk::new(folder.path(), &[300_000; 20]);
+        let mut asker = TestAsker::new(folder.path(), &[300_000; 20]);
         let disks = ["sdy", "sdz"].map(|name| {
             let lane = Lane::Disk(name.into());
-            desk.scheduler.add_volume(&name.into(), lane, DISK)
+            asker.scheduler.add_volume(&name.into(), lane, DISK)
         });
         for i in 0..20 {
             let path = folder.path().join(format!("f{i}"));
             let file = fs::File::open(path).expect("is there");
             file.sync_all().expect("written out");
             fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
-            desk.ask(disks[i % 2], i, true);
+            asker.ask(disks[i % 2], i, true);
         }
-        desk.scheduler.scan_done_on(&"sdz".into());
+        asker.scheduler.scan_done_on(&"sdz".into());
         let mut early = Vec::new();
         while early.iter().filter(|volume| **volume == disks[1]).count() < 10 {
-            desk.dispatch();
-            early.extend(desk.wait().iter().map(|finished| finished.volume));
+            asker.dispatch();
+            early.extend(asker.wait().iter().map(|finished| finished.volume));
         }
         let others = early.len() - 10;
         // What is in the page cache never waits, and the kernel may keep it there.
-        assert!(others == 10 || !desk.scheduler.is_idle());
-        desk.scheduler.scan_done();
-        assert_eq!(early.len() + desk.all().len(), 20);
-        desk.scheduler.join();
+        assert!(others == 10 || !asker.scheduler.is_idle());
+        asker.scheduler.scan_done();
+        assert_eq!(early.len() + asker.all().len(), 20);
+        asker.scheduler.join();
     });
 }
 
@@ -306,8 +310,8 @@ fn a_disk_waits_for_its_own_scan_only() {
 fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut desk = Desk::new(folder.path(), &[3000; 400]);
-        for (name, _) in &desk.files {
+        let mut asker = TestAsker::new(folder.path(), &[3000; 400]);
+        for (name, _) in &asker.files {
             let file = fs::File::open(folder.path().join(name)).expect("is there");
             file.sync_all().expect("written out");
             fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
@@ -316,22 +320,22 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
             depth: 32,
             ..LIMITS
         };
-        let volume = (desk.scheduler).add_volume(&"sdy".into(), Lane::Pools, limits);
+        let volume = (asker.scheduler).add_volume(&"sdy".into(), Lane::Pools, limits);
         let lane = Lane::Disk("sdy".into());
-        desk.scheduler.may_change(volume, lane, DISK);
-        desk.scheduler.scan_done();
-        (0..400).for_each(|i| desk.ask(volume, i, i % 50 == 0));
+        asker.scheduler.may_change(volume, lane, DISK);
+        asker.scheduler.scan_done();
+        (0..400).for_each(|i| asker.ask(volume, i, i % 50 == 0));
         let (mut finished, mut changes, mut uncached) = (Vec::new(), Vec::new(), 0);
-        while !desk.scheduler.is_idle() {
-            desk.dispatch();
-            let arrived = desk.scheduler.completions().recv().expect("readers");
+        while !asker.scheduler.is_idle() {
+            asker.dispatch();
+            let arrived = asker.scheduler.completions().recv().expect("readers");
             for completion in arrived {
                 // As slow as if a head had to move, as long as that is not known.
                 if changes.is_empty() {
                     std::thread::sleep(Duration::from_millis(4));
                 }
-                finished.extend(desk.scheduler.completed(completion));
-                changes.extend(desk.scheduler.changes());
+                finished.extend(asker.scheduler.completed(completion));
+                changes.extend(asker.scheduler.changes());
             }
         }
         for f in &finished {
@@ -340,14 +344,14 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
             };
             uncached += usize::from(!cached);
         }
-        desk.check(&finished, volume);
+        asker.check(&finished, volume);
         assert_eq!(finished.len(), 400);
         // Where nothing leaves the page cache there is nothing to be seen.
         let has_head = changes.first().map(|change| change.evidence.has_head);
         assert!(has_head == Some(true) || uncached < 200, "{changes:?}");
         // Lone reads may take it back, and then it stays so.
         assert!(changes.len() <= 2, "{changes:?}");
-        desk.scheduler.join();
+        asker.scheduler.join();
     });
 }
 
@@ -356,26 +360,26 @@ fn what_waits_can_be_forgotten() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let sizes = [5000; 200];
-        let mut desk = Desk::new(folder.path(), &sizes);
-        let pools = desk
+        let mut asker = TestAsker::new(folder.path(), &sizes);
+        let pools = asker
             .scheduler
             .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
-        let disk = desk
+        let disk = asker
             .scheduler
             .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
         for i in 0..sizes.len() {
-            desk.ask([pools, disk][i % 2], i, i % 3 == 0);
+            asker.ask([pools, disk][i % 2], i, i % 3 == 0);
         }
-        desk.dispatch();
-        desk.wait();
-        desk.scheduler.scan_done();
-        desk.dispatch();
-        desk.scheduler.forget_waiting();
-        while !desk.scheduler.is_idle() {
-            desk.wait();
-            desk.scheduler.forget_waiting();
+        asker.dispatch();
+        asker.wait();
+        asker.scheduler.scan_done();
+        asker.dispatch();
+        asker.scheduler.forget_waiting();
+        while !asker.scheduler.is_idle() {
+            asker.wait();
+            asker.scheduler.forget_waiting();
         }
-        desk.scheduler.join();
+        asker.scheduler.join();
     });
 }
 
@@ -383,48 +387,48 @@ fn what_waits_can_be_forgotten() {
 fn a_failure_is_answered_on_every_lane() {
     in_time(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut desk = Desk::new(folder.path(), &[10, 5000, 300_000]);
-        let pools = desk
+        let mut asker = TestAsker::new(folder.path(), &[10, 5000, 300_000]);
+        let pools = asker
             .scheduler
             .add_volume(&"sdy".into(), Lane::Pools, LIMITS);
-        let disk = desk
+        let disk = asker
             .scheduler
             .add_volume(&"sdz".into(), Lane::Disk("sdz".into()), DISK);
-        desk.scheduler.scan_done();
+        asker.scheduler.scan_done();
         for i in 0..3 {
             fs::remove_file(folder.path().join(format!("f{i}"))).expect("removed");
         }
         for volume in [pools, disk] {
             for i in 0..3 {
-                desk.ask(volume, i, i == 2);
+                asker.ask(volume, i, i == 2);
             }
         }
-        let finished = desk.all();
+        let finished = asker.all();
         assert_eq!(finished.len(), 6);
         let vanished = finished.iter().all(|f| f.result == Err(Failure::Vanished));
         assert!(vanished, "{finished:?}");
-        desk.scheduler.join();
+        asker.scheduler.join();
     });
 }
 
 #[test]
 fn what_was_read_from_a_server_does_not_wait_for_what_may_never_be() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut desk = Desk::new(folder.path(), &[100; 40]);
+    let mut asker = TestAsker::new(folder.path(), &[100; 40]);
     let limits = Limits {
         random_threads: 1,
         depth: 1,
         ..LIMITS
     };
-    let server = desk
+    let server = asker
         .scheduler
         .add_volume(&"server".into(), Lane::OwnPools, limits);
     for id in 0..40 {
-        desk.ask(server, id, false);
+        asker.ask(server, id, false);
     }
-    desk.dispatch();
-    assert!(desk.most[&false] <= 2, "one is read, one waits");
-    let first = desk
+    asker.dispatch();
+    assert!(asker.most[&false] <= 2, "one is read, one waits");
+    let first = asker
         .scheduler
         .completions()
         .recv()

@@ -145,7 +145,7 @@ pub fn settings(folder: &Path) -> Settings {
         budgets: Arc::new(Budgets::new(None)),
         behind: Behind::new(PageUse::GiveBack),
         stop: Arc::new(AtomicBool::new(false)),
-        ward: Arc::default(),
+        watchlist: Arc::default(),
     }
 }
 

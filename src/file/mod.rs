@@ -1,10 +1,10 @@
 //! Files and folders as seekless keeps them: identity, names, metadata.
 
-mod catalog;
 mod dir_handles;
 mod dir_paths;
 mod dir_route;
 mod dir_table;
+mod file_table;
 mod fingerprint;
 mod identity;
 mod names;
@@ -15,10 +15,10 @@ mod route;
 mod spelling;
 pub mod trust;
 
-pub use catalog::{Catalog, FileIndex, FoundFile, Naming};
 pub use dir_handles::DirHandles;
 pub use dir_route::Manner;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
+pub use file_table::{FileIndex, FileTable, FoundFile, Naming};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};
 pub use own_folder::OwnFolder;

@@ -3,7 +3,7 @@
 
 use hashbrown::HashTable;
 
-use crate::file::{Catalog, FileIndex};
+use crate::file::{FileIndex, FileTable};
 
 use super::chain::{Chain, Held};
 use super::keyed_join::ClassId;
@@ -64,10 +64,10 @@ pub struct BySize {
 
 impl BySize {
     /// What is known of a size, if any file has it.
-    pub fn find(&self, size: u64, catalog: &Catalog) -> Option<SameSize> {
+    pub fn find(&self, size: u64, file_table: &FileTable) -> Option<SameSize> {
         let slot = self
             .table
-            .find(mixed(size), |&slot| self.size_of(slot, catalog) == size);
+            .find(mixed(size), |&slot| self.size_of(slot, file_table) == size);
         slot.map(|&slot| unpacked(slot))
     }
 
@@ -75,12 +75,12 @@ impl BySize {
     ///
     /// # Panics
     /// If there are 2^31 files.
-    pub fn insert(&mut self, file: FileIndex, catalog: &Catalog) {
+    pub fn insert(&mut self, file: FileIndex, file_table: &FileTable) {
         assert!(file.0 & IS_CLASS == 0, "fewer than 2^31 files");
         let classes = &self.classes;
         self.table
-            .insert_unique(mixed(catalog.size(file)), file.0, |&slot| {
-                mixed(size_of(slot, classes, catalog))
+            .insert_unique(mixed(file_table.size(file)), file.0, |&slot| {
+                mixed(size_of(slot, classes, file_table))
             });
     }
 
@@ -89,11 +89,11 @@ impl BySize {
         &mut self,
         file: FileIndex,
         root: u32,
-        catalog: &Catalog,
+        file_table: &FileTable,
         chain: &mut Chain,
     ) -> ClassId {
         let number = self.classes.len() as u32;
-        let size = catalog.size(file);
+        let size = file_table.size(file);
         let mut class = SizeClass {
             size,
             files: 1,
@@ -152,14 +152,14 @@ impl BySize {
         files
     }
 
-    fn size_of(&self, slot: u32, catalog: &Catalog) -> u64 {
-        size_of(slot, &self.classes, catalog)
+    fn size_of(&self, slot: u32, file_table: &FileTable) -> u64 {
+        size_of(slot, &self.classes, file_table)
     }
 }
 
-fn size_of(slot: u32, classes: &[SizeClass], catalog: &Catalog) -> u64 {
+fn size_of(slot: u32, classes: &[SizeClass], file_table: &FileTable) -> u64 {
     match unpacked(slot) {
-        SameSize::Alone(file) => catalog.size(file),
+        SameSize::Alone(file) => file_table.size(file),
         SameSize::Class(id) => classes[id.0 as usize].size,
     }
 }

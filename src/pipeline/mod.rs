@@ -6,12 +6,12 @@ mod crowds;
 mod first_visit;
 mod keyed_join;
 mod keys;
-mod kinship;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
 mod odds;
 mod rules;
+mod same_blocks;
 mod summary;
 mod verdict;
 
@@ -19,8 +19,8 @@ pub use crate::event::LeftOut;
 pub use crowds::{CrowdRule, FIRST_STRETCH, Stretches};
 pub use first_visit::FirstVisit;
 pub use keyed_join::ClassId;
-pub use kinship::SharedBlocks;
 pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
+pub use same_blocks::SharedBlocks;
 pub use summary::{DeviceTally, StageTally, Summary, Unread};
 pub use verdict::{DuplicateSet, Member};

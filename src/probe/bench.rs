@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use crate::device::Class;
 
 use super::control::Control;
-use super::dice::Dice;
 use super::findings::{Axis, Chart, Outcome, Series, Unit, chart};
-use super::ground::{Bypass, Ground};
 use super::listing::Listing;
 use super::load::Run;
+use super::rng::Rng;
 use super::sweep::{Aim, Sample, sweep};
+use super::test_data::{Bypass, TestData};
 
 /// Files whose bytes are spread over more places than this are cut no further: the list of parts
 /// stays small.
@@ -32,7 +32,7 @@ pub struct Bench<'a> {
     /// Who watches.
     pub control: &'a Control,
     /// Chooses places.
-    pub dice: Dice,
+    pub rng: Rng,
     /// Processors.
     pub cores: usize,
     /// What the volume was taken for.
@@ -42,7 +42,7 @@ pub struct Bench<'a> {
     /// The files below the path.
     pub listing: Listing,
     /// The data to read, once it is known.
-    pub ground: Option<Ground>,
+    pub test_data: Option<TestData>,
     /// When the experiment has to be over.
     pub until: Instant,
     /// What was found so far.
@@ -54,16 +54,16 @@ impl Bench<'_> {
     ///
     /// # Errors
     /// If there is none, or memory answers in the disk's place.
-    pub fn ground(&self) -> Result<&Ground, String> {
-        let ground = self.ground.as_ref().ok_or("nothing was prepared")?;
-        if ground.files.is_empty() {
+    pub fn test_data(&self) -> Result<&TestData, String> {
+        let test_data = self.test_data.as_ref().ok_or("nothing was prepared")?;
+        if test_data.files.is_empty() {
             return Err("there is no file with content that could be read".to_owned());
         }
-        match ground.bypass {
+        match test_data.bypass {
             Bypass::Impossible => {
                 Err("the page cache answers, and nothing that was tried gets past it".to_owned())
             }
-            _ => Ok(ground),
+            _ => Ok(test_data),
         }
     }
 
@@ -139,26 +139,26 @@ pub struct Runs {
 
 impl Runs {
     /// Cuts what is there into parts, the longest files first, until it is late.
-    pub fn of(ground: &Ground, until: Instant, control: &Control) -> Self {
-        let longest = (ground.bytes() / 64 / 4096 * 4096).clamp(SHORTEST_RUN, LONGEST_RUN);
-        let mut files: Vec<usize> = (0..ground.files.len()).collect();
-        files.sort_by_key(|&file| std::cmp::Reverse(ground.files[file].size));
+    pub fn of(test_data: &TestData, until: Instant, control: &Control) -> Self {
+        let longest = (test_data.bytes() / 64 / 4096 * 4096).clamp(SHORTEST_RUN, LONGEST_RUN);
+        let mut files: Vec<usize> = (0..test_data.files.len()).collect();
+        files.sort_by_key(|&file| std::cmp::Reverse(test_data.files[file].size));
         let mut runs = Vec::new();
-        let (all, mut taken) = (ground.bytes() as f64, 0.0);
+        let (all, mut taken) = (test_data.bytes() as f64, 0.0);
         for file in files {
             let enough =
                 runs.len() >= MOST_RUNS || runs.len() >= FEWEST_RUNS && taken >= ENOUGH * all;
             if enough || Instant::now() >= until || control.is_cancelled() {
                 break;
             }
-            taken += ground.files[file].size as f64;
-            let size = ground.files[file].size;
+            taken += test_data.files[file].size as f64;
+            let size = test_data.files[file].size;
             let offsets: Vec<u64> = (0..size).step_by(longest as usize).collect();
-            let positions = ground.positions(file, &offsets);
+            let positions = test_data.positions(file, &offsets);
             for (offset, position) in offsets.into_iter().zip(positions) {
                 let len = longest.min(size - offset);
                 let run = Run { file, offset, len };
-                runs.push((position.unwrap_or(ground.files[file].ino), run));
+                runs.push((position.unwrap_or(test_data.files[file].ino), run));
             }
         }
         runs.sort_by_key(|(position, _)| *position);
@@ -170,11 +170,11 @@ impl Runs {
     }
 
     /// A part of the disk for each of so many streams, each begun somewhere within it.
-    pub fn parts(&self, streams: usize, dice: &mut Dice) -> Vec<impl Iterator<Item = Run> + Send> {
+    pub fn parts(&self, streams: usize, rng: &mut Rng) -> Vec<impl Iterator<Item = Run> + Send> {
         let runs = &self.runs;
         let parts = (0..streams).map(|stream| {
             let part = &runs[stream * runs.len() / streams..(stream + 1) * runs.len() / streams];
-            let start = dice.below(part.len() as u64) as usize;
+            let start = rng.below(part.len() as u64) as usize;
             part.iter().cycle().skip(start).copied()
         });
         parts.collect()

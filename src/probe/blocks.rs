@@ -2,9 +2,9 @@
 
 use super::bench::{Bench, Runs};
 use super::findings::{Axis, Chart, Unit};
-use super::ground::Bypass;
 use super::load::{Manner, streams};
 use super::sweep::{Aim, Sample};
+use super::test_data::Bypass;
 
 const ONE: &str = "1 stream";
 const FOUR: &str = "4 streams";
@@ -23,8 +23,8 @@ const BLOCKS: [u64; 7] = [
 /// Reads the same runs with blocks of each size: all of them in one stream and in four, and one of
 /// four blocks.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
-    let ground = bench.ground()?;
-    let runs = Runs::of(ground, bench.part(0.15), bench.control);
+    let test_data = bench.test_data()?;
+    let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let fewest = 8;
     if runs.runs.len() < fewest {
         return Err(format!(
@@ -32,14 +32,14 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             crate::units::Bytes(runs.bytes)
         ));
     }
-    let direct = ground.bypass == Bypass::Direct;
+    let direct = test_data.bypass == Bypass::Direct;
     let aims: Vec<Aim> = [ONE, FOUR, STRIDED]
         .into_iter()
         .flat_map(|series| BLOCKS.map(|x| Aim { series, x }))
         .collect();
-    let mut dice = bench.dice.clone();
+    let mut rng = bench.rng.clone();
     let series = bench.sweep(Axis::BlockSize, &aims, |aim, window, _| {
-        let parts = runs.parts(if aim.series == FOUR { 4 } else { 1 }, &mut dice);
+        let parts = runs.parts(if aim.series == FOUR { 4 } else { 1 }, &mut rng);
         let block = aim.x as usize;
         let manner = Manner {
             block,
@@ -52,7 +52,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             sequential: false,
             whole_runs: false,
         };
-        let load = streams(ground, parts, manner, window, bench.control);
+        let load = streams(test_data, parts, manner, window, bench.control);
         // Blocks that are shorter than the disk's own cannot be read directly.
         (load.bytes > 0).then(|| Sample {
             rate: load.megabytes(),
@@ -69,7 +69,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             Axis::BlockSize.label(chunk)
         ));
     }
-    bench.dice = dice;
+    bench.rng = rng;
     Ok(Bench::chart(
         Axis::BlockSize,
         Unit::Megabytes,

@@ -11,7 +11,7 @@ use crate::sys::open::CWD;
 use crate::sys::stat::{self, Stat};
 
 use super::control::Control;
-use super::dice::Dice;
+use super::rng::Rng;
 
 /// More files than this are not looked at: they would take memory and teach nothing new.
 const MOST_FILES: usize = 200_000;
@@ -48,7 +48,7 @@ impl Entry {
 impl Listing {
     /// Lists what is below a folder on its own file system, without asking for metadata of files.
     /// Folders are taken in a random order, so that a part of a tree is a fair part of it.
-    pub fn below(root: &Path, until: Instant, dice: &mut Dice, control: &Control) -> Self {
+    pub fn below(root: &Path, until: Instant, rng: &mut Rng, control: &Control) -> Self {
         let mut listing = Self::default();
         let c_path = |path: &Path| CString::new(path.as_os_str().as_bytes()).unwrap_or_default();
         let Ok(top) = stat::target(CWD, &c_path(root)) else {
@@ -67,7 +67,7 @@ impl Listing {
                     .is_ok_and(|here| here.dev != top.dev && !here.is_in_mount(top.mount));
             if !elsewhere {
                 let mut inner = listing.folder(&folder);
-                dice.shuffle(&mut inner);
+                rng.shuffle(&mut inner);
                 folders.append(&mut inner);
             }
         }
@@ -129,7 +129,7 @@ mod tests {
         std::os::unix::fs::symlink("a", folder.path().join("link")).expect("made");
         let until = Instant::now() + Duration::from_secs(600);
         let control = Control::default();
-        let listing = Listing::below(folder.path(), until, &mut Dice::new(1), &control);
+        let listing = Listing::below(folder.path(), until, &mut Rng::new(1), &control);
         assert_eq!(listing.entries.len(), 3);
         assert!(!listing.is_partial && listing.unreadable == 0);
         let sizes = listing
@@ -138,7 +138,7 @@ mod tests {
             .map(|entry| entry.ask().map(|stat| stat.size));
         assert_eq!(sizes.flatten().sum::<u64>(), 1 + 7 + 7);
         control.cancel();
-        let listing = Listing::below(folder.path(), until, &mut Dice::new(1), &control);
+        let listing = Listing::below(folder.path(), until, &mut Rng::new(1), &control);
         assert!(listing.is_partial && listing.entries.is_empty());
     }
 }

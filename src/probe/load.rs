@@ -12,12 +12,12 @@ use crate::sys::pread;
 use crate::sys::ring::{self, Ring};
 
 use super::control::Control;
-use super::ground::{BLOCK, Bypass, Ground};
+use super::test_data::{BLOCK, Bypass, TestData};
 
 /// A scattered read of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// The file's place in the ground.
+    /// The file's place in the test_data.
     pub file: usize,
     /// Where in it, bytes.
     pub offset: u64,
@@ -26,7 +26,7 @@ pub struct Spot {
 /// A part of a file that is read from front to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The file's place in the ground.
+    /// The file's place in the test_data.
     pub file: usize,
     /// Where it begins, bytes.
     pub offset: u64,
@@ -58,7 +58,7 @@ type Places<'a> = Mutex<Box<dyn Iterator<Item = Spot> + Send + 'a>>;
 /// Reads places for a while, so many at a time from so many threads. All reads that were begun
 /// are waited for.
 pub fn scattered(
-    ground: &Ground,
+    test_data: &TestData,
     places: impl Iterator<Item = Spot> + Send,
     in_flight: usize,
     threads: usize,
@@ -73,7 +73,7 @@ pub fn scattered(
     let places: Places<'_> = Mutex::new(Box::new(places));
     let start = Instant::now();
     let worker = Worker {
-        ground,
+        test_data,
         places: &places,
         start,
         until: start + window,
@@ -128,7 +128,7 @@ fn rate(done: &mut [Done], in_flight: usize, window: Duration) -> f64 {
 /// What each thread of a scattered load works with.
 #[derive(Clone, Copy)]
 struct Worker<'a, 'b> {
-    ground: &'a Ground,
+    test_data: &'a TestData,
     places: &'a Places<'b>,
     start: Instant,
     until: Instant,
@@ -154,10 +154,10 @@ impl Worker<'_, '_> {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .next()?;
-            match self.ground.handle(spot.file) {
+            match self.test_data.handle(spot.file) {
                 Ok(fd) => {
-                    let cold = self.ground.bypass != Bypass::Dropped
-                        || self.ground.forget(&fd, spot.offset, BLOCK);
+                    let cold = self.test_data.bypass != Bypass::Dropped
+                        || self.test_data.forget(&fd, spot.offset, BLOCK);
                     if cold {
                         return Some((spot, fd));
                     }
@@ -256,7 +256,7 @@ impl Streamed {
 
 /// Lets each of several streams read its runs one after the other, for a while.
 pub fn streams(
-    ground: &Ground,
+    test_data: &TestData,
     parts: Vec<impl Iterator<Item = Run> + Send>,
     manner: Manner,
     window: Duration,
@@ -268,7 +268,7 @@ pub fn streams(
     thread::scope(|scope| {
         let mut running = Vec::new();
         for part in parts {
-            let work = move || stream(ground, part, manner, until, &control.stop);
+            let work = move || stream(test_data, part, manner, until, &control.stop);
             let thread = thread::Builder::new().stack_size(256 << 10);
             running.extend(thread.spawn_scoped(scope, work));
         }
@@ -289,7 +289,7 @@ pub fn streams(
 
 /// Reads runs until the time is over; at least one block.
 fn stream(
-    ground: &Ground,
+    test_data: &TestData,
     runs: impl Iterator<Item = Run>,
     manner: Manner,
     until: Instant,
@@ -299,7 +299,7 @@ fn stream(
     let mut buffer = Aligned::new(manner.block);
     let over = || Instant::now() >= until || stop.load(Ordering::Relaxed);
     for run in runs {
-        let Ok(fd) = ground.open(run.file, manner.direct) else {
+        let Ok(fd) = test_data.open(run.file, manner.direct) else {
             streamed.failed += 1;
             if over() {
                 break;
@@ -307,7 +307,7 @@ fn stream(
             continue;
         };
         if !manner.direct {
-            if !ground.forget(&fd, run.offset, run.len) {
+            if !test_data.forget(&fd, run.offset, run.len) {
                 streamed.cached += 1;
                 if over() {
                     break;

@@ -5,19 +5,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::device::{Atlas, Class, Kind, Leaf, Overrides, Volume};
+use crate::device::{Class, DeviceMap, Kind, Leaf, Overrides, Volume};
 use crate::sys::sysinfo;
 
 use super::advice::{Situation, advise};
 use super::bench::Bench;
 use super::control::{Control, Stage};
-use super::dice::Dice;
 use super::experiment::{EXPERIMENTS, Experiment};
 use super::findings::{Answer, Findings, Outcome, Place, SCHEMA, Source};
-use super::ground::{Bypass, Ground};
 use super::listing::Listing;
+use super::rng::Rng;
 use super::scratch;
 use super::spec::{ProbeError, Spec};
+use super::test_data::{Bypass, TestData};
 
 /// Parts of the time for finding files, and for asking what they are.
 const LISTING: f64 = 0.1;
@@ -54,9 +54,9 @@ pub fn measure(
         return Err(ProbeError::Unsuitable(spec.path.clone()));
     }
     let cores = sysinfo::cores();
-    let mut atlas = Atlas::new(spec.system.clone(), overrides, cores);
-    let id = atlas.volume(metadata.dev(), &path);
-    let volume = atlas.get(id).clone();
+    let mut device_map = DeviceMap::new(spec.system.clone(), overrides, cores);
+    let id = device_map.volume(metadata.dev(), &path);
+    let volume = device_map.get(id).clone();
     let started = Instant::now();
     let mut run = Running {
         spec,
@@ -106,15 +106,15 @@ impl Running<'_> {
                 self.all(|_| Answer::Unmeasured(why.to_owned())),
             );
         }
-        let mut dice = Dice::new(self.spec.seed);
-        let scratch = self.scratch(path, metadata, &mut dice);
+        let mut rng = Rng::new(self.spec.seed);
+        let scratch = self.scratch(path, metadata, &mut rng);
         let start = Instant::now();
         let end = start + self.spec.time;
         self.stage("listing", Some((start, end)));
         let listing = match metadata.is_dir() {
             true => {
                 let until = start + self.spec.time.mul_f64(LISTING);
-                Listing::below(path, until, &mut dice, self.control)
+                Listing::below(path, until, &mut rng, self.control)
             }
             false => Listing::of_file(path),
         };
@@ -130,12 +130,12 @@ impl Running<'_> {
         }
         let mut bench = Bench {
             control: self.control,
-            dice,
+            rng,
             cores: self.cores,
             class: self.volume.class,
             chunk: self.volume.arrays.iter().find_map(|array| array.chunk),
             listing,
-            ground: None,
+            test_data: None,
             until: end,
             outcomes: Vec::new(),
         };
@@ -160,14 +160,14 @@ impl Running<'_> {
         let mut source = Source::default();
         if !rest.is_empty() {
             self.stage("asking", Some((start, end)));
-            bench.ground = Some(match scratch {
-                Some(fd) => Ground::of_scratch(fd),
+            bench.test_data = Some(match scratch {
+                Some(fd) => TestData::of_scratch(fd),
                 None => {
                     bench.ask_all(Instant::now() + reserve);
-                    Ground::of_files(&bench.listing)
+                    TestData::of_files(&bench.listing)
                 }
             });
-            source = self.describe(bench.ground.as_ref());
+            source = self.describe(bench.test_data.as_ref());
         }
         for row in rest {
             self.one(&mut bench, row, &mut left, end);
@@ -207,7 +207,7 @@ impl Running<'_> {
         &mut self,
         path: &Path,
         metadata: &Metadata,
-        dice: &mut Dice,
+        rng: &mut Rng,
     ) -> Option<std::os::fd::OwnedFd> {
         let size = self.spec.scratch?;
         self.stage("scratch", None);
@@ -217,7 +217,7 @@ impl Running<'_> {
                 .parent()
                 .map_or_else(|| PathBuf::from("/"), Path::to_owned),
         };
-        match scratch::write(&folder, size, dice, self.control) {
+        match scratch::write(&folder, size, rng, self.control) {
             Ok(fd) => Some(fd),
             Err(why) => {
                 self.notes
@@ -228,24 +228,24 @@ impl Running<'_> {
     }
 
     /// What is read, and what is worth knowing of it.
-    fn describe(&mut self, ground: Option<&Ground>) -> Source {
-        let Some(ground) = ground else {
+    fn describe(&mut self, test_data: Option<&TestData>) -> Source {
+        let Some(test_data) = test_data else {
             return Source::default();
         };
-        if ground.sparse > 0 {
+        if test_data.sparse > 0 {
             self.notes.push(format!(
                 "{} files were left out because not all of their bytes are on the disk (holes, reserved room, compression)",
-                ground.sparse
+                test_data.sparse
             ));
         }
-        if ground.bytes() < SMALL {
+        if test_data.bytes() < SMALL {
             self.notes.push(format!(
                 "{} of data lie close together: on a disk with a head, seeks over all of it take longer. \
                  Name a larger folder, or give --scratch",
-                crate::units::Bytes(ground.bytes())
+                crate::units::Bytes(test_data.bytes())
             ));
         }
-        if !ground.checked && ground.bypass == Bypass::Dropped {
+        if !test_data.checked && test_data.bypass == Bypass::Dropped {
             self.notes.push(
                 "the system does not tell what is in the page cache: some reads may have been answered from memory"
                     .to_owned(),
@@ -260,19 +260,19 @@ impl Running<'_> {
             );
         }
         Source {
-            kind: if ground.is_scratch() {
+            kind: if test_data.is_scratch() {
                 "scratch"
             } else {
                 "files"
             },
-            files: ground.files.len() as u64,
-            bytes: ground.bytes(),
-            cache: match ground.bypass {
+            files: test_data.files.len() as u64,
+            bytes: test_data.bytes(),
+            cache: match test_data.bypass {
                 Bypass::Direct => "direct",
                 Bypass::Dropped => "dropped",
                 Bypass::Impossible => "none",
             },
-            cache_checked: ground.checked,
+            cache_checked: test_data.checked,
         }
     }
 

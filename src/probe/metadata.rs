@@ -34,7 +34,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let mut entries = std::mem::take(&mut bench.listing.entries);
     // Parts are chosen blindly, so that one corner of the tree does not decide on one point.
     let mut parts: Vec<usize> = (0..turns).collect();
-    bench.dice.shuffle(&mut parts);
+    bench.rng.shuffle(&mut parts);
     let (mut waits, mut alone) = (0, 0);
     // Starting a thread must not cost more than what it then does.
     let enough = |x: &u64| each as u64 >= FEWEST as u64 / 4 * x;

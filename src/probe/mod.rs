@@ -1,7 +1,7 @@
 //! Measures how a disk likes to be read, and says what to set.
 //!
 //! Nothing of the user's is written: existing files are read, or a scratch file without a name.
-//! [`measure`] gathers what there is to read (`ground`), lets each experiment of [`EXPERIMENTS`]
+//! [`measure`] gathers what there is to read (`test_data`), lets each experiment of [`EXPERIMENTS`]
 //! fill a [`Chart`] within its share of the time (`sweep`), and [`advise`] turns the charts into
 //! numbers. How findings look to people is in [`text`] and [`svg`]; for programs they are
 //! serialized as they are.
@@ -12,10 +12,8 @@ mod advice_tests;
 mod bench;
 mod blocks;
 mod control;
-mod dice;
 mod experiment;
 mod findings;
-mod ground;
 mod listing;
 mod load;
 mod measure;
@@ -24,6 +22,7 @@ mod metadata;
 mod model;
 mod order;
 mod random;
+mod rng;
 mod scratch;
 mod signs;
 mod sizes;
@@ -32,6 +31,7 @@ mod steady;
 mod streams;
 pub mod svg;
 mod sweep;
+mod test_data;
 pub mod text;
 
 pub use advice::{Advice, Gain, Situation, advise};

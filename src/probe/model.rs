@@ -1,7 +1,7 @@
 //! Disks that are computed, for tests: what experiments would find on them.
 
-use super::dice::Dice;
 use super::findings::{Answer, Axis, Chart, Outcome, Point, Series, Unit};
+use super::rng::Rng;
 use super::{metadata, order, random, streams};
 
 /// A disk, or several that act as one.
@@ -56,8 +56,8 @@ impl Model {
             return self.channels.min(in_flight) as f64 / self.latency;
         }
         const READS: usize = 3000;
-        let mut dice = Dice::new(9);
-        let mut angle = || dice.below(1 << 20) as f64 / f64::from(1 << 20) * TURN;
+        let mut rng = Rng::new(9);
+        let mut angle = || rng.below(1 << 20) as f64 / f64::from(1 << 20) * TURN;
         let mut waiting: Vec<(f64, f64)> = (0..in_flight).map(|_| (next(), angle())).collect();
         // Where each head is, and when it is free.
         let mut heads = vec![(0.0_f64, 0.0_f64); self.heads];
@@ -83,10 +83,8 @@ impl Model {
     }
 
     fn scattered(&self, in_flight: usize) -> f64 {
-        let mut dice = Dice::new(7);
-        self.reads(in_flight, || {
-            dice.below(1 << 30) as f64 / f64::from(1 << 30)
-        })
+        let mut rng = Rng::new(7);
+        self.reads(in_flight, || rng.below(1 << 30) as f64 / f64::from(1 << 30))
     }
 
     fn sweep(&self, in_flight: usize) -> f64 {

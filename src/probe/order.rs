@@ -2,11 +2,11 @@
 //! wants.
 
 use super::bench::{Bench, spread};
-use super::dice::Dice;
 use super::findings::{Axis, Chart, Unit};
-use super::ground::{BLOCK, Ground};
 use super::load::{Spot, scattered};
+use super::rng::Rng;
 use super::sweep::{Aim, Sample};
+use super::test_data::{BLOCK, TestData};
 
 /// As folders name the files.
 pub const DIRECTORY: &str = "directory";
@@ -17,7 +17,7 @@ pub const INODE: &str = "inode";
 /// By position on the disk.
 pub const PHYSICAL: &str = "physical";
 
-/// As the dice fell: in the place of the first two, where there are too few files.
+/// In random order: in the place of the first two, where there are too few files.
 pub const SHUFFLED: &str = "shuffled";
 
 /// Reads in flight for the sweep across the disk.
@@ -52,12 +52,12 @@ struct Place {
 
 /// Reads the starts of neighbouring files in each order, in stretches from anywhere in that order.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
-    let ground = bench.ground()?;
-    let mut dice = bench.dice.clone();
-    let by_file = ground.files.len() >= ENOUGH_FILES;
+    let test_data = bench.test_data()?;
+    let mut rng = bench.rng.clone();
+    let by_file = test_data.files.len() >= ENOUGH_FILES;
     let places = match by_file {
-        true => starts(bench, ground),
-        false => inside(ground, &mut dice),
+        true => starts(bench, test_data),
+        false => inside(test_data, &mut rng),
     };
     if places.len() < FEWEST {
         return Err(format!(
@@ -70,7 +70,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             "the file system does not tell where files lie on the disk (FIEMAP)".to_owned(),
         );
     }
-    let orders = orders(&places, by_file, &mut dice);
+    let orders = orders(&places, by_file, &mut rng);
     let aims: Vec<Aim> = orders
         .iter()
         .flat_map(|(series, _)| {
@@ -82,11 +82,11 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let series = bench.sweep(Axis::InFlight, &aims, |aim, window, _| {
         let (_, spots) = orders.iter().find(|(name, _)| *name == aim.series)?;
         // From several places of the order, since files lie closer together in some than in others.
-        let places = std::iter::repeat_with(|| dice.below(spots.len() as u64) as usize)
+        let places = std::iter::repeat_with(|| rng.below(spots.len() as u64) as usize)
             .flat_map(|start| spots.iter().cycle().skip(start).take(STRETCH).copied());
         let in_flight = aim.x as usize;
         // One thread, so that the order stays what it is.
-        let load = scattered(ground, places, in_flight, 1, window, bench.control);
+        let load = scattered(test_data, places, in_flight, 1, window, bench.control);
         failed += load.failed;
         done += load.latencies_us.len();
         (load.rate > 0.0).then_some(Sample {
@@ -98,7 +98,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         true => format!("the starts of {} files", places.len()),
         false => format!(
             "places inside {} files: for the order of folders and inodes there are too few",
-            ground.files.len()
+            test_data.files.len()
         ),
     }];
     let repeated = done / places.len();
@@ -110,21 +110,21 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     if failed > 0 {
         notes.push(format!("{failed} reads failed and do not count"));
     }
-    bench.dice = dice;
+    bench.rng = rng;
     Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
 }
 
 /// The starts of files, as many as can be located in a part of the time.
-fn starts(bench: &Bench<'_>, ground: &Ground) -> Vec<Place> {
-    let count = ground.files.len().min(MOST);
+fn starts(bench: &Bench<'_>, test_data: &TestData) -> Vec<Place> {
+    let count = test_data.files.len().min(MOST);
     let until = bench.part(0.2);
     let located = spread(count, 4, until, bench.control, |file| {
-        ground.position(file, 0)
+        test_data.position(file, 0)
     });
     let places = located.into_iter().enumerate().map(|(file, position)| {
         Some(Place {
             spot: Spot { file, offset: 0 },
-            ino: ground.files[file].ino,
+            ino: test_data.files[file].ino,
             position: position?,
         })
     });
@@ -132,17 +132,17 @@ fn starts(bench: &Bench<'_>, ground: &Ground) -> Vec<Place> {
 }
 
 /// One block in each megabyte of all files.
-fn inside(ground: &Ground, dice: &mut Dice) -> Vec<Place> {
+fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
     let mut places = Vec::new();
-    for (file, piece) in ground.files.iter().enumerate() {
+    for (file, piece) in test_data.files.iter().enumerate() {
         let starts = (0..piece.size).step_by(STEP as usize).take(MOST);
         let offsets: Vec<u64> = starts
             .map(|start| {
                 let blocks = STEP.min(piece.size - start).div_ceil(BLOCK);
-                start + dice.below(blocks) * BLOCK
+                start + rng.below(blocks) * BLOCK
             })
             .collect();
-        let positions = ground.positions(file, &offsets);
+        let positions = test_data.positions(file, &offsets);
         places.extend(
             offsets
                 .iter()
@@ -158,7 +158,7 @@ fn inside(ground: &Ground, dice: &mut Dice) -> Vec<Place> {
 }
 
 /// The places in each order.
-fn orders(places: &[Place], by_file: bool, dice: &mut Dice) -> Vec<(&'static str, Vec<Spot>)> {
+fn orders(places: &[Place], by_file: bool, rng: &mut Rng) -> Vec<(&'static str, Vec<Spot>)> {
     let spots = |places: &[Place]| places.iter().map(|place| place.spot).collect::<Vec<_>>();
     let sorted = |key: fn(&Place) -> u64| {
         let mut sorted = places.to_vec();
@@ -174,7 +174,7 @@ fn orders(places: &[Place], by_file: bool, dice: &mut Dice) -> Vec<(&'static str
         return vec![(DIRECTORY, spots(places)), inode, physical];
     }
     let mut shuffled = spots(places);
-    dice.shuffle(&mut shuffled);
+    rng.shuffle(&mut shuffled);
     vec![(SHUFFLED, shuffled), physical]
 }
 
@@ -198,7 +198,7 @@ mod tests {
             place(2, 20, Some(1000)),
         ];
         let files = |by_file| {
-            let orders = orders(&places, by_file, &mut Dice::new(1));
+            let orders = orders(&places, by_file, &mut Rng::new(1));
             let files = |(name, spots): (&'static str, Vec<Spot>)| {
                 (name, spots.iter().map(|spot| spot.file).collect::<Vec<_>>())
             };

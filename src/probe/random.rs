@@ -2,9 +2,9 @@
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Unit};
-use super::ground::BLOCK;
 use super::load::{Spot, scattered};
 use super::sweep::{Aim, Sample};
+use super::test_data::BLOCK;
 
 /// The line's name.
 pub const LINE: &str = "scattered";
@@ -17,8 +17,8 @@ const FEWEST_BLOCKS: u64 = 256;
 
 /// Reads places that are chosen blindly, more and more at a time.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
-    let ground = bench.ground()?;
-    let sums = ground.block_sums();
+    let test_data = bench.test_data()?;
+    let sums = test_data.block_sums();
     let blocks = sums.last().copied().unwrap_or(0);
     if blocks < FEWEST_BLOCKS {
         return Err(format!(
@@ -26,7 +26,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
              name a larger folder, or give --scratch 1G"
         ));
     }
-    let mut dice = bench.dice.clone();
+    let mut rng = bench.rng.clone();
     let (mut failed, mut done, mut left_out) = (0, 0, Vec::new());
     let aims = IN_FLIGHT.map(|x| Aim { series: LINE, x });
     let series = bench.sweep(Axis::InFlight, &aims, |aim, window, line| {
@@ -37,12 +37,12 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             return None;
         }
         let places = std::iter::repeat_with(|| {
-            let (file, offset) = ground.any_block(&sums, &mut dice);
+            let (file, offset) = test_data.any_block(&sums, &mut rng);
             Spot { file, offset }
         });
         let in_flight = aim.x as usize;
         let load = scattered(
-            ground,
+            test_data,
             places,
             in_flight,
             bench.cores,
@@ -74,6 +74,6 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     if failed > 0 {
         notes.push(format!("{failed} reads failed and do not count"));
     }
-    bench.dice = dice;
+    bench.rng = rng;
     Ok(Bench::chart(Axis::InFlight, Unit::Reads, series, notes))
 }

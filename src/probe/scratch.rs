@@ -10,7 +10,7 @@ use crate::sys::{fadvise, open, statfs, tmpfile};
 use crate::units::Bytes;
 
 use super::control::Control;
-use super::dice::Dice;
+use super::rng::Rng;
 
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
@@ -23,7 +23,7 @@ const PIECE: usize = 1 << 20;
 pub fn write(
     folder: &Path,
     size: Bytes,
-    dice: &mut Dice,
+    rng: &mut Rng,
     control: &Control,
 ) -> Result<OwnedFd, String> {
     let failed = |error: io::Error| format!("no scratch file in {}: {error}", folder.display());
@@ -40,14 +40,14 @@ pub fn write(
             folder.display()
         ));
     }
-    let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), dice.roll());
+    let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), rng.number());
     let fallback = std::ffi::CString::new(fallback).map_err(|error| failed(error.into()))?;
     let fd = tmpfile::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
     let mut file = File::from(fd);
     let mut piece = vec![0; PIECE];
     let mut left = size.0;
     while left > 0 && !control.is_cancelled() {
-        dice.fill(&mut piece);
+        rng.fill(&mut piece);
         let len = left.min(PIECE as u64) as usize;
         file.write_all(&piece[..len]).map_err(failed)?;
         left -= len as u64;
@@ -69,9 +69,9 @@ mod tests {
     #[test]
     fn it_has_its_size_and_no_name() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut dice, control) = (Dice::new(1), Control::default());
+        let (mut rng, control) = (Rng::new(1), Control::default());
         let size = Bytes(3_000_000);
-        let file = write(folder.path(), size, &mut dice, &control).expect("written");
+        let file = write(folder.path(), size, &mut rng, &control).expect("written");
         let metadata = File::from(file).metadata().expect("metadata");
         assert_eq!(metadata.len(), size.0);
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn what_is_too_large_is_refused_before_it_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut dice, control) = (Dice::new(1), Control::default());
-        let error = write(folder.path(), Bytes(1 << 60), &mut dice, &control);
+        let (mut rng, control) = (Rng::new(1), Control::default());
+        let error = write(folder.path(), Bytes(1 << 60), &mut rng, &control);
         let error = error.expect_err("nobody has so much");
         assert!(error.contains("1.2 EB were asked for"), "{error}");
     }

@@ -4,11 +4,11 @@ use std::iter;
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Point, Series, Unit};
-use super::ground::Ground;
 use super::load::{Manner, Run, streams};
 use super::random;
 use super::streams::{PIECE, PLAIN};
 use super::sweep::{Aim, Sample};
+use super::test_data::TestData;
 
 /// What was measured.
 pub const MEASURED: &str = "measured";
@@ -37,10 +37,10 @@ const ENOUGH: usize = 8;
 
 /// Reads files, or parts of files, of each size one after the other, wherever they lie.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
-    let ground = bench.ground()?;
+    let test_data = bench.test_data()?;
     let classes: Vec<(u64, Class)> = SIZES
         .into_iter()
-        .filter_map(|size| Some((size, Class::of(ground, size)?)))
+        .filter_map(|size| Some((size, Class::of(test_data, size)?)))
         .collect();
     if classes.is_empty() {
         return Err("there is no file of 4 KiB or more".to_owned());
@@ -52,7 +52,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             x,
         })
         .collect();
-    let mut dice = bench.dice.clone();
+    let mut rng = bench.rng.clone();
     let mut left_out = Vec::new();
     let mut series = bench.sweep(Axis::FileSize, &aims, |aim, window, line| {
         let (_, class) = classes.iter().find(|(size, _)| *size == aim.x)?;
@@ -63,8 +63,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             return None;
         }
         let runs = iter::repeat_with(|| {
-            let (file, room) = class.files[dice.below(class.files.len() as u64) as usize];
-            let offset = dice.below(room / 4096 + 1) * 4096;
+            let (file, room) = class.files[rng.below(class.files.len() as u64) as usize];
+            let offset = rng.below(room / 4096 + 1) * 4096;
             Run {
                 file,
                 offset: if class.has_own { 0 } else { offset },
@@ -78,7 +78,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             sequential: false,
             whole_runs: true,
         };
-        let load = streams(ground, vec![runs], manner, window, bench.control);
+        let load = streams(test_data, vec![runs], manner, window, bench.control);
         (load.bytes > 0).then(|| Sample {
             rate: load.megabytes(),
             latencies_us: Vec::new(),
@@ -125,7 +125,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             missing.join(", ")
         ));
     }
-    bench.dice = dice;
+    bench.rng = rng;
     Ok(Bench::chart(Axis::FileSize, Unit::Megabytes, series, notes))
 }
 
@@ -138,8 +138,8 @@ struct Class {
 }
 
 impl Class {
-    fn of(ground: &Ground, size: u64) -> Option<Self> {
-        let files = ground.files.iter().enumerate();
+    fn of(test_data: &TestData, size: u64) -> Option<Self> {
+        let files = test_data.files.iter().enumerate();
         let large = files.filter(|(_, file)| file.size >= size);
         let large: Vec<_> = large.map(|(at, file)| (at, file.size - size)).collect();
         let own: Vec<_> = large

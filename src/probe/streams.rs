@@ -19,8 +19,8 @@ pub const PIECE: usize = 256 << 10;
 
 /// Reads several parts of the disk from front to back at a time.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
-    let ground = bench.ground()?;
-    let runs = Runs::of(ground, bench.part(0.15), bench.control);
+    let test_data = bench.test_data()?;
+    let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let (mut failed, mut cached, mut read) = (0, 0, 0);
     let aims = [PLAIN, HINTED].into_iter().flat_map(|series| {
         let enough = STREAMS
@@ -35,9 +35,9 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             crate::units::Bytes(runs.bytes)
         ));
     }
-    let mut dice = bench.dice.clone();
+    let mut rng = bench.rng.clone();
     let series = bench.sweep(Axis::Streams, &aims, |aim, window, _| {
-        let parts = runs.parts(aim.x as usize, &mut dice);
+        let parts = runs.parts(aim.x as usize, &mut rng);
         let manner = Manner {
             block: PIECE,
             stride: PIECE,
@@ -45,7 +45,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
             sequential: aim.series == HINTED,
             whole_runs: false,
         };
-        let load = streams(ground, parts, manner, window, bench.control);
+        let load = streams(test_data, parts, manner, window, bench.control);
         failed += load.failed;
         cached += load.cached;
         read += load.bytes;
@@ -73,6 +73,6 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     if failed > 0 {
         notes.push(format!("{failed} reads failed and do not count"));
     }
-    bench.dice = dice;
+    bench.rng = rng;
     Ok(Bench::chart(Axis::Streams, Unit::Megabytes, series, notes))
 }

@@ -6,7 +6,7 @@ use crossbeam_channel::Sender;
 
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
-use crate::pulse::Pulse;
+use crate::heartbeat::Heartbeat;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -54,10 +54,10 @@ pub enum ScanMessage {
     Problem(Problem),
     /// The roots have been looked at: device numbers of the good ones, each with its root's number.
     Rooted(Vec<(u64, usize)>),
-    /// All folders of one crew have been listed, as far as they are known.
+    /// All folders of one group have been listed, as far as they are known.
     Walked {
         /// Its number.
-        crew: usize,
+        group: usize,
     },
     /// All folders have been listed.
     Done {
@@ -83,25 +83,25 @@ pub struct Outbox {
     /// The device met last.
     last: Option<(u64, Option<Numbering>)>,
     to: Sender<ScanMessage>,
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 impl Outbox {
     /// Sends there; while it waits for whoever receives, no file system is asked.
-    pub fn new(to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) -> Self {
+    pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
         Self {
             batch: FoundBatch::default(),
             last: None,
             to: to.clone(),
-            pulse: Arc::clone(pulse),
+            heartbeat: Arc::clone(heartbeat),
         }
     }
 
     fn send(&self, message: ScanMessage) {
-        self.pulse.rest();
+        self.heartbeat.rest();
         // Nobody listens any more only when the run is over.
         let _ignored = self.to.send(message);
-        self.pulse.beat();
+        self.heartbeat.beat();
     }
 
     /// True if it holds files that lie elsewhere than on this device.
@@ -116,7 +116,7 @@ impl Outbox {
 
     /// It waits for other threads from now on.
     pub fn rest(&self) {
-        self.pulse.rest();
+        self.heartbeat.rest();
     }
 
     /// Says what cannot be looked at.
@@ -160,10 +160,10 @@ impl Outbox {
         }
     }
 
-    /// Sends what there is, and that a crew has done its work.
-    pub fn walked(&mut self, crew: usize) {
+    /// Sends what there is, and that a group has done its work.
+    pub fn walked(&mut self, group: usize) {
         self.flush();
-        self.send(ScanMessage::Walked { crew });
+        self.send(ScanMessage::Walked { group });
     }
 
     /// Sends what there is.

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::Sender;
 
 use crate::file::FoundFile;
+use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 use crate::lock::locked;
-use crate::pulse::{Pulse, Subject, Ward};
 
 use super::enter::numbering_of_path;
 use super::found::{Outbox, Place, ScanMessage};
-use super::hands::Hands;
+use super::workers::Workers;
 
 /// A file that was reached through a symbolic link.
 #[derive(Clone, Debug)]
@@ -27,32 +27,32 @@ pub struct LinkedFile {
 /// Has a thread of its own hand over files that were reached through links. Call it after all others were handed over.
 pub fn start<T: Default + Send + 'static>(
     linked: Vec<LinkedFile>,
-    hands: &mut Hands<T>,
-    ward: &Ward,
+    workers: &mut Workers<T>,
+    watchlist: &Watchlist,
     to: &Sender<ScanMessage>,
 ) {
     if linked.is_empty() {
         return;
     }
-    let pulse = ward.admit(Subject::Path);
+    let heartbeat = watchlist.admit(Subject::Path);
     let work = {
-        let (to, own) = (to.clone(), Arc::clone(&pulse));
+        let (to, own) = (to.clone(), Arc::clone(&heartbeat));
         let linked = Arc::new(Mutex::new(linked));
         move || {
             hand_over(std::mem::take(&mut locked(&linked)), &to, &own);
             T::default()
         }
     };
-    if !hands.start("links", &pulse, work.clone()) {
+    if !workers.start("links", &heartbeat, work.clone()) {
         work();
-        pulse.rest();
+        heartbeat.rest();
     }
 }
 
-fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) {
-    let mut outbox = Outbox::new(to, pulse);
+fn hand_over(linked: Vec<LinkedFile>, to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) {
+    let mut outbox = Outbox::new(to, heartbeat);
     for LinkedFile { place, path, file } in linked {
-        pulse.ask_about(0, &path);
+        heartbeat.ask_about(0, &path);
         let name = &path[path.len() - usize::from(file.name_len)..];
         outbox.push(place, name, file, || numbering_of_path(&path));
     }

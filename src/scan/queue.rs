@@ -1,7 +1,7 @@
 //! Folders waiting to be listed, shared by the walkers.
 //!
-//! Each disk with a head has a crew of walkers for itself, so that it is neither listed by two at a
-//! time nor left alone while they are on another disk; all other devices share one crew.
+//! Each disk with a head has a group of walkers for itself, so that it is neither listed by two at a
+//! time nor left alone while they are on another disk; all other devices share one group.
 //!
 //! Last in, first out: the folders that wait are then few (one path's siblings instead of one
 //! level's), and a folder's parent is likely to be still open. Of siblings the one with the lowest
@@ -19,11 +19,11 @@ pub struct Queue<T> {
 }
 
 struct State<T> {
-    crews: Vec<Crew<T>>,
+    groups: Vec<Group<T>>,
     stopped: bool,
 }
 
-struct Crew<T> {
+struct Group<T> {
     waiting: Vec<T>,
     /// Walkers that may still add folders.
     at_work: usize,
@@ -32,16 +32,16 @@ struct Crew<T> {
     most: usize,
 }
 
-impl<T> Crew<T> {
+impl<T> Group<T> {
     fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.at_work == 0
     }
 }
 
 impl<T> Queue<T> {
-    /// A queue with no folders for crews of so many walkers at first, and at most.
+    /// A queue with no folders for groups of so many walkers at first, and at most.
     pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let crews = sizes.into_iter().map(|(first, most)| Crew {
+        let groups = sizes.into_iter().map(|(first, most)| Group {
             waiting: Vec::new(),
             at_work: 0,
             allowed: first.max(1),
@@ -49,7 +49,7 @@ impl<T> Queue<T> {
         });
         Self {
             state: Mutex::new(State {
-                crews: crews.collect(),
+                groups: groups.collect(),
                 stopped: false,
             }),
             changed: Condvar::new(),
@@ -60,46 +60,46 @@ impl<T> Queue<T> {
         locked(&self.state)
     }
 
-    /// Adds a folder for a crew, before the walk begins.
-    pub fn push(&self, crew: usize, folder: T) {
-        if let Some(crew) = self.lock().crews.get_mut(crew) {
-            crew.waiting.push(folder);
+    /// Adds a folder for a group, before the walk begins.
+    pub fn push(&self, group: usize, folder: T) {
+        if let Some(group) = self.lock().groups.get_mut(group) {
+            group.waiting.push(folder);
         }
     }
 
-    /// Adds these folders, each with its crew, if no other one waits, and somebody is at work, but no more than so many
+    /// Adds these folders, each with its group, if no other one waits, and somebody is at work, but no more than so many
     /// walkers. Once nobody is, all walkers end.
     pub fn add_beside(&self, walkers: usize, folders: impl FnOnce() -> Vec<(usize, T)>) {
         let mut state = self.lock();
-        let at_work: usize = state.crews.iter().map(|crew| crew.at_work).sum();
-        let is_empty = state.crews.iter().all(|crew| crew.waiting.is_empty());
+        let at_work: usize = state.groups.iter().map(|group| group.at_work).sum();
+        let is_empty = state.groups.iter().all(|group| group.waiting.is_empty());
         if !is_empty || !(1..=walkers).contains(&at_work) {
             return;
         }
-        for (crew, folder) in folders() {
-            if let Some(crew) = state.crews.get_mut(crew) {
-                crew.waiting.push(folder);
+        for (group, folder) in folders() {
+            if let Some(group) = state.groups.get_mut(group) {
+                group.waiting.push(folder);
             }
         }
         drop(state);
         self.changed.notify_all();
     }
 
-    /// Takes a folder and the number of its crew, waiting for one if need be; `None` when there will
+    /// Takes a folder and the number of its group, waiting for one if need be; `None` when there will
     /// never be one again. `idle` is called once before waiting.
     pub fn take(&self, mut idle: impl FnMut()) -> Option<(usize, T)> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
-            if state.stopped || state.crews.iter().all(Crew::is_done) {
+            if state.stopped || state.groups.iter().all(Group::is_done) {
                 self.changed.notify_all();
                 return None;
             }
-            for (number, crew) in state.crews.iter_mut().enumerate() {
-                if crew.at_work < crew.allowed
-                    && let Some(item) = crew.waiting.pop()
+            for (number, group) in state.groups.iter_mut().enumerate() {
+                if group.at_work < group.allowed
+                    && let Some(item) = group.waiting.pop()
                 {
-                    crew.at_work += 1;
+                    group.at_work += 1;
                     return Some((number, item));
                 }
             }
@@ -118,17 +118,17 @@ impl<T> Queue<T> {
     }
 
     /// Adds the folders found in one that was taken, and takes note that it is done. True if it was
-    /// the last of its crew.
-    pub fn done(&self, crew: usize, found: &mut Vec<T>) -> bool {
+    /// the last of its group.
+    pub fn done(&self, group: usize, found: &mut Vec<T>) -> bool {
         let mut state = self.lock();
-        let Some(crew) = state.crews.get_mut(crew) else {
+        let Some(group) = state.groups.get_mut(group) else {
             return false;
         };
-        crew.at_work -= 1;
+        group.at_work -= 1;
         let news = found.len();
         found.reverse();
-        crew.waiting.append(found);
-        let over = crew.is_done();
+        group.waiting.append(found);
+        let over = group.is_done();
         drop(state);
         if over || news > 1 {
             self.changed.notify_all();
@@ -138,23 +138,23 @@ impl<T> Queue<T> {
         over
     }
 
-    /// Lets one more walker work in a crew, up to its number.
-    pub fn allow_more(&self, crew: usize) {
+    /// Lets one more walker work in a group, up to its number.
+    pub fn allow_more(&self, group: usize) {
         let mut state = self.lock();
-        let crew = state.crews.get_mut(crew);
-        if let Some(crew) = crew.filter(|crew| crew.allowed < crew.most) {
-            crew.allowed += 1;
+        let group = state.groups.get_mut(group);
+        if let Some(group) = group.filter(|group| group.allowed < group.most) {
+            group.allowed += 1;
             drop(state);
             self.changed.notify_one();
         }
     }
 
-    /// Lets one more walker work in each crew, in the place of one that waits for a file system.
+    /// Lets one more walker work in each group, in the place of one that waits for a file system.
     pub fn allow_extra(&self) {
         let mut state = self.lock();
-        for crew in &mut state.crews {
-            crew.allowed += 1;
-            crew.most += 1;
+        for group in &mut state.groups {
+            group.allowed += 1;
+            group.most += 1;
         }
         drop(state);
         self.changed.notify_all();
@@ -164,9 +164,9 @@ impl<T> Queue<T> {
     pub fn left(&self) -> u64 {
         let state = self.lock();
         state
-            .crews
+            .groups
             .iter()
-            .map(|crew| crew.waiting.len() as u64)
+            .map(|group| group.waiting.len() as u64)
             .sum()
     }
 
@@ -182,16 +182,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crew_works_on_its_own_folders_only() {
+    fn a_group_works_on_its_own_folders_only() {
         let queue = Queue::new([(1, 1), (1, 2)]);
-        for (crew, folder) in [(0, "a"), (0, "b"), (1, "c"), (1, "d")] {
-            queue.push(crew, folder);
+        for (group, folder) in [(0, "a"), (0, "b"), (1, "c"), (1, "d")] {
+            queue.push(group, folder);
         }
         assert_eq!(queue.take(|| ()), Some((0, "b")), "last in, first out");
         assert_eq!(
             queue.take(|| ()),
             Some((1, "d")),
-            "the first crew is complete"
+            "the first group is complete"
         );
         queue.allow_more(0);
         queue.allow_more(1);

@@ -13,8 +13,8 @@ use rustix::io::{Errno, Result};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings};
+use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
-use crate::pulse::Pulse;
 use crate::sys::stat::Stat;
 use crate::sys::{open, stat};
 
@@ -89,9 +89,9 @@ enum Seen {
 
 impl RootResults {
     /// Nothing yet.
-    pub fn new(to: &Sender<ScanMessage>, pulse: &Arc<Pulse>) -> Self {
+    pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
         Self {
-            outbox: Outbox::new(to, pulse),
+            outbox: Outbox::new(to, heartbeat),
             found: Found::default(),
         }
     }
@@ -156,11 +156,11 @@ impl Roots {
     }
 
     /// Looks at roots until there are no more.
-    pub fn look_at_all(&mut self, given: &Receiver<Given>, pulse: &Pulse) {
+    pub fn look_at_all(&mut self, given: &Receiver<Given>, heartbeat: &Heartbeat) {
         loop {
-            pulse.rest();
+            heartbeat.rest();
             let Ok(root) = given.recv() else { break };
-            pulse.ask_about(root.number, root.path.as_os_str().as_bytes());
+            heartbeat.ask_about(root.number, root.path.as_os_str().as_bytes());
             self.look_at(&root);
         }
         locked(&self.results).outbox.flush();

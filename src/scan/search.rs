@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 
+use crate::heartbeat::{Heartbeat, Subject};
 use crate::lock::locked;
-use crate::pulse::{Pulse, Subject};
 
 use super::found::ScanMessage;
-use super::hands::{Hands, TICK};
 use super::linked;
 use super::roots::{Found, Given, RootResults, Roots};
-use super::walk::{Crew, Walk, Walked};
+use super::walk::{Group, Walk, Walked};
+use super::workers::{TICK, Workers};
 
 /// Roots that may wait to be looked at.
 const ROOTS_AHEAD: usize = 256;
@@ -33,15 +33,15 @@ pub struct Search {
     /// Where what is found goes.
     pub to: Sender<ScanMessage>,
     /// Who walks what: the answer to [`ScanMessage::Rooted`].
-    pub crews: Receiver<Vec<Crew>>,
+    pub groups: Receiver<Vec<Group>>,
 }
 
 impl Search {
     /// Looks at these roots and walks the folders among them.
     pub fn run(self, roots: impl Iterator<Item = Given>) {
-        let mut hands = Hands::new(&self.walk.ward, &self.walk.stop);
+        let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
         let mut lookers = Vec::new();
-        let mut found = self.look(roots, &mut hands, &mut lookers);
+        let mut found = self.look(roots, &mut workers, &mut lookers);
         let mut walked = Walked::default();
         let mut linked = Vec::new();
         // Roots on file systems that do not answer may still come when the others are done.
@@ -54,21 +54,23 @@ impl Search {
             linked.extend(found.linked);
             let _ignored = self.to.send(ScanMessage::Rooted(devices));
             // Only a run that is over does not answer.
-            let Ok(crews) = self.crews.recv() else { break };
+            let Ok(groups) = self.groups.recv() else {
+                break;
+            };
             // The first root is walked first.
             folders.reverse();
-            walked.add(self.walk.run(folders, &crews, &self.to));
-            if hands.next(|_| ()).is_none() {
+            walked.add(self.walk.run(folders, &groups, &self.to));
+            if workers.next(|_| ()).is_none() {
                 break;
             }
             found = found_so_far(&lookers);
         }
-        walked.left_out.unanswered += hands.at_work() as u64;
+        walked.left_out.unanswered += workers.at_work() as u64;
         let mut last = self.walk.take_linked();
         last.append(&mut linked);
-        let mut hands = Hands::<()>::new(&self.walk.ward, &self.walk.stop);
-        linked::start(last, &mut hands, &self.walk.ward, &self.to);
-        let _ended = hands.next(|_| ());
+        let mut workers = Workers::<()>::new(&self.walk.watchlist, &self.walk.stop);
+        linked::start(last, &mut workers, &self.walk.watchlist, &self.to);
+        let _ended = workers.next(|_| ());
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
@@ -80,32 +82,32 @@ impl Search {
     fn look(
         &self,
         roots: impl Iterator<Item = Given>,
-        hands: &mut Hands<()>,
+        workers: &mut Workers<()>,
         lookers: &mut Vec<Looker>,
     ) -> Found {
         let (to, given) = bounded(ROOTS_AHEAD);
-        lookers.push(self.start(hands, &given));
-        if hands.at_work() == 0 {
+        lookers.push(self.start(workers, &given));
+        if workers.at_work() == 0 {
             let looker = &lookers[0];
             let mut looking = Roots::new(&self.walk, &looker.results);
             roots.for_each(|root| looking.look_at(&root));
             return locked(&looker.results).take();
         }
-        let mut go_on = |hands: &mut Hands<()>| {
+        let mut go_on = |workers: &mut Workers<()>| {
             // Calls every one, since each call stores the time.
             let waiting = lookers.iter_mut().filter_map(|l| l.waits().then_some(()));
             if waiting.count() == lookers.len() {
                 // One for each root, so that the run waits for several dead servers at the same time.
                 let more = given.len().min(LOOKERS.saturating_sub(lookers.len()));
-                lookers.extend((0..more).map(|_| self.start(hands, &given)));
+                lookers.extend((0..more).map(|_| self.start(workers, &given)));
             }
-            let silent = lookers.iter().filter(|l| l.pulse.is_silent()).count();
-            (!hands.is_over()).then_some(silent)
+            let silent = lookers.iter().filter(|l| l.heartbeat.is_silent()).count();
+            (!workers.is_over()).then_some(silent)
         };
         'roots: for root in roots {
             let mut root = root;
             while let Err(SendTimeoutError::Timeout(back)) = to.send_timeout(root, TICK) {
-                if go_on(hands).is_none() {
+                if go_on(workers).is_none() {
                     break 'roots;
                 }
                 root = back;
@@ -113,20 +115,20 @@ impl Search {
         }
         drop(to);
         // Whoever is silent is not waited for now.
-        while go_on(hands).is_some_and(|silent| silent < hands.at_work()) {
-            let _ended = hands.within_a_tick();
+        while go_on(workers).is_some_and(|silent| silent < workers.at_work()) {
+            let _ended = workers.within_a_tick();
         }
         found_so_far(lookers)
     }
 
-    fn start(&self, hands: &mut Hands<()>, given: &Receiver<Given>) -> Looker {
-        let pulse = self.walk.ward.admit(Subject::Path);
-        let results = Arc::new(Mutex::new(RootResults::new(&self.to, &pulse)));
+    fn start(&self, workers: &mut Workers<()>, given: &Receiver<Given>) -> Looker {
+        let heartbeat = self.walk.watchlist.admit(Subject::Path);
+        let results = Arc::new(Mutex::new(RootResults::new(&self.to, &heartbeat)));
         let mut roots = Roots::new(&self.walk, &results);
-        let (given, own) = (given.clone(), Arc::clone(&pulse));
-        hands.start("roots", &pulse, move || roots.look_at_all(&given, &own));
+        let (given, own) = (given.clone(), Arc::clone(&heartbeat));
+        workers.start("roots", &heartbeat, move || roots.look_at_all(&given, &own));
         Looker {
-            pulse,
+            heartbeat,
             results,
             count: 0,
             since: Instant::now(),
@@ -136,7 +138,7 @@ impl Search {
 
 /// A thread that looks at roots.
 struct Looker {
-    pulse: Arc<Pulse>,
+    heartbeat: Arc<Heartbeat>,
     results: Arc<Mutex<RootResults>>,
     /// Its count of calls, and since when it has stood still.
     count: u32,
@@ -146,7 +148,7 @@ struct Looker {
 impl Looker {
     /// True if it has waited for an answer for a while.
     fn waits(&mut self) -> bool {
-        let (count, is_at_work) = self.pulse.count();
+        let (count, is_at_work) = self.heartbeat.count();
         if !is_at_work || count != self.count {
             (self.count, self.since) = (count, Instant::now());
         }

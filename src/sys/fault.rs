@@ -4,7 +4,7 @@
 //! before the seventh call of the calls that act, `SEEKLESS_FAULT=stop@7` stops it there until it is told to
 //! go on, `SEEKLESS_FAULT=28@7` lets that call fail with error number 28 instead. The calls are counted while something [is armed](arm).
 //!
-//! In every build these calls count in the pulse of the [current thread](crate::pulse::current).
+//! In every build these calls count in the heartbeat of the [current thread](crate::heartbeat::current).
 
 use rustix::io::Result;
 
@@ -75,7 +75,7 @@ pub fn arm() {
 /// Stands before each call that acts.
 #[inline]
 pub fn point() -> Result<()> {
-    crate::pulse::current::beat();
+    crate::heartbeat::current::beat();
     #[cfg(debug_assertions)]
     return injected::point();
     #[cfg(not(debug_assertions))]

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
-use crate::pulse::current;
+use crate::heartbeat::current;
 
 /// The folder that relative paths start from.
 pub use rustix::fs::CWD;
@@ -51,7 +51,7 @@ pub fn path_of(fd: impl AsFd) -> Option<Vec<u8>> {
     Some(path.into_bytes())
 }
 
-/// Sets the path in this thread's pulse to that of an open file or folder, without a call to its file system.
+/// Sets the path in this thread's heartbeat to that of an open file or folder, without a call to its file system.
 pub fn ask_about(fd: impl AsFd) {
     current::ask_about_what(|| path_of(fd));
 }

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::{Errno, Result};
 
 use super::{fault, open, statfs};
-use crate::pulse::current;
+use crate::heartbeat::current;
 
 /// A file's bytes and metadata.
 pub fn file(fd: impl AsFd) -> Result<()> {
@@ -100,8 +100,8 @@ pub fn all(waits: &[Wait<'_>]) -> Vec<Result<()>> {
     thread::scope(|scope| {
         for _ in 1..threads {
             // Whoever cannot be had is not missed: this thread does what is left.
-            let ward = current::ward();
-            let wait = || current::watched(ward, wait);
+            let watchlist = current::watchlist();
+            let wait = || current::watched(watchlist, wait);
             let _ = thread::Builder::new().spawn_scoped(scope, wait);
         }
         wait();

@@ -9,12 +9,12 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-mod dice;
 mod judge;
 mod moves;
 mod options;
 mod pattern;
 mod reuse;
+mod rng;
 mod rounds;
 mod stage;
 mod truth;

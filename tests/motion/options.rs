@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::dice::Dice;
+use super::rng::Rng;
 use super::stage::Lengths;
 
 #[derive(Clone, Debug, Default)]
@@ -29,8 +29,8 @@ fn first(round: usize, lengths: Lengths) -> Option<[bool; 4]> {
 
 impl Options {
     /// One mix after the other of those that matter most, then by chance.
-    pub fn of_round(round: usize, lengths: Lengths, dice: &mut Dice) -> Self {
-        let mut options = Self::mixed(dice);
+    pub fn of_round(round: usize, lengths: Lengths, rng: &mut Rng) -> Self {
+        let mut options = Self::mixed(rng);
         if let Some([hard_links, isolate, unique, follow_links]) = first(round, lengths) {
             options = Self {
                 hard_links,
@@ -43,7 +43,7 @@ impl Options {
         options
     }
 
-    fn mixed(dice: &mut Dice) -> Self {
+    fn mixed(rng: &mut Rng) -> Self {
         let mut manner = Vec::new();
         for (option, chance) in [
             ("--verify", 20),
@@ -52,7 +52,7 @@ impl Options {
             ("--drop-cache", 5),
             ("--memory=16M", 10),
         ] {
-            if dice.percent(chance) {
+            if rng.percent(chance) {
                 manner.push(option);
             }
         }
@@ -63,13 +63,13 @@ impl Options {
             "--threads=8",
             "--threads=3,2",
         ];
-        manner.push(*dice.pick(&threads[..]));
+        manner.push(*rng.pick(&threads[..]));
         manner.retain(|option| !option.is_empty());
         Self {
-            hard_links: dice.percent(40),
-            isolate: dice.percent(30),
-            unique: dice.percent(35),
-            follow_links: dice.percent(20),
+            hard_links: rng.percent(40),
+            isolate: rng.percent(30),
+            unique: rng.percent(35),
+            follow_links: rng.percent(20),
             manner,
         }
     }

@@ -55,7 +55,7 @@ impl Stage {
             Pattern::Write => self.play_write(),
             Pattern::MountOver => self.play_mount_over(),
             Pattern::Everything => {
-                let pattern = *self.dice.pick(&PLAIN);
+                let pattern = *self.rng.pick(&PLAIN);
                 self.play(pattern);
             }
         }
@@ -63,7 +63,7 @@ impl Stage {
 
     fn toy(&mut self) -> Option<String> {
         let toys = self.toys();
-        (!toys.is_empty()).then(|| self.dice.pick(&toys).clone())
+        (!toys.is_empty()).then(|| self.rng.pick(&toys).clone())
     }
 
     /// A folder, more likely one that the run has yet to come to, or one where it was.
@@ -71,14 +71,14 @@ impl Stage {
         let leaves = self.leaves();
         let fits = |leaf: &&String| self.truth.folders[*leaf] == prospect;
         let those: Vec<String> = leaves.iter().filter(fits).cloned().collect();
-        match those.is_empty() || self.dice.percent(20) {
-            true => self.dice.pick(&leaves).clone(),
-            false => self.dice.pick(&those).clone(),
+        match those.is_empty() || self.rng.percent(20) {
+            true => self.rng.pick(&leaves).clone(),
+            false => self.rng.pick(&those).clone(),
         }
     }
 
     fn somewhere(&mut self) -> Prospect {
-        match self.dice.percent(50) {
+        match self.rng.percent(50) {
             true => Prospect::Ahead,
             false => Prospect::Uncertain,
         }
@@ -93,7 +93,7 @@ impl Stage {
         let to = self.leaf(to);
         // Back to where it was at times, which names alone cannot tell.
         let base = name.rsplit('/').next().expect("a name");
-        let new = match self.dice.percent(50) {
+        let new = match self.rng.percent(50) {
             true => format!("{to}/{base}"),
             false => self.name_in(&to),
         };
@@ -129,10 +129,10 @@ impl Stage {
         for name in &names {
             self.truth.unlink(name);
         }
-        let pair = self.dice.percent(50);
+        let pair = self.rng.percent(50);
         for size in sizes {
             // Of the same length as what was there before, mostly: only then they could be mistaken.
-            let size = match (self.lengths, self.dice.percent(80)) {
+            let size = match (self.lengths, self.rng.percent(80)) {
                 (Lengths::Shared, false) => self.length(),
                 _ => size,
             };
@@ -153,7 +153,7 @@ impl Stage {
     fn trim(&mut self) {
         let mut toys = self.toys();
         while toys.len() > 160 {
-            let name = toys.swap_remove(self.dice.below(toys.len()));
+            let name = toys.swap_remove(self.rng.below(toys.len()));
             self.truth.unlink(&name);
         }
         while toys.len() < 100 {
@@ -175,7 +175,7 @@ impl Stage {
         let from = self.somewhere();
         let leaf = self.leaf(from);
         let hosts = self.hosts();
-        let host = self.dice.pick(&hosts).clone();
+        let host = self.rng.pick(&hosts).clone();
         let base = leaf.rsplit('/').next().expect("a name");
         let new = format!("{host}/{base}");
         if !self.truth.folders.contains_key(&new) {
@@ -192,8 +192,8 @@ impl Stage {
         let ahead = |host: &&String| self.truth.folders[*host] == Prospect::Ahead;
         let those: Vec<String> = hosts.iter().filter(ahead).cloned().collect();
         let host = match those.is_empty() {
-            true => self.dice.pick(&hosts).clone(),
-            false => self.dice.pick(&those).clone(),
+            true => self.rng.pick(&hosts).clone(),
+            false => self.rng.pick(&those).clone(),
         };
         let leaf = self.make_leaf(&host);
         for _ in 0..sizes.max(1) {
@@ -215,7 +215,7 @@ impl Stage {
         let new = self.name_in(&leaf);
         let file = self.truth.at(&name).expect("known");
         let names = self.truth.now().filter(|(_, other)| *other == file).count();
-        match self.dice.below(3) {
+        match self.rng.below(3) {
             0 if names < 4 => self.truth.link(&name, &new),
             1 if names > 1 => self.truth.unlink(&name),
             _ => self.truth.rename(&name, &new),
@@ -229,7 +229,7 @@ impl Stage {
         let Some((_, Some(was))) = was.copied() else {
             return;
         };
-        let content = match self.dice.below(4) {
+        let content = match self.rng.below(4) {
             // Cut or grown, what remains is as it was.
             0 if was.size > 200 => super::truth::Content {
                 size: was.size / 2,
@@ -245,14 +245,14 @@ impl Stage {
     }
 
     fn play_mount_over(&mut self) {
-        if self.covers.len() > 4 || !self.covers.is_empty() && self.dice.percent(40) {
+        if self.covers.len() > 4 || !self.covers.is_empty() && self.rng.percent(40) {
             let covered: Vec<String> = self.covers.keys().cloned().collect();
-            let leaf = self.dice.pick(&covered).clone();
+            let leaf = self.rng.pick(&covered).clone();
             return self.uncover(&leaf);
         }
         let prospect = self.somewhere();
         let leaf = self.leaf(prospect);
-        match self.dice.percent(50) {
+        match self.rng.percent(50) {
             true => self.cover(&leaf, None),
             false => {
                 let other = self.leaf(prospect);

@@ -91,7 +91,7 @@ fn is_over(pid: Pid) -> bool {
 fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
     let pid = Pid::from_child(child);
     // The whole tree comes to about so many; the first stops are the most interesting.
-    let mut next = stage.dice.below(200);
+    let mut next = stage.rng.below(200);
     let (mut openings, mut stops) = (0, 0);
     while !is_over(pid) {
         openings += look(stage, 2);
@@ -103,12 +103,12 @@ fn play_at_stops(stage: &mut Stage, child: &Child, pattern: Pattern) -> usize {
         }
         // Nothing is opened any more: what was not opened by now is yet to come.
         openings += look(stage, 0);
-        for _ in 0..1 + stage.dice.below(4) {
+        for _ in 0..1 + stage.rng.below(4) {
             stage.play(pattern);
         }
         look(stage, 0);
         stops += 1;
-        next = openings + 1 + stage.dice.below(120);
+        next = openings + 1 + stage.rng.below(120);
         kill_process(pid, Signal::CONT).expect("a child");
     }
     stops
@@ -191,7 +191,7 @@ fn step_by_step(
     let mut stops = 0;
     for round in 0..rounds {
         look(stage, 0);
-        let options = Options::of_round(round, stage.lengths, &mut stage.dice);
+        let options = Options::of_round(round, stage.lengths, &mut stage.rng);
         let from = stage.truth.begin();
         let child = start(stage, &options);
         let run = end(child, |child| stops += play_at_stops(stage, child, pattern));
@@ -212,7 +212,7 @@ fn freely(mut stage: Stage, pattern: Pattern, rounds: usize, verdict: &mut Verdi
                 let pause = {
                     let mut stage = stage.lock().expect("no panic");
                     stage.play(pattern);
-                    stage.dice.below(400)
+                    stage.rng.below(400)
                 };
                 thread::sleep(Duration::from_micros(pause as u64));
             }
@@ -223,7 +223,7 @@ fn freely(mut stage: Stage, pattern: Pattern, rounds: usize, verdict: &mut Verdi
             let (options, from, child) = {
                 let mut stage = stage.lock().expect("no panic");
                 let lengths = stage.lengths;
-                let options = Options::of_round(round, lengths, &mut stage.dice);
+                let options = Options::of_round(round, lengths, &mut stage.rng);
                 let from = stage.truth.begin();
                 // Nobody knows where the run is.
                 for prospect in stage.truth.folders.values_mut() {

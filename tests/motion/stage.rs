@@ -9,7 +9,7 @@ use rustix::mount::{UnmountFlags, mount_bind, unmount};
 use tempfile::TempDir;
 
 use super::common::volume::Volume;
-use super::dice::Dice;
+use super::rng::Rng;
 use super::truth::{FileId, Prospect, Truth};
 use super::watch::Watch;
 
@@ -34,7 +34,7 @@ pub enum Lengths {
 #[derive(Debug)]
 pub struct Stage {
     pub truth: Truth,
-    pub dice: Dice,
+    pub rng: Rng,
     pub watch: Option<Watch>,
     pub lengths: Lengths,
     /// What is mounted over folders, with what it hides.
@@ -58,7 +58,7 @@ impl Stage {
         let top = folder.path().canonicalize().expect("a real path");
         let mut stage = Self {
             truth: Truth::new(&top),
-            dice: Dice::new(seed),
+            rng: Rng::new(seed),
             watch: Some(Watch::new()),
             lengths,
             covers: BTreeMap::new(),
@@ -140,7 +140,7 @@ impl Stage {
                     let leaves = self.leaves();
                     let host = format!("{root}/h/{host}/");
                     let leaves: Vec<_> = leaves.iter().filter(|l| l.starts_with(&host)).collect();
-                    let leaf = (*self.dice.pick(&leaves)).clone();
+                    let leaf = (*self.rng.pick(&leaves)).clone();
                     let name = self.name_in(&leaf);
                     self.truth.create(&name, content);
                 }
@@ -195,7 +195,7 @@ impl Stage {
     /// A length for a file to play with.
     pub fn length(&mut self) -> usize {
         match self.lengths {
-            Lengths::Shared => *self.dice.pick(&LENGTHS),
+            Lengths::Shared => *self.rng.pick(&LENGTHS),
             Lengths::Own => 10_000 + usize::try_from(self.truth.fresh()).expect("small"),
         }
     }

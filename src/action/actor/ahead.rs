@@ -12,9 +12,9 @@ use super::Group;
 use crate::action::check::{Bound, Opened, OwnChanges, Pair};
 use crate::action::folder_entry::Identity;
 use crate::action::step::{Skip, Target};
-use crate::action::trouble::Trouble;
+use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
-use crate::pulse::current;
+use crate::heartbeat::current;
 
 /// Groups that may be checked and wait for their turn. Each step holds four descriptors, and keeps writers of
 /// its two files waiting.
@@ -62,7 +62,7 @@ pub(super) struct Checked {
 
 impl Check {
     /// Makes sure that keeper and victim are what they must be. They are guarded for as long as the pair is held.
-    pub fn files(&self) -> Result<Checked, Trouble> {
+    pub fn files(&self) -> Result<Checked, StepError> {
         let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
         let victim = open(&self.victim).map_err(Skip::Victim)?;
         let keeper = open(&self.keeper).map_err(Skip::Keeper)?;
@@ -144,9 +144,9 @@ pub(super) fn in_order<T: Sync, R: Send>(
     thread::scope(|scope| {
         let (to_actor, from_thread) = bounded(DEPTH);
         let make = &make;
-        let ward = current::ward();
+        let watchlist = current::watchlist();
         let ahead = move || {
-            current::watched(ward, || {
+            current::watched(watchlist, || {
                 for item in items {
                     let made = make(item);
                     current::rest();

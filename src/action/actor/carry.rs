@@ -12,10 +12,10 @@ use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
 use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
-use crate::action::trouble::Trouble;
+use crate::action::step_error::StepError;
 use crate::action::{swap, together};
 use crate::hash::ContentDigest;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::stat;
 
 impl Actor {
@@ -75,14 +75,14 @@ impl Actor {
     fn carry_out_group(
         &mut self,
         group: Group,
-        checked: Vec<Result<Checked, Trouble>>,
+        checked: Vec<Result<Checked, StepError>>,
     ) -> Option<Vec<Numbered>> {
         let mut ready = Vec::with_capacity(group.len());
         for (of, sketched) in group {
             current::ask_about(&of.step.victim.path);
             match sketched {
                 Ok(sketched) => ready.push((of, sketched)),
-                Err(trouble) => self.end(of, trouble.into(), None),
+                Err(error) => self.end(of, error.into(), None),
             }
         }
         // Found out by a step before this one, in the same portion.
@@ -93,7 +93,7 @@ impl Actor {
                 .iter()
                 .map(|(_, sketched)| Record::NotDone {
                     step: sketched.intent.step,
-                    why: Trouble::Full.to_string(),
+                    why: StepError::Full.to_string(),
                 })
                 .collect();
             let _ = self.journal.note(&records);
@@ -114,10 +114,10 @@ impl Actor {
                 let why = pairs[unfit].as_ref().err().map(ToString::to_string);
                 let with = ready[unfit].1.victim.path.clone();
                 for ((of, sketched), checked) in ready.into_iter().zip(pairs) {
-                    let trouble = checked.err().unwrap_or_else(|| {
+                    let error = checked.err().unwrap_or_else(|| {
                         together::together(&with, why.as_deref().unwrap_or_default())
                     });
-                    self.not_done(of, &sketched, trouble);
+                    self.not_done(of, &sketched, error);
                 }
             }
         }
@@ -129,7 +129,7 @@ impl Actor {
         &mut self,
         action: ActionKind,
         checked: Checked,
-    ) -> Result<(Pair, Option<ContentDigest>), Trouble> {
+    ) -> Result<(Pair, Option<ContentDigest>), StepError> {
         let Checked {
             pair,
             digest,
@@ -149,7 +149,7 @@ impl Actor {
             pair.as_compared()?;
         }
         if action != ActionKind::Reflink {
-            self.settled.keeper(&pair.keeper, &self.ours)?;
+            self.synced.keeper(&pair.keeper, &self.ours)?;
         }
         Ok((pair, digest))
     }
@@ -209,24 +209,24 @@ impl Actor {
                     entry.or_insert(pair.victim.place.folder);
                     self.end(of, Outcome::Done(done), Some(folder));
                 }
-                Err(trouble) => {
-                    if matches!(trouble, Trouble::Full) {
+                Err(error) => {
+                    if matches!(error, StepError::Full) {
                         self.stand_in_for(&pair, &sketched);
                     }
-                    self.not_done(of, &sketched, trouble);
+                    self.not_done(of, &sketched, error);
                 }
             }
         }
     }
 
-    fn not_done(&mut self, of: Numbered, sketched: &Sketched, trouble: Trouble) {
+    fn not_done(&mut self, of: Numbered, sketched: &Sketched, error: StepError) {
         // Of what is stuck only the files tell what it came to.
-        if !matches!(trouble, Trouble::Stuck(_)) {
+        if !matches!(error, StepError::Stuck(_)) {
             let step = sketched.intent.step;
-            let why = trouble.to_string();
+            let why = error.to_string();
             let _ = self.journal.note(&[Record::NotDone { step, why }]);
         }
-        self.end(of, trouble.into(), None);
+        self.end(of, error.into(), None);
     }
 
     /// Takes note of which files have a change time of our making.

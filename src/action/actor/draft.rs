@@ -11,11 +11,11 @@ use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::Identity;
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
-use crate::action::trouble::{Trouble, failed};
+use crate::action::step_error::{StepError, failed};
 use crate::action::{further_name, metadata, swap, together};
 
 /// A kept file that has to be waited for.
-pub struct Unsettled {
+pub struct Unsynced {
     pub identity: Identity,
     pub ctime_ns: i64,
     pub fd: OwnedFd,
@@ -101,7 +101,7 @@ impl Actor {
     pub(super) fn sketch_groups(
         &mut self,
         groups: Vec<Vec<Numbered>>,
-        unsettled: &mut Vec<Unsettled>,
+        unsynced: &mut Vec<Unsynced>,
     ) -> Vec<Group> {
         let finder = self.finder();
         let find = |group: &Vec<Numbered>| -> Vec<_> {
@@ -110,7 +110,7 @@ impl Actor {
         let mut sketched = Vec::with_capacity(groups.len());
         ahead::in_order(&groups, self.portion == BATCH, find, |found| {
             let group = &groups[sketched.len()];
-            sketched.push(self.sketch_group(group, found, unsettled));
+            sketched.push(self.sketch_group(group, found, unsynced));
         });
         let with_steps = groups.into_iter().zip(sketched);
         with_steps
@@ -130,19 +130,19 @@ impl Actor {
         &mut self,
         group: &[Numbered],
         found: Vec<Result<Found, Skip>>,
-        unsettled: &mut Vec<Unsettled>,
-    ) -> Vec<Result<Sketched, Trouble>> {
+        unsynced: &mut Vec<Unsynced>,
+    ) -> Vec<Result<Sketched, StepError>> {
         let mut sketched: Vec<_> = group
             .iter()
             .zip(found)
-            .map(|(of, found)| self.sketch(&of.step, found?, unsettled))
+            .map(|(of, found)| self.sketch(&of.step, found?, unsynced))
             .collect();
         if sketched.len() < 2 {
             return sketched;
         }
         let first = group.iter().zip(&sketched).find_map(|(of, sketched)| {
-            let trouble = sketched.as_ref().err()?;
-            Some((of.step.victim.path.clone(), trouble.to_string()))
+            let error = sketched.as_ref().err()?;
+            Some((of.step.victim.path.clone(), error.to_string()))
         });
         let number = sketched
             .iter()
@@ -161,8 +161,8 @@ impl Actor {
         &mut self,
         step: &Step,
         found: Found,
-        unsettled: &mut Vec<Unsettled>,
-    ) -> Result<Sketched, Trouble> {
+        unsynced: &mut Vec<Unsynced>,
+    ) -> Result<Sketched, StepError> {
         let (victim, metadata) = (found.victim, found.metadata);
         self.file_systems.of(victim.stat.dev, &victim.file);
         let (keeper, target) = self.apart(step, found.keeper, &victim)?;
@@ -172,7 +172,7 @@ impl Actor {
             further_name::is_another(&keeper, &victim)?;
         } else if is_further {
             return Err(match step.action {
-                ActionKind::Hardlink | ActionKind::Reflink => Trouble::Already,
+                ActionKind::Hardlink | ActionKind::Reflink => StepError::Already,
                 _ => Skip::SameFile.into(),
             });
         }
@@ -211,7 +211,7 @@ impl Actor {
                 (target.path.clone(), step.victim.path.clone())
             }),
         };
-        self.begin_to_settle(step, keeper, unsettled);
+        self.begin_to_sync(step, keeper, unsynced);
         Ok(sketched)
     }
 
@@ -221,7 +221,7 @@ impl Actor {
         action: ActionKind,
         keeper: &Opened,
         victim: &Metadata,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), StepError> {
         let links = matches!(action, ActionKind::Hardlink | ActionKind::Symlink);
         let wants_same = links && self.settings.same_metadata;
         let common = self.common(action);
@@ -241,15 +241,15 @@ impl Actor {
     }
 
     /// Sends the kept file's bytes on their way to the disk, so that all of a portion can be waited for together.
-    fn begin_to_settle(&mut self, step: &Step, keeper: Opened, unsettled: &mut Vec<Unsettled>) {
+    fn begin_to_sync(&mut self, step: &Step, keeper: Opened, unsynced: &mut Vec<Unsynced>) {
         let identity = keeper.identity();
         // Sets come one after the other: a file that is waited for already is the last one.
-        let is_known = unsettled
+        let is_known = unsynced
             .last()
             .is_some_and(|last| last.identity == identity);
         let is_needed = step.action != ActionKind::Reflink && !is_known;
-        if is_needed && self.settled.start(&keeper, &self.ours) {
-            unsettled.push(Unsettled {
+        if is_needed && self.synced.start(&keeper, &self.ours) {
+            unsynced.push(Unsynced {
                 identity,
                 ctime_ns: keeper.stat.ctime_ns,
                 fd: keeper.file,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
+use crate::heartbeat::current;
 use crate::pipeline::DuplicateSet;
-use crate::pulse::current;
 
 /// A set of files that are said to have the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use std::path::Path;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::file::as_listed;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::scan::MOST_NAMES;
 use crate::scan::filter::{Filter, Verdict};
 use crate::sys::open::CWD;

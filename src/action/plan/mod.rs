@@ -1,7 +1,7 @@
 //! From what is said about files to the steps that are safe to take.
 //!
 //! ```text
-//! Claim ─ Lookout: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
+//! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
 //! ```
 //!
 //! A claim says which files to compare, and which paths they were found in; that they are equal is proven later.
@@ -16,7 +16,7 @@ mod decide;
 mod entries;
 mod estimate;
 mod full;
-mod lookout;
+mod inspector;
 mod mount_check;
 mod ranking;
 mod reach;
@@ -30,8 +30,8 @@ use std::io;
 
 use super::coherence::FileSystems;
 use super::{ActionKind, Common, Step};
-use crate::pulse::current;
-use lookout::Lookout;
+use crate::heartbeat::current;
+use inspector::Inspector;
 use mount_check::MountCheck;
 use reach::Reach;
 use sidecars::Companions;
@@ -92,7 +92,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Planner {
     settings: Settings,
-    lookout: Lookout,
+    inspector: Inspector,
     reach: Reach,
     file_systems: FileSystems,
     spool: Spool,
@@ -105,7 +105,7 @@ impl Planner {
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
         Self {
-            lookout: Lookout::new(origin, bounds, settings.strict),
+            inspector: Inspector::new(origin, bounds, settings.strict),
             reach: Reach::default(),
             file_systems: FileSystems::default(),
             settings,
@@ -116,7 +116,7 @@ impl Planner {
     /// Says where the sets come from, once that is known; before the first set.
     pub fn from_origin(&mut self, origin: Origin) {
         self.settings.heed(&origin);
-        self.lookout.origin = origin;
+        self.inspector.origin = origin;
     }
 
     /// Plans for one set.
@@ -127,7 +127,7 @@ impl Planner {
     }
 
     fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
-        let mut set = self.lookout.look(claim);
+        let mut set = self.inspector.look(claim);
         let number = match self.settings.policy.by_name {
             true => {
                 entries::once_each(&mut set);

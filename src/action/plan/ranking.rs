@@ -9,14 +9,14 @@ use crate::pipeline::DuplicateSet;
 
 use super::by_name::{Unit, traits, units};
 use super::claim::{Claim, Origin};
-use super::lookout::Lookout;
+use super::inspector::Inspector;
 use super::set::SetPlan;
 
 /// Sorts sets by rules, for whoever only reports them.
 #[derive(Debug)]
 pub struct Ranking {
     rules: Rules,
-    lookout: Lookout,
+    inspector: Inspector,
 }
 
 impl Ranking {
@@ -24,18 +24,18 @@ impl Ranking {
     pub fn new(rules: Rules, origin: Origin) -> Self {
         Self {
             rules,
-            lookout: Lookout::new(origin, Bounds::default(), false),
+            inspector: Inspector::new(origin, Bounds::default(), false),
         }
     }
 
     /// Puts the member first that a plan by the same rules keeps. What cannot be looked at any more
     /// comes last, as it was.
     pub fn sort(&mut self, set: &mut DuplicateSet) {
-        let by_name = self.lookout.origin.hard_links;
+        let by_name = self.inspector.origin.hard_links;
         if set.members.len() < 2 && !by_name {
             return;
         }
-        let planned = self.lookout.look_at_all(Claim::from(&*set));
+        let planned = self.inspector.look_at_all(Claim::from(&*set));
         let mut ranks = vec![usize::MAX; set.members.len()];
         let names = set.members.iter().map(|member| &member.names);
         let places = names.zip(0_usize..);

@@ -8,7 +8,7 @@ use crate::executor::pool::Pool;
 use crate::executor::task::{Batch, Completion, Kind, Outcome};
 use crate::sys::fiemap::Pieces;
 
-use super::evidence::{Evidence, FAR, TASTES, Taste};
+use super::evidence::{Evidence, FAR, TRIALS, Trial};
 use super::fragments::UnderWay;
 use super::request::{Asker, Request, Visit, stamp};
 use super::volume::AHEAD;
@@ -21,7 +21,7 @@ pub(super) struct Disk<F: Fold> {
     under_way: UnderWay,
     window: usize,
     /// Set while it is not known whether there is a head.
-    tasting: Option<Tasting>,
+    trying: Option<Trying>,
     /// Who reads it.
     pub pool: Pool<F>,
 }
@@ -47,8 +47,8 @@ pub(super) struct Ended {
 
 /// Lone reads from far places, before the first sweep.
 #[derive(Default)]
-struct Tasting {
-    taste: Taste,
+struct Trying {
+    trial: Trial,
     /// Where to read next, and how far from there the next place is; none before the first.
     next: Option<(u64, u64)>,
     /// When the read under way was handed over.
@@ -63,7 +63,7 @@ impl<F: Fold> Disk<F> {
             in_flight: 0,
             under_way: UnderWay::default(),
             window: reads * AHEAD,
-            tasting: None,
+            trying: None,
             pool,
         }
     }
@@ -89,13 +89,13 @@ impl<F: Fold> Disk<F> {
     }
 
     /// Lets the first reads find out whether there is a head.
-    pub fn taste(&mut self) {
-        self.tasting = Some(Tasting::default());
+    pub fn trial(&mut self) {
+        self.trying = Some(Trying::default());
     }
 
     /// True while it is not known whether there is a head.
     pub fn is_tasting(&self) -> bool {
-        self.tasting.is_some()
+        self.trying.is_some()
     }
 
     /// Takes all that waits, with its positions.
@@ -108,32 +108,32 @@ impl<F: Fold> Disk<F> {
         self.in_flight -= 1;
         let pieces = self.under_way.ended(completion);
         let was_read = matches!(completion.outcome, Outcome::Read { cached: false, .. });
-        let evidence = self.tasted(was_read);
+        let evidence = self.tried(was_read);
         if evidence.is_some() {
-            self.tasting = None;
+            self.trying = None;
         }
         Ended { evidence, pieces }
     }
 
     /// What the end of a lone read shows, if it was one.
-    fn tasted(&mut self, was_read: bool) -> Option<Evidence> {
-        let tasting = self.tasting.as_mut()?;
-        let took = tasting.since.take()?.elapsed();
-        was_read.then(|| tasting.taste.read(took)).flatten()
+    fn tried(&mut self, was_read: bool) -> Option<Evidence> {
+        let trying = self.trying.as_mut()?;
+        let took = trying.since.take()?.elapsed();
+        was_read.then(|| trying.trial.read(took)).flatten()
     }
 
-    /// The next request to be tasted, which is read alone; `None` when there is no more evidence to
+    /// The next request to be tried, which is read alone; `None` when there is no more evidence to
     /// be had.
-    fn next_taste(&mut self) -> Option<Waiting> {
+    fn next_trial(&mut self) -> Option<Waiting> {
         let (first, last) = self.waiting.span()?;
-        let tasting = self.tasting.as_mut()?;
-        let step = (last - first) / TASTES as u64;
-        let (place, step) = tasting.next.unwrap_or((first, step));
+        let trying = self.trying.as_mut()?;
+        let step = (last - first) / TRIALS as u64;
+        let (place, step) = trying.next.unwrap_or((first, step));
         let request = (step >= FAR)
             .then(|| self.waiting.pop_from(place))
             .flatten();
-        tasting.next = Some((place + step, step));
-        tasting.since = request.is_some().then(Instant::now);
+        trying.next = Some((place + step, step));
+        trying.since = request.is_some().then(Instant::now);
         request
     }
 
@@ -161,13 +161,13 @@ impl<F: Fold> Disk<F> {
             if self.in_flight > 0 {
                 return None;
             }
-            if let Some(waiting) = self.next_taste() {
+            if let Some(waiting) = self.next_trial() {
                 self.begin(waiting, asker, &mut batch);
                 begun(waiting.volume, waiting.request);
                 return Some(batch);
             }
             if !self.waiting.is_empty() {
-                self.tasting = None;
+                self.trying = None;
             }
         }
         while self.in_flight < self.window

@@ -17,7 +17,7 @@ pub struct Evidence {
 pub const FAR: u64 = 64 << 20;
 
 /// Reads that a verdict is made from at most: so many quick ones, and one fewer slow ones than end it.
-pub const TASTES: usize = QUICK as usize + SLOW as usize - 1;
+pub const TRIALS: usize = QUICK as usize + SLOW as usize - 1;
 
 /// Quick answers that show that there is no head. One in ten reads at most meets its sector just
 /// as the head arrives; that twelve do before four do not is one chance in 10^9.
@@ -32,13 +32,13 @@ const SOONEST: Duration = Duration::from_millis(1);
 
 /// Lone reads from far places, one after the other.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Taste {
+pub struct Trial {
     quick: u32,
     slow: u32,
     spent: Duration,
 }
 
-impl Taste {
+impl Trial {
     /// Takes note of how long a lone read took; the evidence when there is enough.
     pub fn read(&mut self, took: Duration) -> Option<Evidence> {
         match took < SOONEST {
@@ -157,27 +157,27 @@ mod tests {
     /// A computed disk: milliseconds of a read at this distance, given how far the platter is.
     struct Platter {
         turn: f64,
-        dice: u64,
+        rng: u64,
     }
 
     impl Platter {
         fn read(&mut self, share_of_stroke: f64) -> Duration {
-            self.dice ^= self.dice << 13;
-            self.dice ^= self.dice >> 7;
-            self.dice ^= self.dice << 17;
-            let angle = (self.dice >> 11) as f64 / (1_u64 << 53) as f64;
+            self.rng ^= self.rng << 13;
+            self.rng ^= self.rng >> 7;
+            self.rng ^= self.rng << 17;
+            let angle = (self.rng >> 11) as f64 / (1_u64 << 53) as f64;
             let seek = 0.0005 + 0.0107 * share_of_stroke.sqrt();
             Duration::from_secs_f64(seek + angle * self.turn)
         }
     }
 
-    fn taste(mut read: impl FnMut() -> Duration) -> Evidence {
-        let mut taste = Taste::default();
+    fn trial(mut read: impl FnMut() -> Duration) -> Evidence {
+        let mut trial = Trial::default();
         let mut reads = 0;
         loop {
             reads += 1;
-            assert!(reads <= TASTES, "it must come to an end");
-            if let Some(evidence) = taste.read(read()) {
+            assert!(reads <= TRIALS, "it must come to an end");
+            if let Some(evidence) = trial.read(read()) {
                 return evidence;
             }
         }
@@ -188,9 +188,9 @@ mod tests {
         for turns_a_minute in [5_400.0, 7_200.0, 15_000.0] {
             for seed in 1..2000_u64 {
                 let turn = 60.0 / turns_a_minute;
-                let dice = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-                let mut platter = Platter { turn, dice };
-                let evidence = taste(|| platter.read(0.01));
+                let rng = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+                let mut platter = Platter { turn, rng };
+                let evidence = trial(|| platter.read(0.01));
                 assert!(evidence.has_head, "{turns_a_minute} {seed}");
             }
         }
@@ -200,7 +200,7 @@ mod tests {
     fn solid_state_is_recognized_even_if_some_reads_are_held_up() {
         for latency in [80, 300, 800] {
             let mut reads = 0;
-            let evidence = taste(|| {
+            let evidence = trial(|| {
                 reads += 1;
                 let held_up = u64::from(reads % 6 == 0) * 5_000;
                 Duration::from_micros(latency + held_up)
@@ -211,8 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_with_a_head_is_tasted_four_times_only() {
-        let evidence = taste(|| Duration::from_millis(9));
+    fn a_disk_with_a_head_is_tried_four_times_only() {
+        let evidence = trial(|| Duration::from_millis(9));
         assert_eq!((evidence.has_head, evidence.reads), (true, 4));
         assert_eq!(evidence.each, Duration::from_millis(9));
     }

@@ -116,7 +116,7 @@ impl<F: Fold> Scheduler<F> {
         let volume = &mut self.volumes[volume];
         volume.otherwise = Some((lane, limits));
         if let Some(d) = volume.disk {
-            self.disks[d].taste();
+            self.disks[d].trial();
         }
     }
 
@@ -374,7 +374,7 @@ impl<F: Fold> Scheduler<F> {
     }
 
     /// Has others work in the place of a thread that gets no answer from a volume.
-    pub fn add_hands(&mut self, volume: usize) {
+    pub fn add_workers(&mut self, volume: usize) {
         let (random, sequential) = match self.own.get_mut(&volume) {
             Some((random, sequential)) => (random, sequential),
             None => (&mut self.random, &mut self.sequential),

@@ -4,7 +4,7 @@ use crate::file::FileIndex;
 use crate::hash::SampleDigest;
 use crate::pipeline::crowds::{CrowdRule, Crowds, Step};
 use crate::pipeline::keyed_join::ClassId;
-use crate::pipeline::kinship::SampleClass;
+use crate::pipeline::same_blocks::SampleClass;
 
 use super::{Machine, Want};
 
@@ -20,16 +20,16 @@ impl Machine {
         let mut like = like.iter();
         so_many > 0
             && like.all(|&file| {
-                let (bytes, volume) = (self.catalog.size(file), self.catalog.volume(file));
+                let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
                 self.crowds.are(so_many, bytes)
                     && !self.tail_rule.seeks(volume)
-                    && !self.kinship.may_spare(bytes, volume)
+                    && !self.same_blocks.may_spare(bytes, volume)
             })
     }
 
     /// Has stretches of all these files read.
     pub(super) fn look_at_crowd(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
-        let bytes = files.first().map_or(0, |&file| self.catalog.size(file));
+        let bytes = files.first().map_or(0, |&file| self.file_table.size(file));
         let step = self.crowds.begin(class, bytes, files);
         self.take_step(size, step);
     }

@@ -9,7 +9,7 @@ mod whole;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::file::{Catalog, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
+use crate::file::{DirId, FileIndex, FileTable, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize, SizeClass};
@@ -18,16 +18,16 @@ use super::crowds::Crowds;
 use super::first_visit::FirstVisit;
 use super::keyed_join::{ClassId, KeyedJoin};
 use super::keys::{Content, ContentKey, SampleKey};
-use super::kinship::{Kinship, SharedBlocks};
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
+use super::same_blocks::{SameBlocks, SharedBlocks};
 use super::summary::Unread;
 
 pub use want::{Comparing, Effect, HEAD, TAIL, Want};
 
 /// Where a file stands in its way through the stages.
 pub struct Machine {
-    catalog: Catalog,
+    file_table: FileTable,
     dirs: Arc<SharedDirs>,
     counting: Counting,
     tail_rule: TailRule,
@@ -48,7 +48,7 @@ pub struct Machine {
     odds: Odds,
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
-    kinship: Kinship,
+    same_blocks: SameBlocks,
     crowds: Crowds,
     /// Files that stretches told from all others.
     alone_in_crowds: Vec<FileIndex>,
@@ -75,7 +75,7 @@ impl Machine {
         first_visit: FirstVisit,
     ) -> Self {
         Self {
-            catalog: Catalog::default(),
+            file_table: FileTable::default(),
             dirs,
             counting,
             tail_rule,
@@ -92,7 +92,7 @@ impl Machine {
             odds: Odds::default(),
             effects: Vec::new(),
             comparing: None,
-            kinship: Kinship::new(None),
+            same_blocks: SameBlocks::new(None),
             crowds: Crowds::default(),
             alone_in_crowds: Vec::new(),
             unread: Unread::default(),
@@ -107,18 +107,18 @@ impl Machine {
     }
 
     /// All files taken into account so far.
-    pub fn catalog(&self) -> &Catalog {
-        &self.catalog
+    pub fn file_table(&self) -> &FileTable {
+        &self.file_table
     }
 
     /// The small number that stands for an `st_dev`.
     pub fn volume_number(&mut self, dev: u64) -> u16 {
-        self.catalog.volume_number(dev)
+        self.file_table.volume_number(dev)
     }
 
     /// Says what inode numbers on a volume are worth.
     pub fn trust_numbers(&mut self, volume: u16, numbering: Numbering) {
-        self.catalog.trust_numbers(volume, numbering);
+        self.file_table.trust_numbers(volume, numbering);
     }
 
     /// How replicas are counted.
@@ -143,19 +143,19 @@ impl Machine {
 
     /// Lets files that lie in the same blocks be known as equal, on the volumes where that is possible.
     pub fn share_blocks(&mut self, rule: SharedBlocks) {
-        self.kinship = Kinship::new(Some(rule));
+        self.same_blocks = SameBlocks::new(Some(rule));
     }
 
     /// Says that files on this volume may share blocks.
     pub fn blocks_are_shared_on(&mut self, volume: u16) {
-        self.kinship.is_possible_on(volume);
+        self.same_blocks.is_possible_on(volume);
     }
 
     /// Takes note that a file's samples were in the page cache.
     pub fn was_cached(&mut self, file: FileIndex) {
         if self
             .comparing
-            .is_some_and(|comparing| self.catalog.size(file) >= comparing.from)
+            .is_some_and(|comparing| self.file_table.size(file) >= comparing.from)
         {
             self.cached.insert(file);
         }
@@ -181,7 +181,7 @@ impl Machine {
         volume: u16,
     ) -> Naming {
         let class = self.class_of_size(found.size);
-        let is_met = class.is_some() && self.catalog.has_records(volume, found.ino, found.size);
+        let is_met = class.is_some() && self.file_table.has_records(volume, found.ino, found.size);
         if let (Some(class), true) = (class, is_met)
             && let Some(file) = self.known(found, name, dir, volume)
         {
@@ -191,13 +191,13 @@ impl Machine {
                 false => Naming::Known,
             };
         }
-        let file = self.catalog.push(found, name, dir, volume);
+        let file = self.file_table.push(found, name, dir, volume);
         self.odds.found(found.size);
         let Some(class) = class else {
-            self.by_size.insert(file, &self.catalog);
+            self.by_size.insert(file, &self.file_table);
             return Naming::First;
         };
-        self.catalog.identify(file, is_met);
+        self.file_table.identify(file, is_met);
         self.by_size.add(class, file, &mut self.chain);
         self.by_size.class_mut(class).count_name(root);
         match self.by_size.class(class).open {
@@ -208,7 +208,7 @@ impl Machine {
     }
 
     fn known(&self, found: &FoundFile, name: &[u8], dir: DirId, volume: u16) -> Option<FileIndex> {
-        self.catalog
+        self.file_table
             .find(found, name, dir, volume, &self.dirs.read())
     }
 
@@ -218,24 +218,24 @@ impl Machine {
             return Vec::new();
         }
         let dirs = self.dirs.read();
-        self.catalog.may_be(found, dir, volume, &dirs).collect()
+        self.file_table.may_be(found, dir, volume, &dirs).collect()
     }
 
     /// Replaces the names of a file by those that lead to it.
     pub fn settle_names(&mut self, file: FileIndex, names: Vec<(DirId, Vec<u8>)>) {
-        self.catalog.settle_names(file, names);
+        self.file_table.settle_names(file, names);
     }
 
     /// The class of a size that some file has; none if no file has it.
     fn class_of_size(&mut self, size: u64) -> Option<ClassId> {
-        match self.by_size.find(size, &self.catalog)? {
+        match self.by_size.find(size, &self.file_table)? {
             SameSize::Class(class) => Some(class),
             SameSize::Alone(file) => {
                 // Nobody had to look for it so far.
-                self.catalog.identify(file, false);
-                let root = self.dirs.read().root(self.catalog.dir(file));
+                self.file_table.identify(file, false);
+                let root = self.dirs.read().root(self.file_table.dir(file));
                 let by_size = &mut self.by_size;
-                Some(by_size.promote(file, root, &self.catalog, &mut self.chain))
+                Some(by_size.promote(file, root, &self.file_table, &mut self.chain))
             }
         }
     }
@@ -249,7 +249,7 @@ impl Machine {
         root: u32,
     ) -> Naming {
         let dirs = Arc::clone(&self.dirs);
-        let naming = self.catalog.add_name(file, name, dir, &dirs.read());
+        let naming = self.file_table.add_name(file, name, dir, &dirs.read());
         if naming == Naming::Further {
             self.by_size.class_mut(class).count_name(root);
             self.open_size_if_due(class);
@@ -270,13 +270,16 @@ impl Machine {
 
     /// The first read of a file whose size is shared.
     fn start(&mut self, class: ClassId, file: FileIndex) {
-        let size = self.catalog.size(file);
+        let size = self.file_table.size(file);
         if size == 0 {
             self.join_content(class, file, Content::Digest(ContentDigest::of_nothing()));
         } else if size <= HEAD {
             self.by_size.class_mut(class).whole = Some(true);
             self.want(class, file, Want::Whole);
-        } else if self.tail_rule.read_at_once(size, self.catalog.volume(file)) {
+        } else if self
+            .tail_rule
+            .read_at_once(size, self.file_table.volume(file))
+        {
             self.want(class, file, Want::HeadAndTail);
         } else {
             self.want(class, file, Want::Head);
@@ -289,7 +292,7 @@ impl Machine {
         let class = self.size_class(file);
         let SizeClass { whole, files, .. } = *self.by_size.class(class);
         whole.unwrap_or_else(|| {
-            let size = self.catalog.size(file);
+            let size = self.file_table.size(file);
             let whole = self
                 .first_visit
                 .reads_whole(size, self.odds.of_any(size, files));
@@ -304,7 +307,10 @@ impl Machine {
     }
 
     fn size_class(&self, file: FileIndex) -> ClassId {
-        match self.by_size.find(self.catalog.size(file), &self.catalog) {
+        match self
+            .by_size
+            .find(self.file_table.size(file), &self.file_table)
+        {
             Some(SameSize::Class(class)) => class,
             _ => unreachable!("only files that share their size are asked for"),
         }

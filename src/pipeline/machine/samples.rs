@@ -4,7 +4,7 @@ use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 use crate::pipeline::keyed_join::{ClassId, Offered};
 use crate::pipeline::keys::{Content, SampleKey};
-use crate::pipeline::kinship::SampleClass;
+use crate::pipeline::same_blocks::SampleClass;
 
 use super::{Machine, Want};
 
@@ -58,11 +58,11 @@ impl Machine {
     /// The chance that a file's head turns out to be that of another one, so that its content has
     /// to be read next; `None` where its tail or its blocks are looked at before.
     pub fn odds(&self, file: FileIndex) -> Option<f64> {
-        let size = self.catalog.size(file);
-        let volume = self.catalog.volume(file);
+        let size = self.file_table.size(file);
+        let volume = self.file_table.volume(file);
         let sharing = self.by_size.class(self.size_class(file)).files;
         let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
-            && !self.kinship.may_spare(size, volume);
+            && !self.same_blocks.may_spare(size, volume);
         content_is_next.then(|| self.odds.of(size, sharing))
     }
 
@@ -77,7 +77,7 @@ impl Machine {
         let (with, sharing) = (class.heads, class.files);
         class.heads += 1;
         self.odds
-            .compared(self.catalog.size(file), sharing, with, equal);
+            .compared(self.file_table.size(file), sharing, with, equal);
     }
 
     pub(super) fn open_head_if_due(&mut self, size: ClassId, class: ClassId) {
@@ -89,8 +89,8 @@ impl Machine {
         // Where one was read as a whole already, the others must be too.
         let all_held = held.len() == files as usize;
         if let (Some(&first), true) = (held.first(), all_held) {
-            let bytes = self.catalog.size(first);
-            let volumes = held.iter().map(|&f| self.catalog.volume(f));
+            let bytes = self.file_table.size(first);
+            let volumes = held.iter().map(|&f| self.file_table.volume(f));
             if self.tail_rule.pays(bytes, volumes) {
                 self.tail_classes.insert(class);
             }

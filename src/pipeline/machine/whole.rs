@@ -4,7 +4,7 @@ use crate::file::FileIndex;
 use crate::hash::{ContentDigest, PlacesDigest};
 use crate::pipeline::keyed_join::{ClassId, Offered};
 use crate::pipeline::keys::{Content, ContentKey};
-use crate::pipeline::kinship::SampleClass;
+use crate::pipeline::same_blocks::SampleClass;
 use crate::pipeline::summary::Unread;
 
 use super::{Machine, Want};
@@ -12,8 +12,8 @@ use super::{Machine, Want};
 impl Machine {
     /// Has a file read to its end, unless a look at its blocks may do.
     pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
-        let (bytes, volume) = (self.catalog.size(file), self.catalog.volume(file));
-        match self.kinship.takes(class, file, bytes, volume) {
+        let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
+        match self.same_blocks.takes(class, file, bytes, volume) {
             Ok(()) => self.want(size, file, Want::Blocks),
             Err(held) => {
                 for file in held.into_iter().chain([file]) {
@@ -25,7 +25,7 @@ impl Machine {
 
     /// Takes note that a file of the class was read as a whole.
     pub(super) fn is_whole(&mut self, size: ClassId, class: SampleClass) {
-        if let Some(held) = self.kinship.reads(class) {
+        if let Some(held) = self.same_blocks.reads(class) {
             self.want(size, held, Want::Content);
         }
     }
@@ -53,7 +53,7 @@ impl Machine {
     /// they may be a crowd.
     pub(super) fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
         let compare = files.iter().all(|file| {
-            self.cached.remove(file) && !self.tail_rule.seeks(self.catalog.volume(*file))
+            self.cached.remove(file) && !self.tail_rule.seeks(self.file_table.volume(*file))
         });
         if compare {
             self.comparable.insert(class);
@@ -95,7 +95,7 @@ impl Machine {
     }
 
     pub(super) fn settle_kin(&mut self, size: ClassId) {
-        let step = self.kinship.idle(size);
+        let step = self.same_blocks.idle(size);
         for file in step.look_again {
             self.want(size, file, Want::BlocksAgain);
         }
@@ -104,7 +104,7 @@ impl Machine {
         }
         for (file, content) in step.have {
             if content != Content::Of(file) {
-                self.unread.count(self.catalog.size(file));
+                self.unread.count(self.file_table.size(file));
             }
             self.join_content(size, file, content);
         }
@@ -113,7 +113,7 @@ impl Machine {
     /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
-        for file in self.kinship.seen(size, file, blocks) {
+        for file in self.same_blocks.seen(size, file, blocks) {
             self.want(size, file, Want::Content);
         }
         self.settle(size);
@@ -135,7 +135,7 @@ impl Machine {
     /// it had to be read for that.
     pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
         if !was_read && file != with {
-            self.unread.count(self.catalog.size(file));
+            self.unread.count(self.file_table.size(file));
         }
         let size = self.size_class(file);
         self.join_content(size, file, Content::Of(with));
@@ -150,7 +150,7 @@ impl Machine {
     }
 
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
-        self.kinship.has(file, content);
+        self.same_blocks.has(file, content);
         let key = ContentKey::new(size, content);
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);

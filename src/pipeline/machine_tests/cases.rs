@@ -45,7 +45,7 @@ fn wanted_after_ends(mut drive: Drive<'_>, blocks_are_shared: bool) -> Vec<(usiz
     if blocks_are_shared {
         drive.blocks_are_shared();
     }
-    drive.run(&mut Dice(1), 0);
+    drive.run(&mut Rng(1), 0);
     let expected = oracle(DUPLICATES, drive.world, &drive.failed);
     assert_eq!(drive.sets(), expected);
     let wants = drive.all_wanted.into_iter();
@@ -133,13 +133,13 @@ fn names_of_a_growing_inode_are_not_duplicates() {
     found(1, 20, b"b");
     found(1, 20, b"c");
     found(1, 10, b"d");
-    let of_one: Vec<_> = (0..machine.catalog().len() as u32)
+    let of_one: Vec<_> = (0..machine.file_table().len() as u32)
         .map(FileIndex)
-        .filter(|&f| machine.catalog().ino(f) == 1)
+        .filter(|&f| machine.file_table().ino(f) == 1)
         .map(|f| {
             (
-                machine.catalog().size(f),
-                machine.catalog().names(f).count(),
+                machine.file_table().size(f),
+                machine.file_table().names(f).count(),
             )
         })
         .collect();
@@ -160,7 +160,7 @@ fn whether_a_size_is_read_whole_is_decided_by_what_was_read_before() {
     let (sampled, rest) = wanted.split_at(200);
     for &file in sampled {
         let whole = machine.is_read_whole(file);
-        let content = machine.catalog().size(file).to_le_bytes();
+        let content = machine.file_table().size(file).to_le_bytes();
         match whole {
             true => machine.content_read(file, blake3::hash(&content).into()),
             false => machine.sampled(file, SampleDigest::of(&content), None),
@@ -180,7 +180,7 @@ fn a_hundred_thousand_names_of_one_inode_take_no_time() {
         let new = machine.found(&file(1, 10, false), name.as_bytes(), DirId(0), 0, 0);
         assert_eq!(new == Naming::First, i == 0);
     }
-    assert_eq!(machine.catalog().names(FileIndex(0)).count(), 100_000);
+    assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
     assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
 
@@ -191,7 +191,7 @@ fn a_link_is_no_further_name() {
     for (name, via_link) in [(b"f", false), (b"m", true), (b"g", false), (b"n", true)] {
         machine.found(&file(1, 10, via_link), name, DirId(0), 0, 0);
     }
-    let names: Vec<_> = machine.catalog().names(FileIndex(0)).collect();
+    let names: Vec<_> = machine.file_table().names(FileIndex(0)).collect();
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
 }
 

@@ -7,9 +7,9 @@ use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 use crate::pipeline::ClassId;
 use crate::pipeline::first_visit::FirstVisit;
-use crate::pipeline::kinship::SharedBlocks;
 use crate::pipeline::machine::{Comparing, Effect, Machine, Want};
 use crate::pipeline::rules::{Counting, Replication, TailRule};
+use crate::pipeline::same_blocks::SharedBlocks;
 
 use super::oracle::is_reported;
 use super::world::*;
@@ -18,7 +18,7 @@ use super::world::*;
 pub struct Drive<'a> {
     pub world: &'a [Inode],
     pub machine: Machine,
-    /// The world's number of each file in the catalog.
+    /// The world's number of each file in the file_table.
     pub numbers: HashMap<FileIndex, usize>,
     pub wanted: Vec<Effect>,
     pub groups: Vec<Vec<FileIndex>>,
@@ -100,7 +100,7 @@ impl<'a> Drive<'a> {
             via_link: false,
             mounted: false,
         };
-        let before = self.machine.catalog().len();
+        let before = self.machine.file_table().len();
         let root = (dir % ROOTS) as u32;
         let dir = DirId(dir as u32);
         let volume = inode.volume;
@@ -108,7 +108,7 @@ impl<'a> Drive<'a> {
             .machine
             .found(&found, text.as_bytes(), dir, root, volume)
             == Naming::First;
-        assert_eq!(new, self.machine.catalog().len() > before);
+        assert_eq!(new, self.machine.file_table().len() > before);
         if new {
             let earlier = self.numbers.values().any(|&n| n == number);
             assert!(!earlier, "one inode is one file");
@@ -220,7 +220,7 @@ impl<'a> Drive<'a> {
     }
 
     /// Everything in random order, reads in between.
-    pub fn run(&mut self, dice: &mut Dice, eagerness: usize) {
+    pub fn run(&mut self, rng: &mut Rng, eagerness: usize) {
         let mut names: Vec<(usize, usize)> = Vec::new();
         for (number, inode) in self.world.iter().enumerate() {
             names.extend((0..inode.dirs.len()).map(|name| (number, name)));
@@ -230,14 +230,14 @@ impl<'a> Drive<'a> {
             }
         }
         while !names.is_empty() {
-            let name = names.swap_remove(dice.below(names.len()));
+            let name = names.swap_remove(rng.below(names.len()));
             self.find(name.0, name.1);
-            if self.fickle && dice.below(8) == 0 {
-                let volume = dice.below(VOLUMES.into()) as u16;
-                self.machine.seeks_turned_out(volume, dice.below(2) == 0);
+            if self.fickle && rng.below(8) == 0 {
+                let volume = rng.below(VOLUMES.into()) as u16;
+                self.machine.seeks_turned_out(volume, rng.below(2) == 0);
             }
-            while !self.wanted.is_empty() && dice.below(4) < eagerness {
-                self.answer(dice.below(self.wanted.len()));
+            while !self.wanted.is_empty() && rng.below(4) < eagerness {
+                self.answer(rng.below(self.wanted.len()));
             }
         }
         assert!(self.finished.is_empty(), "nothing is final during the scan");
@@ -245,12 +245,12 @@ impl<'a> Drive<'a> {
         self.collect();
         while !self.wanted.is_empty() || !self.groups.is_empty() {
             match self.groups.pop() {
-                Some(group) if dice.below(2) == 0 || self.wanted.is_empty() => {
-                    self.compare(&group, dice.below(4) > 0);
+                Some(group) if rng.below(2) == 0 || self.wanted.is_empty() => {
+                    self.compare(&group, rng.below(4) > 0);
                 }
                 group => {
                     self.groups.extend(group);
-                    self.answer(dice.below(self.wanted.len()));
+                    self.answer(rng.below(self.wanted.len()));
                 }
             }
         }

@@ -42,7 +42,7 @@ proptest! {
             if i < 2 {
                 drive.blocks_are_shared();
             }
-            drive.run(&mut Dice(seed | 1), i);
+            drive.run(&mut Rng(seed | 1), i);
             drive.sets()
         });
         let first = answers.next();

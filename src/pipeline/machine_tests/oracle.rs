@@ -135,7 +135,7 @@ pub fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerne
     if seed & 4 == 0 {
         drive.blocks_are_shared();
     }
-    drive.run(&mut Dice(seed | 1), eagerness);
+    drive.run(&mut Rng(seed | 1), eagerness);
     assert_eq!(drive.sets(), oracle(counting, world, &drive.failed));
     check_reads(&drive, counting, visit);
     assert!(drive.machine.unfinished().is_empty(), "all is answered");
@@ -144,7 +144,7 @@ pub fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerne
     sizes.sort_unstable();
     sizes.dedup();
     assert_eq!(sizes.len(), count, "a size is final once");
-    let names = drive.machine.catalog();
+    let names = drive.machine.file_table();
     for (&file, &number) in &drive.numbers {
         assert_eq!(names.names(file).count(), world[number].dirs.len());
     }

@@ -140,9 +140,9 @@ pub fn counting() -> impl Strategy<Value = Counting> {
 }
 
 /// A small generator for the order of events (xorshift).
-pub struct Dice(pub u64);
+pub struct Rng(pub u64);
 
-impl Dice {
+impl Rng {
     pub fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

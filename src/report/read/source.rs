@@ -13,7 +13,7 @@ use rustix::fs::FileType;
 
 use crate::file::trust;
 use crate::file::{RouteError, Untrusted, way_to_file};
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::{attributes, stat, statfs};
 

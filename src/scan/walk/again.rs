@@ -18,9 +18,9 @@ impl Walker {
     pub(super) fn look_again(&mut self, folder: Folder, stamp: Stamp) {
         let dir = folder.dir;
         if self.round == Round::Again {
-            self.pulse.rest();
+            self.heartbeat.rest();
             stamp.wait_until_told_apart();
-            self.pulse.beat();
+            self.heartbeat.beat();
         }
         let now = self.open_again(dir);
         let now = now.and_then(|fd| Ok((stat::descriptor(&fd)?, fd)));

@@ -55,10 +55,10 @@ impl Walker {
         let (mut names, mut here) = (0, None);
         loop {
             listing.clear();
-            let (pulse, stop) = (&*self.pulse, &*walk.stop);
+            let (heartbeat, stop) = (&*self.heartbeat, &*walk.stop);
             let ended = entries.each(|name, ino, kind| {
                 listing.push(name, ino, kind);
-                pulse.beat();
+                heartbeat.beat();
                 !listing.is_full() && !stop.load(Ordering::Relaxed)
             });
             let ended = ended.unwrap_or_else(|e| {
@@ -137,7 +137,7 @@ impl Walker {
             needs_path,
             ref rules,
         } = here;
-        self.pulse.beat();
+        self.heartbeat.beat();
         let kind = match kind {
             FileType::Unknown => self.kind_of(dir, fd.as_fd(), name),
             kind => kind,

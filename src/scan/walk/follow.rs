@@ -41,7 +41,7 @@ impl Walker {
             // If a call does not return, the file system of the target is to be named, not that of the link.
             let folder = path_of(&walk.dirs, folder.dir, None);
             let path = folder.join(std::ffi::OsStr::from_bytes(&target));
-            self.pulse.ask_about(0, path.as_os_str().as_bytes());
+            self.heartbeat.ask_about(0, path.as_os_str().as_bytes());
         }
         let found = self.with_folder(folder.dir, |above| stat::target(above, name));
         let error = match found {

@@ -25,15 +25,15 @@ use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
 use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
+use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 use crate::lock::locked;
-use crate::pulse::{Pulse, Subject, Ward};
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
-use crate::scan::hands::Hands;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::linked::{self, LinkedFile};
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
+use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
 
 use links::Links;
@@ -60,7 +60,7 @@ pub struct Walk {
     /// Names of folders on which something is mounted that may not answer.
     pub remote_names: HashSet<Vec<u8>>,
     /// Where each walker's signs of life are looked after.
-    pub ward: Arc<Ward>,
+    pub watchlist: Arc<Watchlist>,
     /// Set when the walk is to end.
     pub stop: Arc<AtomicBool>,
     /// Symbolic links are followed.
@@ -75,7 +75,7 @@ pub struct Walk {
 
 /// Walkers that keep to some devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Crew {
+pub struct Group {
     /// Device numbers of the roots that they begin at.
     pub devices: Vec<u64>,
     /// How many there are at first.
@@ -135,21 +135,21 @@ impl Walk {
     pub fn run(
         self: &Arc<Self>,
         roots: Vec<Folder>,
-        crews: &[Crew],
+        groups: &[Group],
         to: &Sender<ScanMessage>,
     ) -> Walked {
-        let mut walked = self.round(roots, Round::First, crews, to);
+        let mut walked = self.round(roots, Round::First, groups, to);
         if self.list_again {
             for _ in 0..LISTED_AGAIN {
                 let folders = once_each(std::mem::take(&mut walked.listed));
                 let changed_before = walked.changed.len();
-                walked.add(self.round(folders, Round::Again, crews, to));
+                walked.add(self.round(folders, Round::Again, groups, to));
                 if walked.changed.len() == changed_before {
                     return walked;
                 }
             }
             let folders = once_each(std::mem::take(&mut walked.listed));
-            walked.add(self.round(folders, Round::Last, crews, to));
+            walked.add(self.round(folders, Round::Last, groups, to));
         }
         walked
     }
@@ -158,15 +158,15 @@ impl Walk {
         self: &Arc<Self>,
         mut folders: Vec<Folder>,
         round: Round,
-        crews: &[Crew],
+        groups: &[Group],
         to: &Sender<ScanMessage>,
     ) -> Walked {
         let mut total = Walked::default();
         while !folders.is_empty() {
-            let is_over = self.walk(folders, round, crews, to, &mut total);
+            let is_over = self.walk(folders, round, groups, to, &mut total);
             folders = self.take_waiting();
             if is_over {
-                if self.ward.is_given_up() {
+                if self.watchlist.is_given_up() {
                     total.left_out.unanswered += folders.len() as u64;
                 }
                 break;
@@ -202,50 +202,57 @@ impl Walk {
         self: &Arc<Self>,
         folders: Vec<Folder>,
         round: Round,
-        crews: &[Crew],
+        groups: &[Group],
         to: &Sender<ScanMessage>,
         total: &mut Walked,
     ) -> bool {
-        let queue = Arc::new(Queue::new(crews.iter().map(|crew| (crew.first, crew.most))));
-        let crew_of = |folder: &Folder| {
-            let own = |crew: &Crew| crew.devices.contains(&folder.root_dev);
-            let last = crews.len().saturating_sub(1);
-            crews.iter().position(own).unwrap_or(last)
+        let queue = Arc::new(Queue::new(
+            groups.iter().map(|group| (group.first, group.most)),
+        ));
+        let group_of = |folder: &Folder| {
+            let own = |group: &Group| group.devices.contains(&folder.root_dev);
+            let last = groups.len().saturating_sub(1);
+            groups.iter().position(own).unwrap_or(last)
         };
         for folder in folders {
-            queue.push(crew_of(&folder), folder);
+            queue.push(group_of(&folder), folder);
         }
-        let most: usize = crews.iter().map(|crew| crew.most.max(1)).sum();
-        let mut hands = Hands::new(&self.ward, &self.stop);
-        let (mut pulses, mut stuck) = (Vec::new(), Vec::new());
-        let walker = |pulse: &Arc<Pulse>| Walker::new(self, round, &queue, to, pulse);
-        let start = |hands: &mut Hands<Walked>| {
-            let pulse = self.ward.admit(Subject::Folder);
-            let walker = walker(&pulse);
+        let most: usize = groups.iter().map(|group| group.most.max(1)).sum();
+        let mut workers = Workers::new(&self.watchlist, &self.stop);
+        let (mut heartbeats, mut stuck) = (Vec::new(), Vec::new());
+        let walker = |heartbeat: &Arc<Heartbeat>| Walker::new(self, round, &queue, to, heartbeat);
+        let start = |workers: &mut Workers<Walked>| {
+            let heartbeat = self.watchlist.admit(Subject::Folder);
+            let walker = walker(&heartbeat);
             // With fewer threads than wished for, those that run do the work.
-            hands
-                .start("walk", &pulse, || walker.work())
-                .then_some(pulse)
+            workers
+                .start("walk", &heartbeat, || walker.work())
+                .then_some(heartbeat)
         };
-        pulses.extend((0..most).map_while(|_| start(&mut hands)));
-        if hands.at_work() == 0 {
-            let pulse = self.ward.admit(Subject::Folder);
-            total.add(walker(&pulse).work());
-            pulse.rest();
+        heartbeats.extend((0..most).map_while(|_| start(&mut workers)));
+        if workers.at_work() == 0 {
+            let heartbeat = self.watchlist.admit(Subject::Folder);
+            total.add(walker(&heartbeat).work());
+            heartbeat.rest();
         }
-        while let Some(walked) = hands.next(|hands| {
-            if hands.is_over() {
+        while let Some(walked) = workers.next(|workers| {
+            if workers.is_over() {
                 return queue.stop();
             }
             // In the place of one that waits for a file system another one walks the others.
-            let silent = pulses.iter().position(|pulse| pulse.is_silent());
+            let silent = heartbeats
+                .iter()
+                .position(|heartbeat| heartbeat.is_silent());
             if let Some(silent) = silent {
-                stuck.push(pulses.swap_remove(silent));
+                stuck.push(heartbeats.swap_remove(silent));
                 queue.allow_extra();
-                pulses.extend(start(hands));
+                heartbeats.extend(start(workers));
             }
             // What links lead to does not wait for it either.
-            let silent = stuck.iter().filter(|pulse| pulse.is_silent()).count();
+            let silent = stuck
+                .iter()
+                .filter(|heartbeat| heartbeat.is_silent())
+                .count();
             let mut files = Vec::new();
             queue.add_beside(silent, || {
                 let folders = self.links().next_folders(&self.dirs);
@@ -253,17 +260,17 @@ impl Walk {
                     files = self.take_linked();
                 }
                 let folders = folders.into_iter();
-                folders.map(|folder| (crew_of(&folder), folder)).collect()
+                folders.map(|folder| (group_of(&folder), folder)).collect()
             });
-            linked::start(files, hands, &self.ward, to);
+            linked::start(files, workers, &self.watchlist, to);
         }) {
             total.add(walked);
         }
         // What an interruption leaves was not asked.
-        if self.ward.is_given_up() {
-            total.left_out.unanswered += hands.at_work() as u64 + queue.left();
+        if self.watchlist.is_given_up() {
+            total.left_out.unanswered += workers.at_work() as u64 + queue.left();
         }
-        hands.is_over()
+        workers.is_over()
     }
 }
 
@@ -332,7 +339,7 @@ pub fn path_of(dirs: &SharedDirs, dir: DirId, name: Option<&CStr>) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }
 
-/// What the catalog needs of a file's metadata.
+/// What the file table needs of a file's metadata.
 pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
     FoundFile {
         ino: stat.ino,

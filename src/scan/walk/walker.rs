@@ -12,8 +12,8 @@ use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DirHandles, DirId, FolderId};
+use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
-use crate::pulse::Pulse;
 use crate::scan::enter::{Entered, enter, is_placeholder};
 use crate::scan::found::{Outbox, ScanMessage};
 use crate::scan::listing::Listing;
@@ -32,7 +32,7 @@ pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Folder>>,
     pub(super) outbox: Outbox,
-    pub(super) pulse: Arc<Pulse>,
+    pub(super) heartbeat: Arc<Heartbeat>,
     handles: DirHandles,
     pub(super) buffer: dirent::Buffer,
     pub(super) listing: Listing,
@@ -51,13 +51,13 @@ impl Walker {
         round: Round,
         queue: &Arc<Queue<Folder>>,
         to: &Sender<ScanMessage>,
-        pulse: &Arc<Pulse>,
+        heartbeat: &Arc<Heartbeat>,
     ) -> Self {
         Self {
             walk: Arc::clone(walk),
             queue: Arc::clone(queue),
-            outbox: Outbox::new(to, pulse),
-            pulse: Arc::clone(pulse),
+            outbox: Outbox::new(to, heartbeat),
+            heartbeat: Arc::clone(heartbeat),
             handles: DirHandles::new(walk.open_folders),
             buffer: dirent::Buffer::default(),
             listing: Listing::default(),
@@ -73,31 +73,31 @@ impl Walker {
     pub fn work(mut self) -> Walked {
         let mut waits = rusage::thread_waits();
         loop {
-            self.pulse.rest();
+            self.heartbeat.rest();
             let outbox = &mut self.outbox;
             let taken = self.queue.take(|| {
                 outbox.flush();
                 outbox.rest();
             });
-            let Some((crew, folder)) = taken else { break };
+            let Some((group, folder)) = taken else { break };
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
             if self.may_not_answer(&folder, name) {
                 self.outbox.flush();
             }
-            self.pulse.ask_about(folder.dir.0, name);
+            self.heartbeat.ask_about(folder.dir.0, name);
             if self.is_stopped() {
                 self.queue.stop();
             } else if !self.is_put_aside(&folder) {
                 self.visit(folder);
             }
-            let is_last = self.queue.done(crew, &mut self.below);
+            let is_last = self.queue.done(group, &mut self.below);
             // Links may lead to more.
             if is_last && self.round == Round::First && !self.walk.follow_links {
-                self.outbox.walked(crew);
+                self.outbox.walked(group);
             }
             let now = rusage::thread_waits();
             if now > waits {
-                self.queue.allow_more(crew);
+                self.queue.allow_more(group);
             }
             waits = rusage::thread_waits();
         }
@@ -124,8 +124,8 @@ impl Walker {
 
     /// Puts a folder aside whose device does not answer.
     fn is_put_aside(&self, folder: &Folder) -> bool {
-        let ward = &self.walk.ward;
-        if !ward.any_devices() || !ward.is_silent(self.device_of(folder.dir)) {
+        let watchlist = &self.walk.watchlist;
+        if !watchlist.any_devices() || !watchlist.is_silent(self.device_of(folder.dir)) {
             return false;
         }
         locked(&self.walk.aside).push(folder.clone());
@@ -182,7 +182,7 @@ impl Walker {
                 other => return other,
             }
             self.handles.close_all();
-            self.pulse.beat();
+            self.heartbeat.beat();
             thread::sleep(Duration::from_millis(attempt.min(10)));
         }
         Err(Errno::MFILE)

@@ -2,16 +2,16 @@
 
 /// A generator (splitmix64: short, and good enough to choose places on a disk).
 #[derive(Clone, Debug)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// Begins the sequence that belongs to a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next number.
-    pub fn roll(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ impl Dice {
 
     /// A number below `limit`; 0 for a limit of 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.roll()) * u128::from(limit)) >> 64) as u64
+        ((u128::from(self.number()) * u128::from(limit)) >> 64) as u64
     }
 
     /// Puts a list into a random order.
@@ -35,8 +35,8 @@ impl Dice {
     /// Fills memory with bytes that no disk can compress.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for word in bytes.chunks_mut(8) {
-            let roll = self.roll().to_le_bytes();
-            word.copy_from_slice(&roll[..word.len()]);
+            let number = self.number().to_le_bytes();
+            word.copy_from_slice(&number[..word.len()]);
         }
     }
 }
@@ -48,19 +48,19 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_numbers_within_the_limit() {
         let rolls = |seed| {
-            let mut dice = Dice::new(seed);
-            (0..100).map(|_| dice.below(10)).collect::<Vec<_>>()
+            let mut rng = Rng::new(seed);
+            (0..100).map(|_| rng.below(10)).collect::<Vec<_>>()
         };
         assert_eq!(rolls(1), rolls(1));
         assert_ne!(rolls(1), rolls(2));
         assert!((0..10).all(|n| rolls(1).contains(&n)));
-        assert_eq!(Dice::new(1).below(0), 0);
+        assert_eq!(Rng::new(1).below(0), 0);
     }
 
     #[test]
     fn a_shuffled_list_has_the_same_items() {
         let mut list: Vec<_> = (0..100).collect();
-        Dice::new(3).shuffle(&mut list);
+        Rng::new(3).shuffle(&mut list);
         assert!(!list.is_sorted());
         list.sort_unstable();
         assert!(list.into_iter().eq(0..100));

@@ -16,7 +16,7 @@ use super::color::Terminal;
 use super::config_folder;
 
 /// What the program finds around it; a parameter, so that decisions can be tested.
-pub struct Surroundings<'a> {
+pub struct Environment<'a> {
     /// Where a list of paths would come from.
     pub stdin: &'a mut dyn Read,
     /// The command line, with the program's name.
@@ -37,7 +37,7 @@ pub struct Surroundings<'a> {
     pub stderr: Terminal,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> Environment<'a> {
     /// Looks around.
     pub fn look(stdin: &'a mut dyn Read) -> Self {
         Self {

@@ -20,7 +20,7 @@ use super::sysfs::Sysfs;
 use super::topology::{Survey, Surveyor};
 use super::volume::{Readahead, Volume};
 
-/// Names a volume of one [`Atlas`].
+/// Names a volume of one [`DeviceMap`].
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct VolumeId(pub u16);
 
@@ -29,7 +29,7 @@ pub struct VolumeId(pub u16);
 /// Only what is asked for is looked up, in two text files and a few folders of sysfs; no other
 /// mount is touched.
 #[derive(Debug)]
-pub struct Atlas {
+pub struct DeviceMap {
     mountinfo: PathBuf,
     is_live: bool,
     sysfs: Sysfs,
@@ -44,8 +44,8 @@ pub struct Atlas {
     complaints: Vec<ProfileError>,
 }
 
-impl Atlas {
-    /// An empty atlas of this system, for `cores` processors.
+impl DeviceMap {
+    /// An empty device map of this system, for `cores` processors.
     pub fn new(system: SystemRoot, overrides: Overrides, cores: usize) -> Self {
         let sysfs = Sysfs::at(&system.sysfs);
         let device = |row: &Override| match &row.selector {
@@ -133,7 +133,7 @@ impl Atlas {
     /// A volume by its id.
     ///
     /// # Panics
-    /// If the id is from another atlas.
+    /// If the id is from another device_map.
     pub fn get(&self, id: VolumeId) -> &Volume {
         &self.volumes[usize::from(id.0)]
     }

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::check::{Opened, OwnChanges};
 use super::folder_entry::Identity;
-use super::trouble::{Trouble, failed};
+use super::step_error::{StepError, failed};
 use crate::sys::{cachestat, statfs, sync};
 
 /// Files that changed less than this before are waited for, whatever the system tells of them.
@@ -17,14 +17,14 @@ const AGE_NS: i64 = 60_000_000_000;
 
 /// What is known of the files that stay.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct Synced {
     /// The change time as of which a file is on the disk, or why it is not.
     known: HashMap<Identity, Result<i64, Errno>>,
     /// File systems that keep the order, by their device.
     ordered: HashMap<u64, bool>,
 }
 
-impl Settled {
+impl Synced {
     /// True if a file has to be waited for. Its bytes are on their way then.
     pub fn start(&mut self, keeper: &Opened, ours: &OwnChanges) -> bool {
         let now = jiff::Timestamp::now().as_nanosecond();
@@ -63,7 +63,7 @@ impl Settled {
     }
 
     /// Makes sure that a file is on the disk as it is: those that changed since are waited for.
-    pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), Trouble> {
+    pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), StepError> {
         let doing = "make sure that the kept file is on the disk";
         // The system says once what it could not write.
         if let Some(&Err(error)) = self.known.get(&keeper.identity()) {
@@ -161,14 +161,14 @@ mod tests {
     fn what_was_found_on_the_disk_is_not_waited_for() {
         let (_named, mut keeper) = keeper();
         let later = keeper.stat.ctime_ns + AGE_NS + 1;
-        let mut settled = Settled::default();
-        settled.ordered.insert(keeper.stat.dev, true);
+        let mut synced = Synced::default();
+        synced.ordered.insert(keeper.stat.dev, true);
         // A kernel that does not tell (before 6.5) leaves nothing to rely on.
         let tells = cachestat::is_unwritten(&keeper.file) == Some(false);
-        let waits = settled.start_at(&keeper, &OwnChanges::new(), later);
+        let waits = synced.start_at(&keeper, &OwnChanges::new(), later);
         assert_eq!(waits, !tells);
         make_waiting_fail(&mut keeper);
-        let found = settled.keeper(&keeper, &OwnChanges::new());
+        let found = synced.keeper(&keeper, &OwnChanges::new());
         assert_eq!(found.is_ok(), tells);
     }
 
@@ -176,15 +176,15 @@ mod tests {
     fn what_was_not_found_on_the_disk_is_waited_for() {
         let (_named, mut keeper) = keeper();
         let later = keeper.stat.ctime_ns + AGE_NS + 1;
-        let mut young = Settled::default();
+        let mut young = Synced::default();
         young.ordered.insert(keeper.stat.dev, true);
         assert!(young.start(&keeper, &OwnChanges::new()));
-        let mut unordered = Settled::default();
+        let mut unordered = Synced::default();
         unordered.ordered.insert(keeper.stat.dev, false);
         assert!(unordered.start_at(&keeper, &OwnChanges::new(), later));
         make_waiting_fail(&mut keeper);
-        for mut settled in [young, unordered] {
-            settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
+        for mut synced in [young, unordered] {
+            synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
         }
     }
 
@@ -192,29 +192,29 @@ mod tests {
     fn a_file_is_waited_for_once_and_again_after_a_change() {
         let (_named, mut keeper) = keeper();
         let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
-        let mut settled = Settled::default();
-        settled.keeper(&keeper, &OwnChanges::new()).unwrap();
+        let mut synced = Synced::default();
+        synced.keeper(&keeper, &OwnChanges::new()).unwrap();
         make_waiting_fail(&mut keeper);
-        assert!(!settled.start(&keeper, &OwnChanges::new()));
-        settled.keeper(&keeper, &OwnChanges::new()).unwrap();
+        assert!(!synced.start(&keeper, &OwnChanges::new()));
+        synced.keeper(&keeper, &OwnChanges::new()).unwrap();
         // A new link that this run made changes nothing of the bytes.
         keeper.stat.ctime_ns = ctime + 1;
         let ours = OwnChanges::from([(file, Times::of(&keeper.stat))]);
-        assert!(!settled.start(&keeper, &ours));
-        settled.keeper(&keeper, &ours).unwrap();
+        assert!(!synced.start(&keeper, &ours));
+        synced.keeper(&keeper, &ours).unwrap();
         // Any other change is somebody else's.
-        assert!(settled.start(&keeper, &OwnChanges::new()));
-        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
+        assert!(synced.start(&keeper, &OwnChanges::new()));
+        synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
     }
 
     #[test]
     fn a_file_that_could_not_be_written_is_no_keeper_though_a_second_wait_says_nothing() {
         let (_named, keeper) = keeper();
-        let mut settled = Settled::default();
-        settled.note(keeper.identity(), keeper.stat.ctime_ns, Err(Errno::IO));
-        assert!(!settled.start(&keeper, &OwnChanges::new()));
-        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
+        let mut synced = Synced::default();
+        synced.note(keeper.identity(), keeper.stat.ctime_ns, Err(Errno::IO));
+        assert!(!synced.start(&keeper, &OwnChanges::new()));
+        synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
         // The system tells of the failure only once, whoever asks.
-        settled.keeper(&keeper, &OwnChanges::new()).unwrap_err();
+        synced.keeper(&keeper, &OwnChanges::new()).unwrap_err();
     }
 }

@@ -9,7 +9,7 @@ use crate::sys::{parent, statfs};
 
 /// How a step ends that is not done.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum StepError {
     /// Nothing has to be done.
     Already,
     /// Something is not as it must be; everything is as it was.
@@ -22,7 +22,7 @@ pub enum Trouble {
     Stuck(Failure),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for StepError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Already => f.write_str("already so"),
@@ -33,27 +33,27 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl From<Trouble> for Outcome {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Already => Self::Already,
-            Trouble::Skip(skip) => Self::Skipped(skip),
-            Trouble::Full => Self::Skipped(Skip::Full),
-            Trouble::Failed(failure) | Trouble::Stuck(failure) => Self::Failed(failure),
+impl From<StepError> for Outcome {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Already => Self::Already,
+            StepError::Skip(skip) => Self::Skipped(skip),
+            StepError::Full => Self::Skipped(Skip::Full),
+            StepError::Failed(failure) | StepError::Stuck(failure) => Self::Failed(failure),
         }
     }
 }
 
-impl From<Skip> for Trouble {
+impl From<Skip> for StepError {
     fn from(skip: Skip) -> Self {
         Self::Skip(skip)
     }
 }
 
 /// Makes a closure for `map_err` that says what was being done.
-pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> Trouble {
+pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> StepError {
     let doing = doing.into();
-    move |error| Trouble::Failed(failure(doing, error))
+    move |error| StepError::Failed(failure(doing, error))
 }
 
 /// What the system said, with the usual way out.
@@ -98,8 +98,8 @@ const NEVER_WRITTEN: &str =
     "this kind of file system is never writable: clean the folder that it was made from";
 
 /// The same, with a way out that depends on what was tried.
-pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> Trouble {
-    Trouble::Failed(Failure {
+pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> StepError {
+    StepError::Failed(Failure {
         doing: doing.to_owned(),
         cause: error.into(),
         hint: Some(hint),

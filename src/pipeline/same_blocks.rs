@@ -66,7 +66,7 @@ enum Phase {
 
 /// Everything about shared blocks that a run knows.
 #[derive(Debug)]
-pub struct Kinship {
+pub struct SameBlocks {
     rule: Option<SharedBlocks>,
     /// By volume number: true if files there may share blocks.
     volumes: Vec<bool>,
@@ -82,7 +82,7 @@ pub struct Kinship {
     contents: HashMap<FileIndex, Option<Content>>,
 }
 
-impl Kinship {
+impl SameBlocks {
     /// Without a rule nothing is looked at.
     pub fn new(rule: Option<SharedBlocks>) -> Self {
         Self {
@@ -190,18 +190,18 @@ impl Kinship {
     pub fn idle(&mut self, size: ClassId) -> Step {
         let mut step = Step::default();
         let classes = self.of_size.remove(&size).unwrap_or_default();
-        let mut unsettled = Vec::new();
+        let mut undecided = Vec::new();
         for at in classes {
             let Some(mut class) = self.classes.remove(&at) else {
                 continue;
             };
             if self.advance(at, &mut class, &mut step) {
                 self.classes.insert(at, class);
-                unsettled.push(at);
+                undecided.push(at);
             }
         }
-        if !unsettled.is_empty() {
-            self.of_size.insert(size, unsettled);
+        if !undecided.is_empty() {
+            self.of_size.insert(size, undecided);
         }
         step
     }

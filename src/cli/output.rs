@@ -10,8 +10,8 @@ use seekless::pipeline::{DuplicateSet, Summary};
 use seekless::report::file::{Output, OutputError};
 use seekless::report::{Header, Report};
 
+use super::console::Console;
 use super::resolve::Run;
-use super::voice::Voice;
 
 /// A set that is final reaches a pipe's other end this soon, without a system call for each.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -44,7 +44,7 @@ impl From<io::Error> for NotWritten {
 }
 
 /// A report on its way.
-pub struct Outlet {
+pub struct ReportOutput {
     report: Box<dyn Report>,
     header: Header,
     begun: bool,
@@ -62,11 +62,11 @@ pub enum Place {
 
 impl Place {
     /// Makes sure that the place can be written to.
-    pub fn open(file: Option<&Path>, voice: &Voice) -> Result<Self, NotWritten> {
+    pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
         Ok(match file {
             Some(path) => Self::File(Output::create(path)?),
             None => {
-                let stdout = Stdout::open(voice).map_err(NotWritten::Stdout)?;
+                let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
                 Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
             }
         })
@@ -95,10 +95,10 @@ impl Place {
     }
 }
 
-impl Outlet {
+impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
-    pub fn open(run: &Run, voice: &Voice) -> Result<Self, NotWritten> {
-        let place = Place::open(run.output.as_deref(), voice)?;
+    pub fn open(run: &Run, console: &Console) -> Result<Self, NotWritten> {
+        let place = Place::open(run.output.as_deref(), console)?;
         Ok(Self {
             report: (run.format.make)(&run.style),
             header: run.header.clone(),
@@ -164,24 +164,24 @@ fn stdout_error(error: io::Error) -> NotWritten {
 /// progress is drawn on, the progress steps aside.
 pub struct Stdout {
     file: File,
-    voice: Option<Voice>,
+    console: Option<Console>,
 }
 
 impl Stdout {
-    fn open(voice: &Voice) -> io::Result<Self> {
+    fn open(console: &Console) -> io::Result<Self> {
         use std::io::IsTerminal;
         let stdout = io::stdout();
         Ok(Self {
             file: File::from(stdout.as_fd().try_clone_to_owned()?),
-            voice: stdout.is_terminal().then(|| voice.clone()),
+            console: stdout.is_terminal().then(|| console.clone()),
         })
     }
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &self.voice {
-            Some(voice) => voice.aside(|| self.file.write(bytes)),
+        match &self.console {
+            Some(console) => console.aside(|| self.file.write(bytes)),
             None => self.file.write(bytes),
         }
     }

@@ -28,7 +28,7 @@ pub enum Subject {
 /// One thread's signs of life, on a cache line of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-pub struct Pulse {
+pub struct Heartbeat {
     /// What its numbers mean.
     pub subject: Subject,
     /// A count; the lowest bit is set while it is at work.
@@ -38,7 +38,7 @@ pub struct Pulse {
     silent: AtomicBool,
 }
 
-impl Pulse {
+impl Heartbeat {
     fn new(subject: Subject) -> Self {
         Self {
             subject,
@@ -106,33 +106,33 @@ impl Pulse {
 
 /// All threads of a run that ask file systems.
 #[derive(Debug, Default)]
-pub struct Ward {
-    pulses: Mutex<Vec<Arc<Pulse>>>,
+pub struct Watchlist {
+    heartbeats: Mutex<Vec<Arc<Heartbeat>>>,
     /// Device numbers of file systems that do not answer.
     devices: Mutex<Vec<u64>>,
     any_devices: AtomicBool,
     given_up: AtomicBool,
 }
 
-impl Ward {
+impl Watchlist {
     /// Takes a thread in, in the place of one that has ended if there is one.
-    pub fn admit(&self, subject: Subject) -> Arc<Pulse> {
-        let mut pulses = locked(&self.pulses);
-        let is_free = |pulse: &&Arc<Pulse>| {
-            let is_left = Arc::strong_count(pulse) == 1 && !pulse.count().1;
-            is_left && pulse.subject == subject
+    pub fn admit(&self, subject: Subject) -> Arc<Heartbeat> {
+        let mut heartbeats = locked(&self.heartbeats);
+        let is_free = |heartbeat: &&Arc<Heartbeat>| {
+            let is_left = Arc::strong_count(heartbeat) == 1 && !heartbeat.count().1;
+            is_left && heartbeat.subject == subject
         };
-        if let Some(free) = pulses.iter().find(is_free) {
+        if let Some(free) = heartbeats.iter().find(is_free) {
             return Arc::clone(free);
         }
-        let pulse = Arc::new(Pulse::new(subject));
-        pulses.push(Arc::clone(&pulse));
-        pulse
+        let heartbeat = Arc::new(Heartbeat::new(subject));
+        heartbeats.push(Arc::clone(&heartbeat));
+        heartbeat
     }
 
     /// All of them, in the order in which they were taken in.
-    pub fn pulses(&self) -> Vec<Arc<Pulse>> {
-        locked(&self.pulses).clone()
+    pub fn heartbeats(&self) -> Vec<Arc<Heartbeat>> {
+        locked(&self.heartbeats).clone()
     }
 
     /// Says which devices do not answer.
@@ -169,18 +169,18 @@ mod tests {
 
     #[test]
     fn every_sign_of_life_is_another_count() {
-        let ward = Ward::default();
-        let pulse = ward.admit(Subject::Folder);
-        let mut seen = vec![pulse.count()];
+        let watchlist = Watchlist::default();
+        let heartbeat = watchlist.admit(Subject::Folder);
+        let mut seen = vec![heartbeat.count()];
         for _ in 0..5 {
-            pulse.ask_about(7, b"name");
-            seen.push(pulse.count());
-            pulse.rest();
-            assert!(!pulse.count().1);
+            heartbeat.ask_about(7, b"name");
+            seen.push(heartbeat.count());
+            heartbeat.rest();
+            assert!(!heartbeat.count().1);
         }
         seen.dedup();
         assert_eq!(seen.len(), 6, "{seen:?}");
-        assert_eq!((pulse.at(), &pulse.name()[..]), (7, &b"name"[..]));
-        assert_eq!(ward.pulses().len(), 1);
+        assert_eq!((heartbeat.at(), &heartbeat.name()[..]), (7, &b"name"[..]));
+        assert_eq!(watchlist.heartbeats().len(), 1);
     }
 }

@@ -1,24 +1,24 @@
-//! The pulse of the current thread.
+//! The heartbeat of the current thread.
 //!
-//! Actions make their calls in many places, so the pulse is a thread-local variable. `sys::fault` calls [`beat`] before
+//! Actions make their calls in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`] before
 //! each call. In a thread that nobody watches, [`beat`] does nothing.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::{Pulse, Subject, Ward};
+use super::{Heartbeat, Subject, Watchlist};
 
 struct Current {
-    ward: Arc<Ward>,
-    pulse: Arc<Pulse>,
+    watchlist: Arc<Watchlist>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };
 }
 
-/// Does work on this thread while the ward watches it. Without a ward nobody watches it.
-pub fn watched<T>(ward: Option<Arc<Ward>>, work: impl FnOnce() -> T) -> T {
+/// Does work on this thread while the watchlist watches it. Without a watchlist nobody watches it.
+pub fn watched<T>(watchlist: Option<Arc<Watchlist>>, work: impl FnOnce() -> T) -> T {
     /// Ends the watch, also after a panic.
     struct Leave(Option<Current>);
 
@@ -29,24 +29,28 @@ pub fn watched<T>(ward: Option<Arc<Ward>>, work: impl FnOnce() -> T) -> T {
         }
     }
 
-    let current = ward.map(|ward| Current {
-        pulse: ward.admit(Subject::Path),
-        ward,
+    let current = watchlist.map(|watchlist| Current {
+        heartbeat: watchlist.admit(Subject::Path),
+        watchlist,
     });
     let _leave = Leave(CURRENT.replace(current));
     work()
 }
 
-/// The ward that watches this thread, for threads that it starts.
-pub fn ward() -> Option<Arc<Ward>> {
-    CURRENT.with_borrow(|current| current.as_ref().map(|current| Arc::clone(&current.ward)))
+/// The watchlist that watches this thread, for threads that it starts.
+pub fn watchlist() -> Option<Arc<Watchlist>> {
+    CURRENT.with_borrow(|current| {
+        current
+            .as_ref()
+            .map(|current| Arc::clone(&current.watchlist))
+    })
 }
 
 /// This thread makes calls about this path from now on, until it [rests](rest).
 pub fn ask_about(path: &[u8]) {
     CURRENT.with_borrow(|current| {
         if let Some(current) = current {
-            current.pulse.ask_about(0, path);
+            current.heartbeat.ask_about(0, path);
         }
     });
 }
@@ -63,9 +67,9 @@ pub fn ask_about_what(path: impl FnOnce() -> Option<Vec<u8>>) {
 pub fn beat() {
     CURRENT.with_borrow(|current| {
         if let Some(current) = current
-            && current.pulse.count().1
+            && current.heartbeat.count().1
         {
-            current.pulse.beat();
+            current.heartbeat.beat();
         }
     });
 }
@@ -74,7 +78,7 @@ pub fn beat() {
 pub fn rest() {
     CURRENT.with_borrow(|current| {
         if let Some(current) = current {
-            current.pulse.rest();
+            current.heartbeat.rest();
         }
     });
 }
@@ -85,29 +89,33 @@ mod tests {
 
     #[test]
     fn calls_count_in_watched_threads_that_do_not_rest() {
-        let ward = Arc::new(Ward::default());
-        let count = || ward.pulses()[0].count();
+        let watchlist = Arc::new(Watchlist::default());
+        let count = || watchlist.heartbeats()[0].count();
         ask_about(b"unwatched");
         beat();
-        assert!(super::ward().is_none() && ward.pulses().is_empty());
-        watched(Some(Arc::clone(&ward)), || {
+        assert!(super::watchlist().is_none() && watchlist.heartbeats().is_empty());
+        watched(Some(Arc::clone(&watchlist)), || {
             beat();
             assert_eq!(count(), (0, false), "nothing is asked");
             ask_about_what(|| Some(b"path".to_vec()));
             let before = count();
             beat();
             assert!(before.1 && count().1 && count() != before);
-            assert_eq!(&ward.pulses()[0].name()[..], b"path");
-            // The same ward watches a thread that it starts.
-            let theirs = super::ward();
+            assert_eq!(&watchlist.heartbeats()[0].name()[..], b"path");
+            // The same watchlist watches a thread that it starts.
+            let theirs = super::watchlist();
             let other = std::thread::spawn(|| watched(theirs, || ask_about(b"other")));
             other.join().expect("it ends");
-            assert_eq!(&ward.pulses()[1].name()[..], b"other");
-            assert!(!ward.pulses()[1].count().1, "it has ended");
+            assert_eq!(&watchlist.heartbeats()[1].name()[..], b"other");
+            assert!(!watchlist.heartbeats()[1].count().1, "it has ended");
             rest();
             assert!(!count().1);
         });
-        watched(Some(Arc::clone(&ward)), || ask_about(b"again"));
-        assert_eq!(ward.pulses().len(), 2, "threads that have ended make room");
+        watched(Some(Arc::clone(&watchlist)), || ask_about(b"again"));
+        assert_eq!(
+            watchlist.heartbeats().len(),
+            2,
+            "threads that have ended make room"
+        );
     }
 }

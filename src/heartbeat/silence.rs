@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Pulse;
+use super::Heartbeat;
 
 /// What does not answer a call for this long is named. A disk takes about as long to spin up.
 pub const NAMED: Duration = Duration::from_secs(10);
@@ -50,19 +50,19 @@ impl Silence {
     }
 
     /// Compares the counts with those of the last look; returns the threads that have become silent.
-    pub fn look(&mut self, pulses: &[Arc<Pulse>]) -> Vec<usize> {
+    pub fn look(&mut self, heartbeats: &[Arc<Heartbeat>]) -> Vec<usize> {
         let step = self.looked.elapsed().min(STEP);
         self.looked = Instant::now();
-        self.look_after(pulses, step)
+        self.look_after(heartbeats, step)
     }
 
-    fn look_after(&mut self, pulses: &[Arc<Pulse>], step: Duration) -> Vec<usize> {
-        self.states.resize(pulses.len(), ThreadState::default());
+    fn look_after(&mut self, heartbeats: &[Arc<Heartbeat>], step: Duration) -> Vec<usize> {
+        self.states.resize(heartbeats.len(), ThreadState::default());
         let mut become_silent = Vec::new();
         let mut any_silent = false;
         let mut any_at_work = false;
-        for (at, (pulse, thread)) in pulses.iter().zip(&mut self.states).enumerate() {
-            let (count, is_at_work) = pulse.count();
+        for (at, (heartbeat, thread)) in heartbeats.iter().zip(&mut self.states).enumerate() {
+            let (count, is_at_work) = heartbeat.count();
             any_at_work |= is_at_work;
             if count != thread.count || !is_at_work {
                 self.moved |= count != thread.count;
@@ -70,13 +70,13 @@ impl Silence {
                     count,
                     ..ThreadState::default()
                 };
-                pulse.set_silent(false);
+                heartbeat.set_silent(false);
                 continue;
             }
             thread.quiet += step;
             if thread.quiet >= NAMED.min(self.patience) {
                 any_silent = true;
-                if !pulse.is_silent() {
+                if !heartbeat.is_silent() {
                     become_silent.push(at);
                 }
             }
@@ -126,14 +126,14 @@ impl Silence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pulse::{Subject, Ward};
+    use crate::heartbeat::{Subject, Watchlist};
 
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn who_moves_or_rests_is_not_silent() {
-        let ward = Ward::default();
-        let [stuck, busy, idle] = [0; 3].map(|_| ward.admit(Subject::Volume));
+        let watchlist = Watchlist::default();
+        let [stuck, busy, idle] = [0; 3].map(|_| watchlist.admit(Subject::Volume));
         let mut silence = Silence::new(60 * SECOND);
         stuck.beat();
         idle.beat();
@@ -141,9 +141,9 @@ mod tests {
         let mut named = Vec::new();
         for _ in 0..100 {
             busy.beat();
-            for at in silence.look_after(&ward.pulses(), SECOND) {
+            for at in silence.look_after(&watchlist.heartbeats(), SECOND) {
                 named.push(at);
-                ward.pulses()[at].set_silent(true);
+                watchlist.heartbeats()[at].set_silent(true);
             }
             assert_eq!(silence.quiet, Duration::ZERO, "one still works");
             assert_eq!(silence.still(), Duration::ZERO);
@@ -153,24 +153,32 @@ mod tests {
         busy.rest();
         for seconds in 0..60 {
             assert!(silence.quiet <= seconds * SECOND);
-            silence.look_after(&ward.pulses(), SECOND);
+            silence.look_after(&watchlist.heartbeats(), SECOND);
         }
         assert!(silence.quiet >= 59 * SECOND);
         stuck.beat();
-        silence.look_after(&ward.pulses(), SECOND);
+        silence.look_after(&watchlist.heartbeats(), SECOND);
         assert!(!stuck.is_silent() && silence.quiet == Duration::ZERO);
         for seconds in 1..10 {
-            assert!(silence.look_after(&ward.pulses(), SECOND).is_empty());
+            assert!(
+                silence
+                    .look_after(&watchlist.heartbeats(), SECOND)
+                    .is_empty()
+            );
             assert_eq!(silence.still(), seconds * SECOND);
         }
-        assert_eq!(silence.look_after(&ward.pulses(), SECOND), [0], "again");
+        assert_eq!(
+            silence.look_after(&watchlist.heartbeats(), SECOND),
+            [0],
+            "again"
+        );
         // What is read or found by others counts as well.
         silence.moved = true;
-        silence.look_after(&ward.pulses(), SECOND);
+        silence.look_after(&watchlist.heartbeats(), SECOND);
         assert_eq!(silence.quiet, Duration::ZERO);
         stuck.rest();
-        silence.look_after(&ward.pulses(), SECOND);
-        silence.look_after(&ward.pulses(), SECOND);
+        silence.look_after(&watchlist.heartbeats(), SECOND);
+        silence.look_after(&watchlist.heartbeats(), SECOND);
         assert_eq!(silence.still(), Duration::ZERO, "who rests is not stuck");
         assert_eq!(silence.longest(), None);
     }

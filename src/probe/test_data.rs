@@ -12,8 +12,8 @@ use crate::sys::aligned::Aligned;
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::{cachestat, fadvise, fiemap, mincore, pread, rlimit, stat, tmpfile};
 
-use super::dice::Dice;
 use super::listing::Listing;
+use super::rng::Rng;
 
 /// Bytes of a scattered read.
 pub const BLOCK: u64 = 4096;
@@ -37,7 +37,7 @@ pub enum Bypass {
 }
 
 /// The data that is read for measuring.
-pub struct Ground {
+pub struct TestData {
     /// Files whose bytes are all on the disk, in the order in which folders name them.
     pub files: Vec<Piece>,
     /// How reads get past the page cache.
@@ -62,7 +62,7 @@ pub struct Piece {
     pub size: u64,
 }
 
-impl Ground {
+impl TestData {
     /// What the files of a listing have that was asked for their metadata.
     pub fn of_files(listing: &Listing) -> Self {
         let mut sparse = 0;
@@ -105,7 +105,7 @@ impl Ground {
     fn new(files: Vec<Piece>, sparse: u64, scratch: Option<OwnedFd>) -> Self {
         let handles = files.iter().map(|_| OnceLock::new()).collect();
         let limit = usize::try_from(rlimit::raise_open_files()).unwrap_or(usize::MAX);
-        let mut ground = Self {
+        let mut test_data = Self {
             files,
             bypass: Bypass::Impossible,
             checked: false,
@@ -115,8 +115,8 @@ impl Ground {
             // The other half is for streams, threads and what is opened in passing.
             keep: AtomicUsize::new(limit / 2),
         };
-        ground.try_out();
-        ground
+        test_data.try_out();
+        test_data
     }
 
     /// Bytes in all files.
@@ -191,17 +191,17 @@ impl Ground {
     }
 
     /// A scattered place: each block of all files is as likely as any other.
-    pub fn any_block(&self, sums: &[u64], dice: &mut Dice) -> (usize, u64) {
+    pub fn any_block(&self, sums: &[u64], rng: &mut Rng) -> (usize, u64) {
         let Some(&total) = sums.last() else {
             return (0, 0);
         };
-        let block = dice.below(total);
+        let block = rng.below(total);
         let file = sums.partition_point(|&sum| sum <= block);
         let before = file.checked_sub(1).map_or(0, |file| sums[file]);
         (file, (block - before) * BLOCK)
     }
 
-    /// Running sums of the files' blocks, for [`Ground::any_block`].
+    /// Running sums of the files' blocks, for [`TestData::any_block`].
     pub fn block_sums(&self) -> Vec<u64> {
         let blocks = self.files.iter().map(|file| file.size.div_ceil(BLOCK));
         blocks
@@ -290,7 +290,7 @@ mod tests {
     use super::super::control::Control;
     use super::*;
 
-    fn ground(files: &[(&str, usize)]) -> (tempfile::TempDir, Ground) {
+    fn test_data(files: &[(&str, usize)]) -> (tempfile::TempDir, TestData) {
         let folder = tempfile::tempdir().expect("a folder");
         for &(name, size) in files {
             let file = folder.path().join(name);
@@ -301,27 +301,27 @@ mod tests {
                 .expect("synced");
         }
         let until = Instant::now() + Duration::from_secs(600);
-        let mut dice = Dice::new(1);
-        let mut listing = Listing::below(folder.path(), until, &mut dice, &Control::default());
+        let mut rng = Rng::new(1);
+        let mut listing = Listing::below(folder.path(), until, &mut rng, &Control::default());
         for entry in &mut listing.entries {
             entry.stat = entry.ask();
         }
-        let ground = Ground::of_files(&listing);
-        (folder, ground)
+        let test_data = TestData::of_files(&listing);
+        (folder, test_data)
     }
 
     #[test]
     fn every_block_of_every_file_can_be_met_and_no_other() {
-        let (_folder, ground) = ground(&[("a", 4096), ("b", 10_000), ("empty", 0)]);
-        let (mut dice, sums) = (Dice::new(2), ground.block_sums());
+        let (_folder, test_data) = test_data(&[("a", 4096), ("b", 10_000), ("empty", 0)]);
+        let (mut rng, sums) = (Rng::new(2), test_data.block_sums());
         let mut met = HashSet::new();
         for _ in 0..1000 {
-            let (file, offset) = ground.any_block(&sums, &mut dice);
-            assert!(offset < ground.files[file].size);
+            let (file, offset) = test_data.any_block(&sums, &mut rng);
+            assert!(offset < test_data.files[file].size);
             met.insert((file, offset));
         }
         assert_eq!(met.len(), 4);
-        assert_eq!(ground.bytes(), 14_096);
+        assert_eq!(test_data.bytes(), 14_096);
     }
 
     #[test]
@@ -347,12 +347,12 @@ mod tests {
         let sparse = 1 + u64::from(is_known);
         let until = Instant::now() + Duration::from_secs(600);
         let control = Control::default();
-        let mut listing = Listing::below(folder.path(), until, &mut Dice::new(1), &control);
+        let mut listing = Listing::below(folder.path(), until, &mut Rng::new(1), &control);
         for entry in &mut listing.entries {
             entry.stat = entry.ask();
         }
-        let ground = Ground::of_files(&listing);
-        assert_eq!((ground.files.len(), ground.sparse), (1, sparse));
+        let test_data = TestData::of_files(&listing);
+        assert_eq!((test_data.files.len(), test_data.sparse), (1, sparse));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::narrow::Narrow;
 use super::places::Places;
 use super::{DirId, DirTable, Fingerprint, Numbering, Sameness, Sighting};
 
-/// Number of a file (an inode) in the [`Catalog`].
+/// Number of a file (an inode) in the [`FileTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIndex(pub u32);
 
@@ -55,7 +55,7 @@ pub enum Naming {
     Known,
 }
 
-/// A further name of a file that is in the catalog.
+/// A further name of a file that is in the file_table.
 #[derive(Clone, Copy, Debug)]
 struct ExtraName {
     dir: DirId,
@@ -69,7 +69,7 @@ struct ExtraName {
 
 /// Columns: 32 bytes a file, its name's bytes, and 12 for each folder.
 #[derive(Debug, Default)]
-pub struct Catalog {
+pub struct FileTable {
     places: Places,
     inos: Narrow,
     sizes: Narrow,
@@ -96,13 +96,13 @@ pub struct Catalog {
     /// was given to another file.
     doubled: HashSet<FileIndex>,
     /// The names of files of which some were not found again when they were looked up a last time.
-    settled: HashMap<FileIndex, Vec<(DirId, Vec<u8>)>>,
+    final_names: HashMap<FileIndex, Vec<(DirId, Vec<u8>)>>,
     /// Files that have been given an identity to be found by.
     by_inode: HashTable<u32>,
 }
 
-impl Catalog {
-    /// Files in the catalog.
+impl FileTable {
+    /// Files in the file_table.
     pub fn len(&self) -> usize {
         self.inos.len()
     }
@@ -162,7 +162,7 @@ impl Catalog {
         index
     }
 
-    /// The records with this device, inode and size among those that were [`Catalog::identify`]-ed. A file whose
+    /// The records with this device, inode and size among those that were [`FileTable::identify`]-ed. A file whose
     /// size changed during the scan is another one: each size has its own.
     pub fn records(&self, volume: u16, ino: u64, size: u64) -> impl Iterator<Item = FileIndex> {
         let known = self.by_inode.iter_hash(mix(volume.into(), ino));
@@ -172,7 +172,7 @@ impl Catalog {
         })
     }
 
-    /// The file that a name leads to, among those that were [`Catalog::identify`]-ed.
+    /// The file that a name leads to, among those that were [`FileTable::identify`]-ed.
     pub fn find(
         &self,
         found: &FoundFile,
@@ -239,12 +239,12 @@ impl Catalog {
         }
     }
 
-    /// True if there are [records](Catalog::records) with this device, inode and size.
+    /// True if there are [records](FileTable::records) with this device, inode and size.
     pub fn has_records(&self, volume: u16, ino: u64, size: u64) -> bool {
         self.records(volume, ino, size).next().is_some()
     }
 
-    /// Makes the file findable by [`Catalog::find`]; `is_met` says that others have its device, inode and size.
+    /// Makes the file findable by [`FileTable::find`]; `is_met` says that others have its device, inode and size.
     pub fn identify(&mut self, file: FileIndex, is_met: bool) {
         let (volume, ino) = (self.volume(file), self.ino(file));
         if is_met && self.numbering(volume).tells_files() {
@@ -272,12 +272,12 @@ impl Catalog {
 
     /// Replaces the names of a file by those that lead to it; none if it is not to be found any more.
     pub fn settle_names(&mut self, file: FileIndex, names: Vec<(DirId, Vec<u8>)>) {
-        self.settled.insert(file, names);
+        self.final_names.insert(file, names);
     }
 
     /// False if none of a file's names leads to it any more.
     pub fn has_names(&self, file: FileIndex) -> bool {
-        self.settled
+        self.final_names
             .get(&file)
             .is_none_or(|names| !names.is_empty())
     }
@@ -333,7 +333,7 @@ impl Catalog {
 
     /// True if the file has more names than one.
     pub fn has_further_names(&self, file: FileIndex) -> bool {
-        match self.settled(file) {
+        match self.final_names(file) {
             Some(names) => names.len() > 1,
             None => self.extra_of.contains_key(&file),
         }
@@ -341,11 +341,11 @@ impl Catalog {
 
     /// All names of a file, the one found first at the front.
     pub fn names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
-        let settled = self.settled(file);
-        let found = settled.is_none().then(|| self.found_names(file));
-        let settled = settled.into_iter().flatten();
-        let settled = settled.map(|(dir, name)| (*dir, name.as_slice()));
-        settled.chain(found.into_iter().flatten())
+        let final_names = self.final_names(file);
+        let found = final_names.is_none().then(|| self.found_names(file));
+        let final_names = final_names.into_iter().flatten();
+        let final_names = final_names.map(|(dir, name)| (*dir, name.as_slice()));
+        final_names.chain(found.into_iter().flatten())
     }
 
     fn found_names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
@@ -362,25 +362,25 @@ impl Catalog {
 
     /// The names that were looked up a last time, if any was lost.
     #[inline]
-    fn settled(&self, file: FileIndex) -> Option<&Vec<(DirId, Vec<u8>)>> {
-        match self.settled.is_empty() {
+    fn final_names(&self, file: FileIndex) -> Option<&Vec<(DirId, Vec<u8>)>> {
+        match self.final_names.is_empty() {
             true => None,
-            false => self.settled.get(&file),
+            false => self.final_names.get(&file),
         }
     }
 
     /// The name found first of those that are left.
     #[inline]
     pub fn first_name(&self, file: FileIndex) -> &[u8] {
-        let settled = self.settled(file).and_then(|names| names.first());
-        settled.map_or_else(|| self.names.get(file.0 as usize), |(_, name)| name)
+        let final_names = self.final_names(file).and_then(|names| names.first());
+        final_names.map_or_else(|| self.names.get(file.0 as usize), |(_, name)| name)
     }
 
     /// The folder of that name.
     #[inline]
     pub fn dir(&self, file: FileIndex) -> DirId {
-        let settled = self.settled(file).and_then(|names| names.first());
-        settled.map_or_else(|| self.places.get(file.0 as usize).0, |(dir, _)| *dir)
+        let final_names = self.final_names(file).and_then(|names| names.first());
+        final_names.map_or_else(|| self.places.get(file.0 as usize).0, |(dir, _)| *dir)
     }
 
     /// Length, bytes.
@@ -388,7 +388,7 @@ impl Catalog {
         self.sizes.get(file.0 as usize)
     }
 
-    /// Volume number, see [`Catalog::volume_number`].
+    /// Volume number, see [`FileTable::volume_number`].
     pub fn volume(&self, file: FileIndex) -> u16 {
         self.places.get(file.0 as usize).1
     }
@@ -458,11 +458,11 @@ mod tests {
 
     #[test]
     fn what_is_pushed_can_be_found_and_asked_for() {
-        let mut catalog = Catalog::default();
+        let mut file_table = FileTable::default();
         let mut dirs = DirTable::default();
         for volume in 0..4 {
-            assert_eq!(catalog.volume_number(volume.into()), volume);
-            catalog.trust_numbers(volume, Numbering::Unique);
+            assert_eq!(file_table.volume_number(volume.into()), volume);
+            file_table.trust_numbers(volume, Numbering::Unique);
         }
         let name = |i: u32| i.to_string().into_bytes();
         let files = 10_000;
@@ -470,33 +470,33 @@ mod tests {
             dirs.add_root(b"r", 0, (1, i.into()));
         }
         for i in 0..files {
-            let file = catalog.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
+            let file = file_table.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
             assert_eq!(file, FileIndex(i));
-            catalog.identify(file, false);
+            file_table.identify(file, false);
         }
-        assert_eq!(catalog.len(), files as usize);
+        assert_eq!(file_table.len(), files as usize);
         for i in 0..files {
             let file = FileIndex(i);
-            assert_eq!(catalog.first_name(file), name(i), "{i}");
+            assert_eq!(file_table.first_name(file), name(i), "{i}");
             let ino = u64::from(i);
             let find = |volume: u32, size: u64| {
                 let seen = FoundFile { size, ..found(ino) };
-                catalog.find(&seen, &name(i), DirId(i / 7), volume as u16, &dirs)
+                file_table.find(&seen, &name(i), DirId(i / 7), volume as u16, &dirs)
             };
             assert_eq!(find(i % 3, ino * 3), Some(file));
             assert_eq!(find(i % 3, ino * 3 + 1), None);
             assert_eq!(find(i % 3 + 1, ino * 3), None);
-            assert_eq!(catalog.dir(file), DirId(i / 7));
+            assert_eq!(file_table.dir(file), DirId(i / 7));
         }
     }
 
     #[test]
     fn any_number_of_links_is_kept() {
-        let mut catalog = Catalog::default();
+        let mut file_table = FileTable::default();
         for links in [0, 1, 254, 255, 256, 70_000, u32::MAX] {
             let file = FoundFile { links, ..found(1) };
-            let file = catalog.push(&file, b"x", DirId(0), 0);
-            assert_eq!(catalog.links(file), links);
+            let file = file_table.push(&file, b"x", DirId(0), 0);
+            assert_eq!(file_table.links(file), links);
         }
     }
 
@@ -506,9 +506,9 @@ mod tests {
         let one = dirs.add_root(b"a", 0, (1, 1));
         let again = dirs.add_root(b"b/../a", 1, (1, 1));
         let other = dirs.add_root(b"b", 2, (1, 2));
-        let mut catalog = Catalog::default();
-        let file = catalog.push(&found(1), b"x", one, 0);
-        let neighbour = catalog.push(&found(2), b"x", other, 0);
+        let mut file_table = FileTable::default();
+        let file = file_table.push(&found(1), b"x", one, 0);
+        let neighbour = file_table.push(&found(2), b"x", other, 0);
         let long = "\u{6f22}".repeat(255).into_bytes();
         use Naming::{Further, Known};
         for (name, dir, naming) in [
@@ -521,9 +521,13 @@ mod tests {
             (&long, other, Further),
             (&long, other, Known),
         ] {
-            assert_eq!(catalog.add_name(file, name, dir, &dirs), naming, "{name:?}");
+            assert_eq!(
+                file_table.add_name(file, name, dir, &dirs),
+                naming,
+                "{name:?}"
+            );
         }
-        let names: Vec<_> = catalog.names(file).collect();
+        let names: Vec<_> = file_table.names(file).collect();
         let expected = [
             (one, &b"x"[..]),
             (other, &long),
@@ -533,8 +537,8 @@ mod tests {
             (again, b"x"),
         ];
         assert_eq!(names, expected, "also what was reached on another way");
-        assert_eq!(catalog.names(neighbour).count(), 1);
-        let naming = catalog.add_name(neighbour, b"x", one, &dirs);
+        assert_eq!(file_table.names(neighbour).count(), 1);
+        let naming = file_table.add_name(neighbour, b"x", one, &dirs);
         assert_eq!(naming, Further, "another file's name");
     }
 }

@@ -12,12 +12,12 @@ const NAMED: u64 = 20;
 
 /// How often each was met: by what would be said behind its path, so that another cause is another kind.
 #[derive(Debug, Default)]
-pub struct Alike {
+pub struct ProblemLimit {
     met: Mutex<BTreeMap<String, u64>>,
     names_all: bool,
 }
 
-impl Alike {
+impl ProblemLimit {
     /// Nothing was met yet. With `names_all` none is left out.
     pub fn new(names_all: bool) -> Self {
         Self {
@@ -59,19 +59,19 @@ mod tests {
 
     #[test]
     fn the_first_of_each_kind_are_named_and_the_rest_is_counted() {
-        let alike = Alike::new(false);
-        let named = (0..2_000).filter(|_| alike.meets("locked")).count() as u64;
+        let problem_limit = ProblemLimit::new(false);
+        let named = (0..2_000).filter(|_| problem_limit.meets("locked")).count() as u64;
         assert_eq!(named, NAMED);
-        let others = (0..NAMED).filter(|_| alike.meets("broken")).count() as u64;
+        let others = (0..NAMED).filter(|_| problem_limit.meets("broken")).count() as u64;
         assert_eq!(others, NAMED, "as many as are named are not too many");
-        assert_eq!(alike.rest(), ["1,980 more: locked (-v names all)"]);
-        assert!(alike.rest().is_empty(), "it is said once");
+        assert_eq!(problem_limit.rest(), ["1,980 more: locked (-v names all)"]);
+        assert!(problem_limit.rest().is_empty(), "it is said once");
     }
 
     #[test]
     fn all_are_named_if_that_is_wanted() {
-        let alike = Alike::new(true);
-        assert!((0..2_000).all(|_| alike.meets("locked")));
-        assert!(alike.rest().is_empty());
+        let problem_limit = ProblemLimit::new(true);
+        assert!((0..2_000).all(|_| problem_limit.meets("locked")));
+        assert!(problem_limit.rest().is_empty());
     }
 }

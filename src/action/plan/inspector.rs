@@ -15,7 +15,7 @@ use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::file::Spellings;
-use crate::pulse::current;
+use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
 use crate::sys::stat::Stat;
@@ -26,7 +26,7 @@ const FOLDERS: usize = 1 << 16;
 
 /// Looks at names, one set after the other.
 #[derive(Debug, Default)]
-pub struct Lookout {
+pub struct Inspector {
     /// What holds for all claims.
     pub origin: Origin,
     /// Where something may be done.
@@ -43,7 +43,7 @@ pub struct Lookout {
     hasher: RandomState,
 }
 
-impl Lookout {
+impl Inspector {
     /// Starts with nothing seen.
     pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
         Self {

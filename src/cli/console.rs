@@ -6,14 +6,14 @@ use indicatif::{MultiProgress, ProgressDrawTarget};
 
 use super::sanitize;
 
-/// The one way to stderr while a run goes on; copies speak with the same mouth.
+/// The one way to stderr while a run goes on; copies share it.
 #[derive(Clone, Debug)]
-pub struct Voice {
+pub struct Console {
     bars: MultiProgress,
 }
 
-impl Voice {
-    /// Speaks, and lets progress be drawn if `draws`.
+impl Console {
+    /// Draws progress if `draws`.
     pub fn new(draws: bool) -> Self {
         let target = match draws {
             true => ProgressDrawTarget::stderr_with_hz(10),
@@ -50,8 +50,8 @@ impl Voice {
     }
 }
 
-/// Lets the log speak. It hands over whole lines.
-impl Write for Voice {
+/// Where the log is written to. It hands over whole lines.
+impl Write for Console {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.raw(bytes);
         Ok(bytes.len())

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::pulse::{Pulse, Ward};
+use crate::heartbeat::{Heartbeat, Watchlist};
 
 /// How often to check whether the run still waits.
 pub const TICK: Duration = Duration::from_millis(50);
@@ -20,8 +20,8 @@ pub const TICK: Duration = Duration::from_millis(50);
 const GRACE: Duration = Duration::from_millis(400);
 
 /// Threads at work.
-pub struct Hands<T> {
-    ward: Arc<Ward>,
+pub struct Workers<T> {
+    watchlist: Arc<Watchlist>,
     stop: Arc<AtomicBool>,
     to: Sender<thread::Result<T>>,
     ended: Receiver<thread::Result<T>>,
@@ -29,12 +29,12 @@ pub struct Hands<T> {
     over_since: Option<Instant>,
 }
 
-impl<T: Send + 'static> Hands<T> {
+impl<T: Send + 'static> Workers<T> {
     /// None yet.
-    pub fn new(ward: &Arc<Ward>, stop: &Arc<AtomicBool>) -> Self {
+    pub fn new(watchlist: &Arc<Watchlist>, stop: &Arc<AtomicBool>) -> Self {
         let (to, ended) = unbounded();
         Self {
-            ward: Arc::clone(ward),
+            watchlist: Arc::clone(watchlist),
             stop: Arc::clone(stop),
             to,
             ended,
@@ -47,14 +47,14 @@ impl<T: Send + 'static> Hands<T> {
     pub fn start(
         &mut self,
         name: &str,
-        pulse: &Arc<Pulse>,
+        heartbeat: &Arc<Heartbeat>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> bool {
-        let (to, pulse) = (self.to.clone(), Arc::clone(pulse));
+        let (to, heartbeat) = (self.to.clone(), Arc::clone(heartbeat));
         let named = thread::Builder::new().name(name.to_owned());
         let spawned = named.spawn(move || {
             let result = catch_unwind(AssertUnwindSafe(work));
-            pulse.rest();
+            heartbeat.rest();
             // Nobody listens any more only when nobody waits.
             let _ignored = to.send(result);
         });
@@ -69,7 +69,7 @@ impl<T: Send + 'static> Hands<T> {
 
     /// True if those at work are to end.
     pub fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.ward.is_given_up()
+        self.stop.load(Ordering::Relaxed) || self.watchlist.is_given_up()
     }
 
     /// The result of a thread that ends within a tick.

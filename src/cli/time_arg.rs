@@ -20,7 +20,7 @@ pub enum Moment {
 
 /// Says why a text is no point in time.
 #[derive(Debug, thiserror::Error)]
-pub enum BadMoment {
+pub enum BadTime {
     /// Neither a time nor a file.
     #[error(
         "{shown:?} is no time, and there is no file of that name: write a span (3d, '2 weeks'), \
@@ -45,7 +45,7 @@ pub enum BadMoment {
 
 impl Moment {
     /// Understands a text; `now` is the time from which spans count back, in the user's zone.
-    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadMoment> {
+    pub fn parse(text: &OsStr, now: &Zoned) -> Result<Self, BadTime> {
         match text.to_str().and_then(|text| time(text, now)) {
             Some(time) => time.map(Self::At),
             None => file_time(Path::new(text)).map(Self::OfFile),
@@ -69,8 +69,8 @@ impl Moment {
 }
 
 /// `None` if the text is no time at all.
-fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadMoment>> {
-    let too_far = || BadMoment::TooFar(text.to_owned());
+fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadTime>> {
+    let too_far = || BadTime::TooFar(text.to_owned());
     let timestamp = if let Ok(timestamp) = text.parse::<Timestamp>() {
         Ok(timestamp)
     } else if let Ok(local) = text.parse::<DateTime>() {
@@ -89,17 +89,17 @@ fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadMoment>> {
     Some(ns.ok_or_else(too_far))
 }
 
-fn file_time(path: &Path) -> Result<i64, BadMoment> {
+fn file_time(path: &Path) -> Result<i64, BadTime> {
     use std::os::unix::fs::MetadataExt;
     match fs::metadata(path) {
         Ok(found) => {
             let seconds = found.mtime().saturating_mul(1_000_000_000);
             Ok(seconds.saturating_add(found.mtime_nsec()))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(BadMoment::Unknown {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(BadTime::Unknown {
             shown: path.to_string_lossy().into_owned(),
         }),
-        Err(cause) => Err(BadMoment::UnreadableFile {
+        Err(cause) => Err(BadTime::UnreadableFile {
             path: path.to_owned(),
             cause,
         }),
@@ -114,7 +114,7 @@ mod tests {
         "2024-05-10T12:00:00+02:00[+02:00]".parse().expect("a time")
     }
 
-    fn parse(text: &str) -> Result<Moment, BadMoment> {
+    fn parse(text: &str) -> Result<Moment, BadTime> {
         Moment::parse(OsStr::new(text), &now())
     }
 
@@ -145,15 +145,12 @@ mod tests {
     fn what_is_no_time_is_a_file_or_refused() {
         for text in ["", "soon", "3", "99-99-99", "/no/such/file", "3d\u{1b}"] {
             let error = parse(text).expect_err("no time");
-            assert!(
-                matches!(error, BadMoment::Unknown { .. }),
-                "{text}: {error}"
-            );
+            assert!(matches!(error, BadTime::Unknown { .. }), "{text}: {error}");
         }
-        assert!(matches!(parse("9999-01-01"), Err(BadMoment::TooFar(_))));
+        assert!(matches!(parse("9999-01-01"), Err(BadTime::TooFar(_))));
         assert!(matches!(
             parse("20000y"),
-            Err(BadMoment::TooFar(_)) | Err(BadMoment::Unknown { .. })
+            Err(BadTime::TooFar(_)) | Err(BadTime::Unknown { .. })
         ));
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let moment = Moment::parse(file.path().as_os_str(), &now()).expect("its time");
