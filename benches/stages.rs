@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
+use seekless::decide::{
+    Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
+};
 use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, SweepOrder, find};
 use seekless::event::Deaf;
 use seekless::file::{FolderId, FoundFile, Numbering, SharedDirs};
 use seekless::hash::ContentDigest;
-use seekless::pipeline::{
-    Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
-};
 use seekless::report::{FORMATS, Header, Style};
 use seekless::scan::FilterSpec;
 use seekless::units::Bytes;

@@ -7,7 +7,7 @@
 //! 7 bin: main, cli
 //! 6 lib.rs
 //! 5 engine · report · action · probe
-//! 4 scan · executor · pipeline
+//! 4 scan · read · decide
 //! 3 device · hash
 //! 2 file
 //! 1 sys
@@ -16,16 +16,16 @@
 //! ```
 
 pub mod action;
+pub mod decide;
 pub mod device;
 pub mod engine;
 pub mod event;
-mod executor;
 pub mod file;
 pub mod hash;
 pub mod heartbeat;
 mod lock;
-pub mod pipeline;
 pub mod probe;
+mod read;
 pub mod report;
 pub mod scan;
 mod sys;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use seekless::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::hash::ContentDigest;
-use seekless::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary, Unread};
 use seekless::report::read::{BadLine, Ending, Facts, ReadError, ReadMember, ReadReport, ReadSet};
 use seekless::report::{FORMATS, Format, Header, Options, Style, escape, format, printable};
 

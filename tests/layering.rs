@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 7] = [
     &["sys"],
     &["file"],
     &["device", "hash"],
-    &["scan", "cache", "executor", "pipeline"],
+    &["scan", "cache", "read", "decide"],
     &["engine", "report", "action", "probe"],
 ];
 
@@ -372,12 +372,9 @@ mod the_reader_of_sources {
     #[test]
     fn sees_imports_that_point_up_or_sideways() {
         assert_eq!(edges("scan/walk.rs", "use crate::engine::Config;"), 1);
-        assert_eq!(edges("scan/walk.rs", "use crate::pipeline;"), 1);
+        assert_eq!(edges("scan/walk.rs", "use crate::decide;"), 1);
         assert_eq!(
-            edges(
-                "scan/walk.rs",
-                "use crate::{file::Id, executor::Pool, engine};"
-            ),
+            edges("scan/walk.rs", "use crate::{file::Id, read::Pool, engine};"),
             2
         );
         assert_eq!(
@@ -390,10 +387,7 @@ mod the_reader_of_sources {
             1
         );
         assert_eq!(
-            edges(
-                "scan/walk.rs",
-                "use super::super::{pipeline::{a, b}, units};"
-            ),
+            edges("scan/walk.rs", "use super::super::{decide::{a, b}, units};"),
             1
         );
         assert_eq!(edges("scan/walk.rs", "use crate::*;"), 1);
@@ -430,10 +424,7 @@ mod the_reader_of_sources {
         );
         assert_eq!(edges("lib.rs", "pub use crate::engine::Config;"), 0);
         assert_eq!(
-            edges(
-                "engine/session.rs",
-                "use crate::pipeline; use crate::executor;"
-            ),
+            edges("engine/session.rs", "use crate::decide; use crate::read;"),
             0
         );
     }

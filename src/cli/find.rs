@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use seekless::action::plan::Ranking;
-use seekless::pipeline::Summary;
+use seekless::decide::Summary;
 
 use super::begin::begin;
 use super::console::Console;

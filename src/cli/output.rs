@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use seekless::pipeline::{DuplicateSet, Summary};
+use seekless::decide::{DuplicateSet, Summary};
 use seekless::report::file::{Output, OutputError};
 use seekless::report::{Header, Report};
 

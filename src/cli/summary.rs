@@ -1,7 +1,7 @@
 //! What a run did, in a few lines for stderr.
 
+use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Replication;
-use seekless::pipeline::{LeftOut, Summary, Unread};
 use seekless::units::Bytes;
 
 use super::progress_text::{count, duration};
@@ -242,7 +242,7 @@ pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static st
 mod tests {
     use std::time::Duration;
 
-    use seekless::pipeline::{DeviceTally, StageTally};
+    use seekless::decide::{DeviceTally, StageTally};
 
     use super::*;
 

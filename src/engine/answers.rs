@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
-use crate::executor::{Answer, Failure, Finished};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::pipeline::Want;
+use crate::read::{Answer, Failure, Finished};
 
 use super::note::want_of;
 use super::requests::wanted_bytes;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
-use crate::executor::Change;
 use crate::file::{DirId, Naming};
+use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
 use crate::sys::sysinfo;
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::executor::Fold;
 use crate::hash::{Digest, Running, SampleDigest, Subtree, Zeros};
+use crate::read::Fold;
 
 /// Heads that were met, so that whoever has just read one knows whether to read on. Of each only 64
 /// bits are kept: if two are taken for one, a file is read in vain.

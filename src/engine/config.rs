@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::decide::{Counting, Replication};
 use crate::device::{Overrides, SystemRoot};
-use crate::executor::{PageUse, SweepOrder};
-use crate::pipeline::{Counting, Replication};
+use crate::read::{PageUse, SweepOrder};
 use crate::scan::filter::Filter;
 
 use super::ideas::Idea;

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
+use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 use crate::event::{Observer, Problem, ProblemKind};
 use crate::file::{DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
-use crate::pipeline::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 
 use super::config::Config;
 use super::control::Control;

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::device::DeviceMap;
 
-use crate::executor::Limits;
+use crate::read::Limits;
 use crate::sys::{ring, sysinfo};
 
 use super::config::Config;

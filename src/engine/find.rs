@@ -5,12 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::decide::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
 use crate::device::{BadOverride, DeviceMap};
 use crate::event::{LeftOut, Notice, Observer};
-use crate::executor::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
 use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::pipeline::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::read::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
 use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};

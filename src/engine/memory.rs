@@ -2,7 +2,7 @@
 //!
 //! The tables are not meant: they grow with the number of files.
 
-use crate::executor::Limits;
+use crate::read::Limits;
 use crate::sys::sysinfo;
 use crate::units::Bytes;
 

@@ -24,8 +24,8 @@ mod tally;
 mod verify;
 mod volumes;
 
-pub use crate::executor::{PageUse, SweepOrder};
-pub use crate::pipeline::Replication;
+pub use crate::decide::Replication;
+pub use crate::read::{PageUse, SweepOrder};
 pub use config::{Config, Root};
 pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;

@@ -1,6 +1,6 @@
 //! A wish in eight bits: what the scheduler keeps of it for each file that waits.
 
-use crate::pipeline::{Stretches, Want};
+use crate::decide::{Stretches, Want};
 
 /// Numbers from here on are stretches: their sides are the two lowest bits, their round the others.
 const STRETCHES: u8 = 1 << 7;
@@ -11,7 +11,7 @@ const ROUNDS: u8 = 1 << 5;
 /// Numbers a wish.
 ///
 /// # Panics
-/// If a round of stretches has no number, which `pipeline/crowds.rs` rules out.
+/// If a round of stretches has no number, which `decide/crowds.rs` rules out.
 pub fn note_of(want: Want) -> u8 {
     match want {
         Want::Head => 0,

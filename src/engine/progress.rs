@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use crate::decide::DeviceTally;
 use crate::device::Cost;
 use crate::event::Notice;
-use crate::executor::Fragments;
-use crate::pipeline::DeviceTally;
+use crate::read::Fragments;
 
 use super::control::ProgressLine;
 use super::run::Run;

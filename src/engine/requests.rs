@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::executor::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
+use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
 use crate::file::FileIndex;
-use crate::pipeline::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
+use crate::read::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
 
 use super::ideas::Idea;
 use super::note::{note_of, want_of};

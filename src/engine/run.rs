@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
+use crate::decide::{ClassId, Machine, Replication, Summary};
 use crate::event::{LeftOut, Observer, ProblemKind};
-use crate::executor::Scheduler;
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::pipeline::{ClassId, Machine, Replication, Summary};
+use crate::read::Scheduler;
 use crate::scan::{Given, Group, ScanMessage, Search, Walk};
 
 use super::blake3_fold::{Blake3, Heads};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::pipeline::{StageTally, Want};
+use crate::decide::{StageTally, Want};
 
 use super::control::ProgressLine;
 

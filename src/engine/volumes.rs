@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::device::{Class, Cost, DeviceMap, Kind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
-use crate::executor::{Fold, Lane, Limits, Scheduler};
+use crate::read::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
 
 use super::memory::Memory;

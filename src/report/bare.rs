@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use super::{Header, Report};
-use crate::pipeline::{DuplicateSet, Member, Summary};
+use crate::decide::{DuplicateSet, Member, Summary};
 
 /// Writes names as they are, whatever bytes they hold.
 pub struct Bare {

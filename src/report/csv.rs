@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use super::printable::is_printable;
 use super::{Header, Report, escape, time};
-use crate::pipeline::{DuplicateSet, Member, Summary};
+use crate::decide::{DuplicateSet, Member, Summary};
 
 const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
                        mtime,dev,ino,links,allocated,disk,root";

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::record::{HeaderRecord, SetRecord, SummaryRecord, write_json};
 use super::{Header, Report, SCHEMA};
-use crate::pipeline::{DuplicateSet, Summary};
+use crate::decide::{DuplicateSet, Summary};
 
 /// Writes a document as it comes, so that its size does not matter.
 #[derive(Default)]

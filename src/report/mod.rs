@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::pipeline::{DuplicateSet, Summary};
+use crate::decide::{DuplicateSet, Summary};
 
 mod bare;
 mod csv;
@@ -133,7 +133,7 @@ pub struct Header {
     pub command: Vec<Vec<u8>>,
     /// The folder the program ran in: relative names start there.
     pub folder: Vec<u8>,
-    /// The roots as the user wrote them; [`crate::pipeline::Member::root`] counts them from 0.
+    /// The roots as the user wrote them; [`crate::decide::Member::root`] counts them from 0.
     pub roots: Vec<Vec<u8>>,
     /// When the run began, nanoseconds since 1970. A file changed later is not the one reported.
     pub started_ns: i64,

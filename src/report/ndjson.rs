@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::record::{HeaderRecord, SetRecord, SummaryRecord, write_json};
 use super::{Header, Report, SCHEMA};
-use crate::pipeline::{DuplicateSet, Summary};
+use crate::decide::{DuplicateSet, Summary};
 
 /// Writes lines that can be used before the run is over.
 pub struct NdJson;

@@ -14,7 +14,7 @@ use serde_json::ser::Formatter;
 
 use super::printable::{characters, is_printable};
 use super::{Header, Options, time};
-use crate::pipeline::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
+use crate::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summary};
 
 /// A name: text where it is valid UTF-8, else its bytes in base64.
 #[derive(Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 
 use super::escape::escape;
 use super::{Header, Options, Report, SCHEMA, Style, time};
-use crate::pipeline::{DuplicateSet, Summary};
+use crate::decide::{DuplicateSet, Summary};
 use crate::units::Bytes;
 
 const BOLD: &str = "\x1b[1m";

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::decide::DuplicateSet;
 use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
-use crate::pipeline::DuplicateSet;
 
 /// A set of files that are said to have the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::action::bounds::Bounds;
 use crate::action::keep::Rules;
 use crate::action::swap::is_temporary;
-use crate::pipeline::DuplicateSet;
+use crate::decide::DuplicateSet;
 
 use super::by_name::{Unit, traits, units};
 use super::claim::{Claim, Origin};

@@ -7,8 +7,8 @@ use std::thread;
 
 use rustix::io::Errno;
 
-use crate::executor::reader::{Signs, refused};
-use crate::executor::task::{Failure, Task};
+use crate::read::reader::{Signs, refused};
+use crate::read::task::{Failure, Task};
 use crate::sys::{pread, sysinfo};
 
 use super::File;

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use crate::executor::elevator::Elevator;
-use crate::executor::fold::Fold;
-use crate::executor::pool::Pool;
-use crate::executor::task::{Batch, Completion, Kind, Outcome};
+use crate::read::elevator::Elevator;
+use crate::read::fold::Fold;
+use crate::read::pool::Pool;
+use crate::read::task::{Batch, Completion, Kind, Outcome};
 use crate::sys::fiemap::Pieces;
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};

@@ -17,10 +17,10 @@ use std::thread;
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
-use crate::executor::fold::Fold;
-use crate::executor::holes::Holes;
-use crate::executor::reader::{Reader, Signs, expected, is_expected};
-use crate::executor::task::{Batch, Completion, Failure, Outcome, Task};
+use crate::read::fold::Fold;
+use crate::read::holes::Holes;
+use crate::read::reader::{Reader, Signs, expected, is_expected};
+use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
 
 use crate::hash::PlacesDigest;
 

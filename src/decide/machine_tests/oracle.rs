@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::pipeline::machine::{HEAD, Want};
-use crate::pipeline::rules::{Counting, Replication};
+use crate::decide::machine::{HEAD, Want};
+use crate::decide::rules::{Counting, Replication};
 
 use super::drive::Drive;
 use super::world::*;

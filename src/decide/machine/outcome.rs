@@ -1,9 +1,9 @@
 //! What has come out.
 
+use crate::decide::chain::Chain;
+use crate::decide::keyed_join::{ClassId, Key, KeyedJoin};
 use crate::file::FileIndex;
 use crate::hash::ContentDigest;
-use crate::pipeline::chain::Chain;
-use crate::pipeline::keyed_join::{ClassId, Key, KeyedJoin};
 
 use super::Machine;
 

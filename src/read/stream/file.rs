@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::executor::behind::{Behind, Range};
-use crate::executor::fold::Fold;
-use crate::executor::holes::Holes;
-use crate::executor::parts::{PART, Parts};
-use crate::executor::reader::{PIECE, Reader, finished, is_whole};
-use crate::executor::task::{Failure, Outcome, SPANS, Task};
+use crate::read::behind::{Behind, Range};
+use crate::read::fold::Fold;
+use crate::read::holes::Holes;
+use crate::read::parts::{PART, Parts};
+use crate::read::reader::{PIECE, Reader, finished, is_whole};
+use crate::read::task::{Failure, Outcome, SPANS, Task};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::fadvise::{self, Advice};
 use crate::sys::{direct, pread};

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::decide::first_visit::FirstVisit;
+use crate::decide::machine::{Machine, Want};
+use crate::decide::rules::{Counting, Replication, TailRule};
 use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::SampleDigest;
-use crate::pipeline::first_visit::FirstVisit;
-use crate::pipeline::machine::{Machine, Want};
-use crate::pipeline::rules::{Counting, Replication, TailRule};
 
 use super::drive::Drive;
 use super::oracle::{check, oracle};

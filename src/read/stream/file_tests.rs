@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::executor::reader::{PIECE, Reader};
-use crate::executor::task::{Batch, Span};
-use crate::executor::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, settings};
+use crate::read::reader::{PIECE, Reader};
+use crate::read::task::{Batch, Span};
+use crate::read::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, settings};
 
 use super::file::{FIRST, File, SETTLED, UNDECIDED};
 

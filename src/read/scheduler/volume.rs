@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::executor::reader::PIECE;
-use crate::executor::stream::Window;
-use crate::executor::task::{Batch, Kind};
+use crate::read::reader::PIECE;
+use crate::read::stream::Window;
+use crate::read::task::{Batch, Kind};
 
 use super::evidence::{Evidence, Pace};
 use super::fragments::Fragments;

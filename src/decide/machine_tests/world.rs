@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
+use crate::decide::crowds::CrowdRule;
+use crate::decide::machine::{HEAD, TAIL};
+use crate::decide::rules::{Counting, Replication};
 use crate::hash::{Places, PlacesDigest};
-use crate::pipeline::crowds::CrowdRule;
-use crate::pipeline::machine::{HEAD, TAIL};
-use crate::pipeline::rules::{Counting, Replication};
 
 /// Tails are read from these sizes on, without and with seeks.
 pub const FROM: u64 = 3 * HEAD;

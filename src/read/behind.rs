@@ -163,7 +163,7 @@ mod tests {
     use std::fs::{self, File};
 
     use super::*;
-    use crate::executor::testing::{bytes, forget_pages};
+    use crate::read::testing::{bytes, forget_pages};
     use crate::sys::cachestat;
 
     #[test]

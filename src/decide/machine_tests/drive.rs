@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::decide::ClassId;
+use crate::decide::first_visit::FirstVisit;
+use crate::decide::machine::{Comparing, Effect, Machine, Want};
+use crate::decide::rules::{Counting, Replication, TailRule};
+use crate::decide::same_blocks::SharedBlocks;
 use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
-use crate::pipeline::ClassId;
-use crate::pipeline::first_visit::FirstVisit;
-use crate::pipeline::machine::{Comparing, Effect, Machine, Want};
-use crate::pipeline::rules::{Counting, Replication, TailRule};
-use crate::pipeline::same_blocks::SharedBlocks;
 
 use super::oracle::is_reported;
 use super::world::*;

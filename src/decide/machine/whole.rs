@@ -1,11 +1,11 @@
 //! Whole contents: read, compared with each other, or known from the blocks they lie in.
 
+use crate::decide::keyed_join::{ClassId, Offered};
+use crate::decide::keys::{Content, ContentKey};
+use crate::decide::same_blocks::SampleClass;
+use crate::decide::summary::Unread;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, PlacesDigest};
-use crate::pipeline::keyed_join::{ClassId, Offered};
-use crate::pipeline::keys::{Content, ContentKey};
-use crate::pipeline::same_blocks::SampleClass;
-use crate::pipeline::summary::Unread;
 
 use super::{Machine, Want};
 

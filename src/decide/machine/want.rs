@@ -1,7 +1,7 @@
 //! What the machine wants read.
 
+use crate::decide::crowds::Stretches;
 use crate::file::FileIndex;
-use crate::pipeline::crowds::Stretches;
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
 pub const HEAD: u64 = 4096;

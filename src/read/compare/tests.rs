@@ -6,13 +6,13 @@ use std::path::Path;
 use crossbeam_channel::unbounded;
 use rustix::io::Errno;
 
-use crate::executor::holes::Holes;
-use crate::executor::reader::Reader;
-use crate::executor::stream::Window;
-use crate::executor::task::{Batch, Completion, Failure, Kind, Outcome, Task};
-use crate::executor::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
-use crate::executor::worker::{self, Shape};
 use crate::hash::Digest;
+use crate::read::holes::Holes;
+use crate::read::reader::Reader;
+use crate::read::stream::Window;
+use crate::read::task::{Batch, Completion, Failure, Kind, Outcome, Task};
+use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
+use crate::read::worker::{self, Shape};
 
 /// Files whose contents have these marks, compared; returns each one's outcome.
 fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Outcome<Digest>> {

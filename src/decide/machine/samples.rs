@@ -1,10 +1,10 @@
 //! Heads and tails: what is like another so far goes on.
 
+use crate::decide::keyed_join::{ClassId, Offered};
+use crate::decide::keys::{Content, SampleKey};
+use crate::decide::same_blocks::SampleClass;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
-use crate::pipeline::keyed_join::{ClassId, Offered};
-use crate::pipeline::keys::{Content, SampleKey};
-use crate::pipeline::same_blocks::SampleClass;
 
 use super::{Machine, Want};
 

@@ -1,10 +1,10 @@
 //! Crowds: told apart by stretches of them before any is read whole.
 
+use crate::decide::crowds::{CrowdRule, Crowds, Step};
+use crate::decide::keyed_join::ClassId;
+use crate::decide::same_blocks::SampleClass;
 use crate::file::FileIndex;
 use crate::hash::SampleDigest;
-use crate::pipeline::crowds::{CrowdRule, Crowds, Step};
-use crate::pipeline::keyed_join::ClassId;
-use crate::pipeline::same_blocks::SampleClass;
 
 use super::{Machine, Want};
 

@@ -1,7 +1,7 @@
 //! What is asked for, what comes of it, and the ticket that carries it through the readers.
 
-use crate::executor::task::{Ask, Batch, Failure, SPANS};
 use crate::hash::PlacesDigest;
+use crate::read::task::{Ask, Batch, Failure, SPANS};
 
 /// A wish to have something read: the asker's own number and a note, given back with the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub enum Answer<D> {
 
 /// Who has a task, and what for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::executor) enum Visit {
+pub(in crate::read) enum Visit {
     /// The pools read it.
     Pooled,
     /// The random pool looks it up for a disk with a head.
@@ -111,7 +111,7 @@ pub(super) fn stamp(batch: &mut Batch, request: Request, volume: usize, visit: V
 }
 
 /// The request, its volume, and who had it.
-pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, Visit) {
+pub(in crate::read) fn read_stamp(ticket: u64) -> (Request, usize, Visit) {
     let request = Request {
         id: ticket as u32,
         note: (ticket >> 32) as u8,
@@ -128,7 +128,7 @@ pub(in crate::executor) fn read_stamp(ticket: u64) -> (Request, usize, Visit) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::testing::{add_task, bytes, wanted};
+    use crate::read::testing::{add_task, bytes, wanted};
 
     /// With one task.
     fn batch() -> Batch {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::executor::task::{Completion, Outcome, Task};
+use crate::read::task::{Completion, Outcome, Task};
 use crate::sys::fiemap::Pieces;
 
 /// The files of a volume that its disk's sweeps read as a whole, and of which it is known where they lie.

@@ -138,9 +138,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::executor::stream::Window;
-    use crate::executor::task::Span;
-    use crate::executor::testing::{Hashing, add_task, fingerprint, settings};
+    use crate::read::stream::Window;
+    use crate::read::task::Span;
+    use crate::read::testing::{Hashing, add_task, fingerprint, settings};
 
     const SHAPE: Shape = Shape {
         completions: 64,
