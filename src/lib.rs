@@ -1,7 +1,7 @@
 //! seekless finds files with the same content, reading only what can change the answer and in
 //! the order that the disk likes.
 //!
-//! The house (imports point downward only; `tests/layering.rs` checks it):
+//! The house (imports point downward only; `tests/suite/house/layering.rs` checks it):
 //!
 //! ```text
 //! 7 bin: main, cli

@@ -2,12 +2,6 @@
 //!
 //! A test reads: make a [`Tree`], say what [`seekless`] should be run with, compare the [`Run`].
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "every test binary compiles this module and uses a part of it"
-)]
-
 pub mod chain;
 pub mod daemon;
 pub mod journal;
@@ -28,6 +22,7 @@ pub use run::{Run, seekless};
 pub use tree::Tree;
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
 /// A name as bytes, without a leading `./`.
 pub type Name = Vec<u8>;
@@ -84,6 +79,16 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     }
     bytes.truncate(length);
     bytes
+}
+
+/// This program again, to run one test of a module: what that does, it does in a process of its own.
+pub fn own_process(module: &str, test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    let test = format!("{module}::{test}");
+    // The names of tests begin below the crate.
+    let (_, test) = test.split_once("::").expect("a module");
+    command.args(["--exact", test, "--nocapture"]);
+    command
 }
 
 /// True if this process may do everything.

@@ -38,25 +38,6 @@ pub enum Shown {
 }
 
 impl Shown {
-    pub const ALL: [Self; 16] = [
-        Self::Sshfs,
-        Self::Rclone,
-        Self::RcloneCached,
-        Self::Bindfs,
-        Self::Mergerfs,
-        Self::Unionfs,
-        Self::Disorderfs,
-        Self::Overlay,
-        Self::Encfs,
-        Self::Gocryptfs,
-        Self::Cryfs,
-        Self::ExfatFuse,
-        Self::Fusefat,
-        Self::Ntfs3g,
-        Self::Lowntfs3g,
-        Self::Fuse2fs,
-    ];
-
     /// Those that show the files of a folder as they are, so that both can be looked at side by side.
     pub const VIEWS: [Self; 8] = [
         Self::Sshfs,

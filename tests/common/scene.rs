@@ -6,7 +6,7 @@ use std::fs::{self, File, FileTimes, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
@@ -15,7 +15,7 @@ use seekless::action::{
 };
 use tempfile::TempDir;
 
-use super::noise;
+use super::{noise, own_process};
 
 /// A place with `tree/keep/k` and `tree/dup/v`, which are equal, and something else beside each.
 #[derive(Debug)]
@@ -223,10 +223,8 @@ impl Scene {
 
     /// Does it in another process, which has this to suffer: see `sys::fault`.
     pub fn child(&self, what: &str, fault: &str) -> Output {
-        let this = std::env::current_exe().expect("this test");
-        let mut command = Command::new(this);
+        let mut command = own_process(module_path!(), "child");
         command
-            .args(["--exact", "child", "--nocapture"])
             .env("SEEKLESS_SCENE", what)
             .env("SEEKLESS_SCENE_TOP", &self.top)
             .env("SEEKLESS_SCENE_TO", self.destination())
@@ -292,8 +290,9 @@ pub fn kind(name: &str) -> ActionKind {
     all.next().expect("an action").kind
 }
 
-/// What a test binary does when it was started by [`Scene::child`]; to be called by its test `child`.
-pub fn child() {
+/// The process that [`Scene::child`] starts.
+#[test]
+fn child() {
     let Ok(what) = std::env::var("SEEKLESS_SCENE") else {
         return;
     };

@@ -1,0 +1,595 @@
+//! Actions do what they say, to the file that is meant, or nothing.
+
+use crate::common;
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use common::noise;
+use common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
+use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
+
+#[track_caller]
+fn done(outcome: Outcome) -> Done {
+    match outcome {
+        Outcome::Done(done) => done,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn skipped(outcome: Outcome) -> Skip {
+    match outcome {
+        Outcome::Skipped(skip) => skip,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn failed(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Failed(failure) => failure.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn allocated(path: &Path) -> u64 {
+    fs::metadata(path).expect("metadata").blocks() * 512
+}
+
+#[test]
+fn remove_takes_the_name_and_nothing_else() {
+    let scene = Scene::new();
+    let (before, size) = (picture(&scene.tree()), allocated(&scene.victim()));
+    assert_eq!(done(scene.perform(ActionKind::Remove)).freed, size);
+    let mut after = before;
+    after.remove(Path::new("dup/v"));
+    assert_eq!(picture(&scene.tree()), after);
+    assert_eq!(scene.undo().impossible, 1);
+    assert_eq!(picture(&scene.tree()), after);
+}
+
+/// Undo gives back everything; undo again changes nothing.
+#[track_caller]
+fn undo_restores(scene: &Scene, before: &Picture) {
+    let tally = scene.undo();
+    assert_eq!((tally.restored, tally.refused), (1, 0), "{tally:?}");
+    assert_eq!(&picture(&scene.tree()), before);
+    let again = scene.undo();
+    assert_eq!((again.restored, again.refused, again.as_before), (0, 0, 1));
+    assert_eq!(&picture(&scene.tree()), before);
+}
+
+#[test]
+fn hardlink_makes_one_file_of_two_and_undo_two_of_one() {
+    let scene = Scene::new();
+    let (before, size) = (picture(&scene.tree()), allocated(&scene.victim()));
+    let done = done(scene.perform(ActionKind::Hardlink));
+    assert_eq!(done.freed, size);
+    assert_eq!(
+        done.notes,
+        ["has the kept file's mode, modification time now"]
+    );
+    let ino = |path: &Path| fs::symlink_metadata(path).expect("metadata").ino();
+    assert_eq!(ino(&scene.keeper()), ino(&scene.victim()));
+    assert!(matches!(
+        scene.perform(ActionKind::Hardlink),
+        Outcome::Already
+    ));
+    undo_restores(&scene, &before);
+    assert_ne!(ino(&scene.keeper()), ino(&scene.victim()));
+}
+
+#[test]
+fn symlink_leads_to_the_keeper_by_a_relative_or_absolute_path() {
+    for absolute_links in [false, true] {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        let settings = Settings {
+            absolute_links,
+            ..scene.settings()
+        };
+        done(
+            scene
+                .actor_with(settings)
+                .perform(&scene.step(ActionKind::Symlink)),
+        );
+        let text = fs::read_link(scene.victim()).expect("a link");
+        match absolute_links {
+            true => assert_eq!(text, scene.keeper()),
+            false => assert_eq!(text, Path::new("../keep/k")),
+        }
+        assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
+        undo_restores(&scene, &before);
+    }
+}
+
+#[test]
+fn move_keeps_the_path_and_all_that_belongs_to_the_file() {
+    for scene in [Scene::new(), Scene::with_another_file_system()] {
+        let before = picture(&scene.tree());
+        let size = allocated(&scene.victim());
+        let done = done(scene.perform(ActionKind::Move));
+        assert_eq!(done.freed, if scene.away.is_some() { size } else { 0 });
+        assert!(!scene.victim().exists());
+        let moved = picture(&scene.destination());
+        assert_eq!(
+            moved.get(Path::new("sub/v")),
+            before.get(Path::new("dup/v"))
+        );
+        assert_eq!(moved.len(), 1);
+        undo_restores(&scene, &before);
+        assert_eq!(picture(&scene.destination()), Picture::new());
+    }
+}
+
+#[test]
+fn move_never_overwrites() {
+    for scene in [Scene::new(), Scene::with_another_file_system()] {
+        let there = scene.destination().join("sub");
+        fs::create_dir_all(&there).expect("a folder");
+        fs::write(there.join("v"), "precious").expect("written");
+        let before = picture(&scene.tree());
+        let said = failed(scene.perform(ActionKind::Move));
+        assert!(said.contains("nothing is ever overwritten"), "{said}");
+        assert_eq!(fs::read(there.join("v")).expect("read"), b"precious");
+        assert_eq!(picture(&scene.tree()), before);
+    }
+}
+
+#[test]
+fn trash_can_be_read_by_a_desktop_and_undone() {
+    let scene = Scene::new();
+    let before = picture(&scene.tree());
+    let done = done(scene.perform(ActionKind::Trash));
+    let trash = scene.top.join("Trash");
+    let files = picture(&trash.join("files"));
+    let (name, seen) = files.iter().next().expect("a file in the trash");
+    assert_eq!(Some(seen), before.get(Path::new("dup/v")));
+    let path = trash.join("files").join(name);
+    assert_eq!(
+        done.destination,
+        Some(path.into_os_string().into_encoded_bytes())
+    );
+    let info = format!("info/{}.trashinfo", name.display());
+    let info = fs::read_to_string(trash.join(info)).expect("a note");
+    let wanted = format!(
+        "[Trash Info]\nPath={}\nDeletionDate=",
+        scene.victim().display()
+    );
+    assert!(info.starts_with(&wanted), "{info}");
+    undo_restores(&scene, &before);
+    assert_eq!(picture(&trash), Picture::new());
+}
+
+#[test]
+fn reflink_where_it_is_not_supported_says_so_and_does_nothing_else() {
+    let scene = Scene::below(Path::new("/dev/shm"));
+    let before = picture(&scene.tree());
+    let said = failed(scene.perform(ActionKind::Reflink));
+    assert!(said.contains("not supported on tmpfs here"), "{said}");
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+/// Nothing is done, for this reason, whatever the action.
+#[track_caller]
+fn all_refuse(spoil: impl Fn(&Scene, &mut Step), reason: impl Fn(&Skip) -> bool) {
+    for action in CHANGING {
+        let scene = Scene::new();
+        let mut step = scene.step(action);
+        spoil(&scene, &mut step);
+        let before = picture(&scene.tree());
+        let skip = skipped(scene.actor().perform(&step));
+        assert!(reason(&skip), "{action:?}: {skip:?}");
+        assert_eq!(picture(&scene.tree()), before, "{action:?}");
+        assert_eq!(
+            scene.temporaries(),
+            [""; 0].map(Into::<std::path::PathBuf>::into)
+        );
+    }
+}
+
+#[test]
+fn a_victim_that_changed_is_left_alone() {
+    all_refuse(
+        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE), 0o744, 1_100_000_001),
+        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::ModificationTime))),
+    );
+    all_refuse(
+        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE), 0o600, 1_100_000_000),
+        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::ChangeTime))),
+    );
+    all_refuse(
+        |scene, _| scene.file("tree/dup/v", &noise(1, SIZE - 1), 0o744, 1_100_000_000),
+        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::Size))),
+    );
+    all_refuse(
+        |scene, _| fs::rename(scene.tree().join("dup/other"), scene.victim()).expect("renamed"),
+        |skip| matches!(skip, Skip::Victim(Unfit::Changed(Change::Identity))),
+    );
+    all_refuse(
+        |scene, _| fs::remove_file(scene.victim()).expect("removed"),
+        |skip| matches!(skip, Skip::Victim(Unfit::Gone)),
+    );
+}
+
+#[test]
+fn a_keeper_that_is_no_safe_copy_saves_the_victim() {
+    all_refuse(
+        |scene, _| fs::remove_file(scene.keeper()).expect("removed"),
+        |skip| matches!(skip, Skip::Keeper(Unfit::Gone)),
+    );
+    // The field's worst story: the kept one is a link to the file that would go.
+    all_refuse(
+        |scene, _| {
+            fs::remove_file(scene.keeper()).expect("removed");
+            symlink(scene.victim(), scene.keeper()).expect("a link");
+        },
+        |skip| matches!(skip, Skip::Keeper(Unfit::NotRegular)),
+    );
+    // The same through a folder: one file, two paths, one of them through a link.
+    all_refuse(
+        |scene, step| {
+            symlink("dup", scene.tree().join("link")).expect("a link");
+            step.keeper = target(&scene.tree().join("link/v"));
+        },
+        |skip| matches!(skip, Skip::Keeper(Unfit::ThroughLink)),
+    );
+    all_refuse(
+        |scene, step| step.keeper = target(&scene.tree().join("keep/../keep/k")),
+        |skip| matches!(skip, Skip::Keeper(Unfit::BadPath)),
+    );
+}
+
+#[test]
+fn bytes_decide_whatever_the_report_says() {
+    let differ = |scene: &Scene, step: &mut Step| {
+        let mut content = noise(1, SIZE);
+        content[SIZE - 7] ^= 1;
+        scene.file("tree/keep/k", &content, 0o644, 1_000_000_000);
+        step.keeper = target(&scene.keeper());
+    };
+    all_refuse(
+        differ,
+        |skip| matches!(skip, Skip::Differs(at) if *at == SIZE as u64 - 7),
+    );
+}
+
+#[test]
+fn the_last_copy_cannot_be_named_as_its_own_keeper() {
+    for action in [
+        ActionKind::Remove,
+        ActionKind::Trash,
+        ActionKind::Move,
+        ActionKind::Symlink,
+    ] {
+        let scene = Scene::new();
+        let itself = step(action, &scene.victim(), &scene.victim());
+        assert!(matches!(
+            skipped(scene.actor().perform(&itself)),
+            Skip::SameFile
+        ));
+        fs::hard_link(scene.victim(), scene.tree().join("dup/again")).expect("a link");
+        let again = step(action, &scene.tree().join("dup/again"), &scene.victim());
+        assert!(matches!(
+            skipped(scene.actor().perform(&again)),
+            Skip::SameFile
+        ));
+        assert!(scene.victim().exists());
+    }
+}
+
+#[test]
+fn a_circle_of_keepers_leaves_one_of_them() {
+    for action in CHANGING {
+        let scene = Scene::new();
+        let there = step(action, &scene.keeper(), &scene.victim());
+        let back = step(action, &scene.victim(), &scene.keeper());
+        let mut actor = scene.actor();
+        let mut outcomes = Vec::new();
+        actor.perform_all(&[there, back], |_, outcome| outcomes.push(outcome));
+        assert!(matches!(outcomes[0], Outcome::Done(_)), "{outcomes:?}");
+        assert!(!matches!(outcomes[1], Outcome::Done(_)), "{outcomes:?}");
+        assert_eq!(
+            fs::read(scene.keeper()).expect("read"),
+            noise(1, SIZE),
+            "{action:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_kept_is_no_victim_later() {
+    let scene = Scene::new();
+    let third = scene.tree().join("third");
+    fs::write(&third, noise(1, SIZE)).expect("written");
+    let mut actor = scene.actor();
+    done(actor.perform(&scene.step(ActionKind::Symlink)));
+    // The link would lead nowhere.
+    let skip = skipped(actor.perform(&step(ActionKind::Remove, &third, &scene.keeper())));
+    assert!(matches!(skip, Skip::Kept), "{skip:?}");
+    assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
+}
+
+#[test]
+fn one_keeper_serves_many_and_an_alternate_takes_its_place() {
+    let scene = Scene::new();
+    let mut steps = Vec::new();
+    for number in 0..150 {
+        let path = scene.tree().join(format!("dup/{number}"));
+        fs::write(&path, noise(1, SIZE)).expect("written");
+        steps.push(step(ActionKind::Hardlink, &scene.keeper(), &path));
+    }
+    let mut count = 0;
+    let mut actor = scene.actor();
+    actor.perform_all(&steps, |index, outcome| {
+        assert_eq!(index, count);
+        count += 1;
+        done(outcome);
+    });
+    assert_eq!(count, 150);
+    assert_eq!(fs::metadata(scene.keeper()).expect("metadata").nlink(), 151);
+    let mut last = scene.step(ActionKind::Remove);
+    last.keeper.path.extend_from_slice(b"-is-gone");
+    last.alternates = vec![target(&scene.tree().join("dup/0"))];
+    done(actor.perform(&last));
+    assert!(!scene.victim().exists());
+}
+
+#[test]
+fn names_of_one_file_free_its_blocks_with_the_last() {
+    let scene = Scene::new();
+    let again = scene.tree().join("dup/again");
+    fs::hard_link(scene.victim(), &again).expect("a link");
+    let size = allocated(&again);
+    let steps =
+        [scene.victim(), again].map(|victim| step(ActionKind::Remove, &scene.keeper(), &victim));
+    let mut freed = Vec::new();
+    scene
+        .actor()
+        .perform_all(&steps, |_, outcome| freed.push(done(outcome).freed));
+    assert_eq!(freed, [0, size]);
+}
+
+#[test]
+fn a_file_open_for_writing_is_left_alone() {
+    all_refuse_while(
+        |scene| scene.victim(),
+        |skip| matches!(skip, Skip::Victim(Unfit::OpenForWriting)),
+    );
+    all_refuse_while(
+        |scene| scene.keeper(),
+        |skip| matches!(skip, Skip::Keeper(Unfit::OpenForWriting)),
+    );
+}
+
+#[track_caller]
+fn all_refuse_while(which: impl Fn(&Scene) -> std::path::PathBuf, reason: impl Fn(&Skip) -> bool) {
+    for action in CHANGING {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        let held = File::options()
+            .append(true)
+            .open(which(&scene))
+            .expect("opened");
+        let skip = skipped(scene.perform(action));
+        assert!(reason(&skip), "{action:?}: {skip:?}");
+        assert_eq!(picture(&scene.tree()), before);
+        drop(held);
+        done(scene.perform(action));
+    }
+}
+
+#[test]
+fn a_report_without_facts_is_held_to_its_date() {
+    let scene = Scene::new();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .expect("after 1970");
+    let now = i64::try_from(now.as_nanos()).expect("before 2262");
+    let known = |not_after_ns| Expected {
+        size: SIZE as u64,
+        not_after_ns: Some(not_after_ns),
+        ..Expected::default()
+    };
+    let mut step = scene.step(ActionKind::Remove);
+    step.victim.expected = known(now - 3_600_000_000_000);
+    let skip = skipped(scene.actor().perform(&step));
+    assert!(
+        matches!(skip, Skip::Victim(Unfit::Changed(Change::ChangeTime))),
+        "{skip:?}"
+    );
+    step.victim.expected = known(now + 1_000_000_000);
+    done(scene.actor().perform(&step));
+}
+
+#[test]
+fn same_metadata_is_demanded_where_asked_for() {
+    let scene = Scene::new();
+    let settings = Settings {
+        same_metadata: true,
+        ..scene.settings()
+    };
+    let mut actor = scene.actor_with(settings);
+    let skip = skipped(actor.perform(&scene.step(ActionKind::Hardlink)));
+    assert_eq!(
+        skip.to_string(),
+        "has another mode, modification time than the kept file; left alone"
+    );
+    scene.file("tree/dup/v", &noise(1, SIZE), 0o644, 1_000_000_000);
+    done(actor.perform(&scene.step(ActionKind::Hardlink)));
+}
+
+#[test]
+fn hard_links_across_file_systems_are_never_something_else() {
+    let scene = Scene::with_another_file_system();
+    let there = scene.away.as_ref().expect("another").path().join("v");
+    fs::write(&there, noise(1, SIZE)).expect("written");
+    let there = there.canonicalize().expect("a real path");
+    let said = failed(
+        scene
+            .actor()
+            .perform(&step(ActionKind::Hardlink, &scene.keeper(), &there)),
+    );
+    assert!(
+        said.contains("hard links end at a file system's border"),
+        "{said}"
+    );
+    assert!(fs::symlink_metadata(&there).expect("metadata").is_file());
+    assert_eq!(fs::metadata(&there).expect("metadata").nlink(), 1);
+}
+
+#[test]
+fn without_a_journal_nothing_is_done() {
+    let scene = Scene::new();
+    fs::write(scene.top.join("state"), "in the way").expect("written");
+    let header = seekless::action::RunHeader::default();
+    let error =
+        seekless::action::Journal::create(&scene.journals(), header).expect_err("no folder");
+    assert!(
+        error.to_string().contains("cannot write a journal in"),
+        "{error}"
+    );
+}
+
+#[test]
+fn undo_refuses_what_changed_since_and_says_which() {
+    for action in UNDOABLE {
+        // The bytes that were shared are others now.
+        let scene = Scene::new();
+        let done = done(scene.perform(action));
+        let moved = done
+            .destination
+            .map(|path| String::from_utf8(path).expect("UTF-8"));
+        let changed = moved.map_or(scene.keeper(), Into::into);
+        fs::write(&changed, noise(9, SIZE)).expect("written");
+        let before = picture(&scene.top);
+        let mut told = Vec::new();
+        let tally = seekless::action::undo(&scene.journals(), None, &mut |step| {
+            told.push(step.clone());
+        });
+        assert_eq!(tally.expect("a journal").refused, 1, "{action:?}");
+        let refused = matches!(&told[0].undone, seekless::action::Undone::Refused(why) if why.contains("changed since"));
+        assert!(refused, "{told:?}");
+        let mut after = picture(&scene.top);
+        after.retain(|path, _| !path.starts_with("state"));
+        assert!(
+            after
+                .iter()
+                .all(|(path, seen)| before.get(path) == Some(seen))
+        );
+        // Another file has the name now.
+        let scene = Scene::new();
+        scene.perform(action);
+        let _ = fs::remove_file(scene.victim());
+        fs::write(scene.victim(), "new").expect("written");
+        assert_eq!(scene.undo().refused, 1, "{action:?}");
+        assert_eq!(fs::read(scene.victim()).expect("read"), b"new");
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_cannot_be_undone() {
+    let scene = Scene::new();
+    let mut actor = scene.actor();
+    done(actor.perform(&scene.step(ActionKind::Hardlink)));
+    let error = seekless::action::undo(&scene.journals(), None, &mut |_| {}).expect_err("busy");
+    assert!(error.to_string().contains("still going on"), "{error}");
+    drop(actor);
+    assert_eq!(scene.undo().restored, 1);
+    let error = seekless::action::undo(&scene.journals(), Some("no-such"), &mut |_| {});
+    assert_eq!(
+        error.expect_err("missing").to_string(),
+        "there is no run no-such"
+    );
+}
+
+#[test]
+fn a_torn_journal_is_read_as_far_as_it_goes() {
+    let scene = Scene::new();
+    let before = picture(&scene.tree());
+    done(scene.perform(ActionKind::Hardlink));
+    let runs = seekless::action::runs(&scene.journals()).expect("a list");
+    assert_eq!((runs.len(), runs[0].steps, runs[0].unfinished), (1, 1, 0));
+    let path = scene.journals().join(&runs[0].name);
+    let whole = fs::read(&path).expect("read");
+    // Torn in the last record, which says that the step was done.
+    fs::write(&path, &whole[..whole.len() - 10]).expect("written");
+    let runs = seekless::action::runs(&scene.journals()).expect("a list");
+    assert_eq!(runs[0].unfinished, 1);
+    undo_restores(&scene, &before);
+}
+
+#[test]
+fn names_of_any_bytes_come_back() {
+    use std::os::unix::ffi::OsStrExt;
+    for action in UNDOABLE {
+        let scene = Scene::new();
+        let odd = scene
+            .tree()
+            .join(std::ffi::OsStr::from_bytes(b"dup/\xff\n 'odd'"));
+        fs::rename(scene.victim(), &odd).expect("renamed");
+        let odd_keeper = scene.tree().join(std::ffi::OsStr::from_bytes(b"keep/\xfe"));
+        fs::rename(scene.keeper(), &odd_keeper).expect("renamed");
+        let before = picture(&scene.tree());
+        done(scene.actor().perform(&step(action, &odd_keeper, &odd)));
+        undo_restores(&scene, &before);
+    }
+}
+
+#[test]
+fn sparse_files_stay_sparse_when_they_become_independent_again() {
+    let scene = Scene::new();
+    for path in [scene.keeper(), scene.victim()] {
+        let file = File::create(&path).expect("a file");
+        std::os::unix::fs::FileExt::write_at(&file, b"end", 10 << 20).expect("written");
+    }
+    let (before, size) = (picture(&scene.tree()), allocated(&scene.victim()));
+    done(scene.perform(ActionKind::Hardlink));
+    undo_restores(&scene, &before);
+    assert_eq!(allocated(&scene.victim()), size);
+}
+
+#[test]
+fn a_folder_that_may_not_be_written_is_named_with_the_way_out() {
+    if common::is_root() {
+        // Root may write everywhere; `immutable_files` shows the same for root.
+        return;
+    }
+    let scene = Scene::new();
+    let folder = scene.tree().join("dup");
+    fs::set_permissions(&folder, Permissions::from_mode(0o555)).expect("mode");
+    let said = failed(scene.perform(ActionKind::Remove));
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("mode");
+    assert!(
+        said.contains("run as somebody who may write to the folder"),
+        "{said}"
+    );
+}
+
+#[test]
+#[ignore = "needs strace"]
+fn before_acting_servers_are_asked_and_not_what_the_kernel_remembers() {
+    let scene = Scene::new();
+    let log = scene.top.join("log");
+    let run = std::process::Command::new("strace")
+        .args(["-f", "-e", "trace=statx,renameat2", "-o"])
+        .arg(&log)
+        .arg(env!("CARGO_BIN_EXE_seekless"))
+        .args(["hardlink", "--yes", "--keep", "under tree/keep", "tree"])
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("xdg"))
+        .status();
+    assert!(run.expect("strace is there").success());
+    let log = fs::read_to_string(log).expect("text");
+    let (before, after) = log.split_once("RENAME_EXCHANGE").expect("the step");
+    for part in [before, after] {
+        let looks = part.lines().filter(|line| line.contains("\"v\", "));
+        let asking = looks.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
+        assert!(asking.count() > 0 || part == after, "{part}");
+        let opened = part.lines().filter(|line| line.contains("\"\", AT_"));
+        let asking = opened.filter(|line| line.contains("AT_STATX_FORCE_SYNC"));
+        assert!(asking.count() > 1, "{part}");
+    }
+}

@@ -1,0 +1,16 @@
+//! Actions: what they do to files, what may come between, and how undo takes them back.
+
+mod acting;
+mod crash;
+mod faults;
+mod full_disk;
+mod journals;
+mod many_steps;
+mod moved_folders;
+mod power;
+mod race;
+mod silence;
+mod two_runs;
+mod undo;
+mod undo_unproven;
+mod volumes;

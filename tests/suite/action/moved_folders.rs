@@ -1,0 +1,220 @@
+//! The folders that `move` makes are as closed as those that the files lay in.
+
+use crate::common;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+use common::scene::Scene;
+use common::stage::Stage;
+use common::users::{
+    ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
+};
+use common::{Tree, noise};
+use seekless::action::ActionKind;
+use tempfile::TempDir;
+
+const ACLS: [&str; 2] = ["system.posix_acl_access", "system.posix_acl_default"];
+
+fn tree() -> Tree {
+    Tree::new()
+        .copies(["k", "p/q/r/v", "p/w"], noise(1, 5000))
+        .copies(["k2", "p/q/v2"], noise(2, 5000))
+}
+
+fn with_acls(folder: &Path, mode: u32) {
+    for name in ACLS {
+        set_extended(folder, name, &acl(ALICE, 5, mode));
+    }
+}
+
+/// Owner, group, mode and both ACLs.
+type Traits = ((u32, u32, u32), [Option<Vec<u8>>; 2]);
+
+fn all(folder: &Path) -> Traits {
+    (looks(folder), ACLS.map(|name| extended(folder, name)))
+}
+
+#[test]
+#[ignore = "gives folders away: root only"]
+fn new_folders_are_as_the_old_ones() {
+    for other_disk in [false, true] {
+        let stage = open_stage(tree());
+        let shared = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+        let to = match other_disk {
+            true => shared.path().join("aside"),
+            false => stage.tree.path("aside"),
+        };
+        give(&stage.tree.path("p"), ALICE, 0o2750);
+        give(&stage.tree.path("p/q"), NOBODY, 0o1777);
+        give(&stage.tree.path("p/q/r"), ALICE, 0o700);
+        with_acls(&stage.tree.path("p/q"), 0o750);
+        let before = ["p", "p/q", "p/q/r"].map(|name| all(&stage.tree.path(name)));
+        // What the destination would give to everything that is made in it.
+        fs::create_dir(&to).expect("a folder");
+        set_extended(&to, ACLS[1], &acl(NOBODY, 7, 0o777));
+        let line = format!("move --yes --keep shortest-path --to {} .", to.display());
+        stage.run(&line).exits(0).says("move 3 files");
+        let now = ["p", "p/q", "p/q/r"].map(|name| all(&moved(&to, &stage.tree.path(name))));
+        assert_eq!(now, before, "another disk: {other_disk}");
+        // Nor does a copy inherit rights that the file did not have.
+        let file = moved(&to, &stage.tree.path("p/q/r")).join("v");
+        assert_eq!(extended(&file, ACLS[0]), None);
+    }
+}
+
+#[test]
+fn a_user_who_may_not_give_folders_away_closes_them() {
+    let stage = Stage::new(tree());
+    for (name, bits) in [("p", 0o750), ("p/q", 0o700), ("p/q/r", 0o711)] {
+        set_mode(stage.tree.path(name), bits);
+    }
+    stage
+        .run("move --yes --keep shortest-path --to aside .")
+        .exits(0);
+    let to = stage.tree.path("aside");
+    for (name, bits) in [("p", 0o750), ("p/q", 0o700), ("p/q/r", 0o711)] {
+        let now = looks(&moved(&to, &stage.tree.path(name))).2;
+        assert_eq!(now, bits, "{name}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn what_nobody_may_give_is_not_opened_to_others_either() {
+    let stage = open_stage(tree());
+    for folder in [stage.tree.root(), stage.state.path()] {
+        give(folder, NOBODY, 0o755);
+    }
+    // Nobody may write there, but the folders are Alice's and of her group.
+    for (name, bits) in [("p", 0o777), ("p/q", 0o1773), ("p/q/r", 0o777)] {
+        give(&stage.tree.path(name), ALICE, bits);
+    }
+    with_acls(&stage.tree.path("p/q/r"), 0o777);
+    for name in ["p/w", "p/q/v2", "p/q/r/v"] {
+        give(&stage.tree.path(name), NOBODY, 0o600);
+    }
+    for name in ["k", "k2"] {
+        give(&stage.tree.path(name), NOBODY, 0o644);
+    }
+    set_mode(stage.tree.path("p/q"), 0o1777);
+    stage
+        .seekless("move --yes --keep shortest-path --to aside .")
+        .by_nobody()
+        .run()
+        .exits(0)
+        .says("than the original folder");
+    let to = stage.tree.path("aside");
+    let now = ["p", "p/q", "p/q/r"].map(|name| looks(&moved(&to, &stage.tree.path(name))));
+    let expected = [0o777, 0o1777, 0o700].map(|bits| (NOBODY, NOBODY, bits));
+    assert_eq!(now, expected);
+}
+
+#[test]
+#[ignore = "gives folders away: root only"]
+fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
+    // More calls than a step makes: the last child comes to its end.
+    for at in 1..200 {
+        let scene = Scene::new();
+        give(&scene.tree().join("dup"), ALICE, 0o750);
+        let output = scene.child("move", &format!("kill@{at}"));
+        let made = scene.destination().join("sub");
+        if made.exists() {
+            let now = looks(&made);
+            let open = [(ALICE, ALICE, 0o750)];
+            let closed = now.2 & 0o077 == 0;
+            assert!(closed || open.contains(&now), "call {at}: {now:?}");
+        }
+        if output.status.success() {
+            assert!(at > 10, "it was never killed");
+            return;
+        }
+    }
+    panic!("it never came to its end");
+}
+
+/// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
+#[test]
+#[ignore = "gives files away: root only"]
+fn killed_at_any_moment_no_copy_is_more_open_than_the_file() {
+    for what in ["move", "undo"] {
+        let mut came_to_its_end = false;
+        for at in 1..300 {
+            let scene = Scene::with_another_file_system();
+            give(&scene.victim(), ALICE, 0o440);
+            if what == "undo" {
+                scene.perform_among_others(ActionKind::Move);
+            }
+            let output = scene.child(what, &format!("kill@{at}"));
+            for top in [scene.tree(), scene.destination()] {
+                let entries = walkdir::WalkDir::new(top)
+                    .into_iter()
+                    .filter_map(Result::ok);
+                let copies = entries.filter(|entry| {
+                    let name = entry.file_name().to_string_lossy();
+                    entry.file_type().is_file() && (name.contains(".seekless-") || name == "v")
+                });
+                for copy in copies {
+                    let (uid, gid, mode) = looks(copy.path());
+                    let is_closed = uid == 0 && mode & 0o077 == 0;
+                    let is_as_open = (uid, gid) == (ALICE, ALICE) && mode & !0o440 == 0;
+                    assert!(
+                        is_closed || is_as_open,
+                        "{what}, call {at}: {uid} {gid} {mode:o}"
+                    );
+                }
+            }
+            came_to_its_end = output.status.success();
+            if came_to_its_end {
+                assert!(at > 10, "it was never killed");
+                break;
+            }
+        }
+        assert!(came_to_its_end, "{what}");
+    }
+}
+
+#[test]
+#[ignore = "gives folders away: root only"]
+fn folders_of_a_step_that_fails_go_again() {
+    let stage = open_stage(tree());
+    let to = stage.tree.path("aside");
+    fs::create_dir(&to).expect("a folder");
+    chown(&to, Some(0), Some(0)).expect("root's");
+    fs::set_permissions(&to, fs::Permissions::from_mode(0o755)).expect("mode");
+    // A folder has the name that the file would get.
+    let place = moved(&to, &stage.tree.path("p/w"));
+    fs::create_dir_all(&place).expect("a folder");
+    stage
+        .run("move --yes --keep shortest-path --to aside .")
+        .exits(1)
+        .says("cannot move it");
+    assert!(stage.has("p/w") && !stage.has("p/q/v2"));
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
+    let stage = open_stage(tree());
+    let to = stage.tree.path("aside");
+    give(&stage.tree.path("p"), NOBODY, 0o755);
+    give(&stage.tree.path("p/q"), ALICE, 0o700);
+    // Nobody owns the folder above there, too, and has made one that waits for Alice's file.
+    let waiting = moved(&to, &stage.tree.path("p/q"));
+    fs::create_dir_all(&waiting).expect("a folder");
+    for folder in [waiting.parent().expect("p"), &waiting] {
+        give(folder, NOBODY, 0o755);
+    }
+    stage
+        .run("move --yes --keep shortest-path --to aside .")
+        .exits(1)
+        .says("that folder belongs to another user than the original folder");
+    assert!(stage.has("p/q/v2") && stage.has("p/q/r/v") && !stage.has("p/w"));
+    assert_eq!(fs::read_dir(&waiting).expect("listed").count(), 0);
+    give(&waiting, ALICE, 0o700);
+    stage
+        .run("move --yes --keep shortest-path --to aside .")
+        .exits(0);
+    assert!(waiting.join("v2").exists());
+}

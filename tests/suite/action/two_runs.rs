@@ -1,0 +1,284 @@
+//! Two runs at once, each a process of its own: never both in one tree, and no link that leads nowhere.
+//!
+//! Builds without debug assertions cannot be stopped in the middle of a step (`sys::fault`).
+#![cfg(debug_assertions)]
+
+use crate::common;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use common::run::Seekless;
+use common::scene::{SIZE, Scene, picture};
+use common::volume::Volume;
+use common::{noise, seekless};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+fn prepared(scene: &Scene, arguments: &str) -> Seekless {
+    let path = |name: &str| scene.top.join(name).display().to_string();
+    seekless(&scene.top, arguments)
+        .env("XDG_STATE_HOME", &path("state"))
+        .env("XDG_DATA_HOME", &path("data"))
+}
+
+/// A run that stands still in the middle of what it does.
+struct Stopped(Child);
+
+impl Stopped {
+    fn start(run: Seekless, at: u64) -> Self {
+        let run = run.env("SEEKLESS_FAULT", &format!("stop@{at}"));
+        Self::stands(run.stdout(Stdio::null()).spawn())
+    }
+
+    fn stands(child: Child) -> Self {
+        let stopped = Self(child);
+        let seen = waitpid(Some(stopped.pid()), WaitOptions::UNTRACED).expect("a child");
+        let (_, status) = seen.expect("it was waited for");
+        assert!(status.stopped(), "it does not come so far: {status:?}");
+        stopped
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.0)
+    }
+
+    /// Lets it go on to its end.
+    fn goes_on(mut self) -> Option<i32> {
+        kill_process(self.pid(), Signal::CONT).expect("it is there");
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+/// A call in the middle of the first step, and one before anything is changed.
+const MIDDLE: u64 = 40;
+const EARLY: u64 = 8;
+
+#[test]
+fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
+    let scene = Scene::new();
+    fs::create_dir(scene.top.join("other")).expect("a folder");
+    let before = picture(&scene.top);
+    let line = "symlink --yes --keep oldest tree";
+    let first = Stopped::start(prepared(&scene, line), MIDDLE);
+    let held = picture(&scene.tree());
+    let occupied = format!("process {}: ", first.pid().as_raw_nonzero());
+    for second in [
+        "symlink --yes --keep newest tree",
+        "move --yes --to away tree/dup tree/keep",
+        "remove --yes tree/keep/k tree/dup",
+        "hardlink --yes .",
+        "move --yes --to tree/dup other",
+        "undo",
+    ] {
+        let run = prepared(&scene, second).run();
+        match second {
+            // Whichever of the two is met first: the run's journal, or its locks.
+            "undo" if run.stderr_text().contains("is still going on") => run.exits(2),
+            _ => run
+                .exits(2)
+                .says(&occupied)
+                .says(line)
+                .says("wait for its end")
+                .says("nothing was done"),
+        };
+        assert_eq!(picture(&scene.tree()), held, "{second}");
+    }
+    // A plan, a search and another tree are nobody's business.
+    for second in [
+        "find tree",
+        "remove --dry-run tree",
+        "remove --yes other",
+        "undo --list",
+    ] {
+        prepared(&scene, second).run().exits(0);
+    }
+    assert_eq!(first.goes_on(), Some(0));
+    prepared(&scene, "undo").run().exits(0);
+    let after = picture(&scene.tree());
+    assert!(
+        after
+            .iter()
+            .all(|(path, seen)| { before.get(&Path::new("tree").join(path)) == Some(seen) })
+    );
+}
+
+#[test]
+fn a_run_is_known_whatever_its_program_is_called() {
+    let scene = Scene::new();
+    let program = scene.top.join("sk-2.0-x86_64");
+    fs::copy(env!("CARGO_BIN_EXE_seekless"), &program).expect("copied");
+    let first = Command::new(&program)
+        .args("symlink --yes --keep oldest tree".split(' '))
+        .current_dir(&scene.top)
+        .env("XDG_STATE_HOME", scene.top.join("state"))
+        .env("SEEKLESS_FAULT", format!("stop@{MIDDLE}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let first = Stopped::stands(first.expect("it starts"));
+    let second = prepared(&scene, "symlink --yes --keep newest tree").run();
+    second.exits(2).says("sk-2.0-x86_64");
+    assert_eq!(first.goes_on(), Some(0));
+}
+
+#[test]
+fn a_report_of_files_at_work_is_refused_too() {
+    let scene = Scene::new();
+    prepared(&scene, "find -f json -o found.json tree")
+        .run()
+        .exits(0);
+    let first = Stopped::start(prepared(&scene, "symlink --yes tree"), EARLY);
+    prepared(&scene, "remove --yes --from found.json")
+        .run()
+        .exits(2)
+        .says("another seekless run");
+    first.goes_on();
+    let first = prepared(&scene, "undo").run().exits(0);
+    first.says("1 file as before again");
+    let found = prepared(&scene, "find -f json -o found.json tree").run();
+    found.exits(0);
+    let line = "symlink --yes --from found.json";
+    let first = Stopped::start(prepared(&scene, line), EARLY);
+    prepared(&scene, "remove --yes tree")
+        .run()
+        .exits(2)
+        .says("another seekless run");
+    assert_eq!(first.goes_on(), Some(0));
+}
+
+#[test]
+fn an_undo_has_its_trees_for_itself() {
+    let scene = Scene::new();
+    prepared(&scene, "symlink --yes tree").run().exits(0);
+    let undo = Stopped::start(prepared(&scene, "undo"), MIDDLE);
+    prepared(&scene, "remove --yes tree")
+        .run()
+        .exits(2)
+        .says("another seekless run")
+        .says(" undo)");
+    assert_eq!(undo.goes_on(), Some(0));
+    assert!(
+        fs::symlink_metadata(scene.victim())
+            .expect("there")
+            .is_file()
+    );
+}
+
+#[test]
+fn a_run_that_died_locks_nothing() {
+    let scene = Scene::new();
+    let first = Stopped::start(prepared(&scene, "remove --yes tree"), 10);
+    kill_process(first.pid(), Signal::KILL).expect("it is there");
+    assert_eq!(first.goes_on(), None);
+    prepared(&scene, "remove --yes tree").run().exits(0);
+}
+
+/// A few in `cargo test`, thousands by the variable.
+fn rounds(few: u64) -> u64 {
+    let said = std::env::var("SEEKLESS_ROUNDS").ok();
+    said.and_then(|said| said.parse().ok()).unwrap_or(few)
+}
+
+/// One keeps what the other would replace; each of them is right by itself.
+#[test]
+fn two_runs_at_once_leave_no_link_that_leads_nowhere() {
+    const PAIRS: u64 = 30;
+    let opponents = [
+        "symlink --yes --keep", // the same, the other way round
+        "move --to away --yes --keep",
+        "remove --trash --yes --keep",
+    ];
+    let mut done = 0;
+    for round in 0..rounds(6) {
+        let scene = Scene::new();
+        for pair in 0..PAIRS {
+            for folder in ["keep", "dup"] {
+                let name = format!("tree/{folder}/pair-{pair}");
+                scene.file(&name, &noise(100 + pair, 3000), 0o644, 1_000_000_000);
+            }
+        }
+        let second = opponents[usize::try_from(round).expect("small") % opponents.len()];
+        let start = |line: &str, folder: &str| {
+            let run = prepared(&scene, line).arg(format!("under tree/{folder}"));
+            run.arg("tree").stdout(Stdio::null()).spawn()
+        };
+        let runs = [start("symlink --yes --keep", "keep"), start(second, "dup")];
+        let codes = runs.map(|mut run| run.wait().expect("it ends").code());
+        assert!(codes.contains(&Some(0)), "{second}: {codes:?}");
+        assert!(
+            codes.iter().all(|code| [Some(0), Some(2)].contains(code)),
+            "{second}: {codes:?}"
+        );
+        done += codes.iter().filter(|&&code| code == Some(0)).count();
+        let contents = picture(&scene.top);
+        for entry in walkdir::WalkDir::new(scene.tree()) {
+            let path = entry.expect("an entry").into_path();
+            let target = fs::metadata(&path);
+            assert!(target.is_ok(), "{second}: {} leads nowhere", path.display());
+        }
+        for pair in 0..PAIRS {
+            let content = noise(100 + pair, 3000);
+            let is_there = contents.values().any(|seen| seen.content == content);
+            assert!(is_there, "{second}: a content is lost");
+        }
+    }
+    assert!(done > 0);
+}
+
+#[test]
+#[ignore = "mounts a folder in another place: root only"]
+fn a_tree_is_one_by_whichever_mount_it_is_reached() {
+    let volume = Volume::tmpfs("");
+    let view = Volume::tmpfs("");
+    let scene = Scene::below(&volume.path());
+    let inner = view.path().join("inner");
+    fs::create_dir(&inner).expect("a folder");
+    rustix::mount::mount_bind(scene.tree().join("dup"), &inner).expect("mounted");
+    let first = Stopped::start(prepared(&scene, "symlink --yes --keep oldest tree"), MIDDLE);
+    // The folder itself, by another name; and what is above that name.
+    for path in [inner.clone(), view.path()] {
+        let second = prepared(&scene, "remove --yes").arg(&path).run();
+        second.exits(2).says("another seekless run");
+    }
+    assert_eq!(first.goes_on(), Some(0));
+    prepared(&scene, "undo --yes").run().exits(0);
+    // The other way round: who acts below the mount is met above the folder itself.
+    fs::write(inner.join("w"), noise(1, SIZE)).expect("written");
+    let line = prepared(&scene, "symlink --yes").arg(&inner);
+    let first = Stopped::start(line, MIDDLE);
+    let second = prepared(&scene, "remove --yes tree").run();
+    second.exits(2).says("another seekless run");
+    assert_eq!(first.goes_on(), Some(0));
+    rustix::mount::unmount(&inner, rustix::mount::UnmountFlags::DETACH).expect("unmounted");
+}
+
+#[test]
+#[ignore = "becomes another user: root only"]
+fn another_users_run_is_met() {
+    let scene = Scene::new();
+    fs::set_permissions(&scene.top, fs::Permissions::from_mode(0o755)).expect("mode");
+    let first = Stopped::start(prepared(&scene, "symlink --yes --keep oldest tree"), MIDDLE);
+    let other = prepared(&scene, "remove --yes tree")
+        .env("XDG_STATE_HOME", "/nonexistent")
+        .before(|| {
+            // SAFETY: a number goes in and nothing comes out.
+            match unsafe { libc::setuid(54321) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        });
+    other.run().exits(2).says("another seekless run");
+    assert_eq!(first.goes_on(), Some(0));
+    assert_eq!(fs::metadata(scene.keeper()).expect("there").nlink(), 1);
+}
+
+#[test]
+fn locks_of_other_programs_mean_something_else() {
+    let scene = Scene::new();
+    let folder = fs::File::open(scene.tree()).expect("opened");
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    prepared(&scene, "remove --yes tree").run().exits(0);
+}

@@ -1,0 +1,184 @@
+//! Undo gives nobody's bytes the owner and the rights of somebody else.
+
+use crate::common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::journal::{as_killed, as_version_1, rewrite};
+use common::stage::Stage;
+use common::users::{
+    ALICE, CAPABILITY, NOBODY, extended, give, looks, nobody_does, nobody_forges, open_stage,
+    set_extended, set_mode,
+};
+use common::{Tree, noise};
+
+const LINE: &str = "--yes --across-owners --keep oldest .";
+
+/// `n/k` is nobody's; `r/v` is root's, runs as root and has a capability.
+fn stage() -> Stage {
+    let tree = Tree::new()
+        .copies(["n/k", "r/v"], noise(1, 5000))
+        .modified("n/k", 1000)
+        .modified("r/v", 2000);
+    let stage = open_stage(tree);
+    give(&stage.tree.path("n"), NOBODY, 0o755);
+    give(&stage.tree.path("n/k"), NOBODY, 0o755);
+    give(&stage.tree.path("r/v"), 0, 0o6755);
+    set_extended(&stage.tree.path("r/v"), "security.capability", &CAPABILITY);
+    stage
+}
+
+fn journal(stage: &Stage) -> PathBuf {
+    let folder = stage.state.path().join("seekless/journals");
+    let mut entries = fs::read_dir(folder).expect("journals");
+    let entry = entries.next().expect("one").expect("an entry");
+    entry.path()
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_kept_file_with_other_bytes_is_never_given_back() {
+    for action in ["hardlink", "symlink"] {
+        let stage = stage();
+        stage.run(&format!("{action} {LINE}")).exits(0);
+        nobody_forges(&stage.tree.path("n/k"));
+        stage.run("undo --yes").exits(1).says("other bytes");
+        let now = looks(&stage.tree.path("r/v"));
+        let link = match action {
+            "symlink" => (0, 0, 0o777),
+            _ => (NOBODY, NOBODY, 0o755),
+        };
+        assert_eq!(now, link, "{action}: the link stays");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn without_a_digest_nobodys_bytes_stay_nobodys() {
+    for action in ["hardlink", "symlink"] {
+        for (version, change) in [(1, as_version_1 as fn(&mut _) -> _), (2, as_killed)] {
+            let stage = stage();
+            stage.run(&format!("{action} {LINE}")).exits(0);
+            rewrite(&journal(&stage), change);
+            nobody_forges(&stage.tree.path("n/k"));
+            let victim = stage.tree.path("r/v");
+            let dry = stage.run("undo -n").exits(1).stdout_text();
+            assert!(dry.contains("content is not proven"), "{dry}");
+            stage
+                .run("undo --yes")
+                .exits(1)
+                .says("is back, but without its")
+                .says("another user could write the file that was kept");
+            let context = format!("{action}, version {version}");
+            assert_eq!(looks(&victim), (NOBODY, NOBODY, 0o755), "{context}");
+            assert_eq!(extended(&victim, "security.capability"), None, "{context}");
+            assert!(!victim.is_symlink());
+        }
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn what_only_the_owner_and_root_could_write_needs_no_digest() {
+    for action in ["hardlink", "symlink"] {
+        for owner in [0, ALICE] {
+            let stage = stage();
+            give(&stage.tree.path("n/k"), 0, 0o755);
+            give(&stage.tree.path("r/v"), owner, 0o4755);
+            let before = looks(&stage.tree.path("r/v"));
+            stage.run(&format!("{action} {LINE}")).exits(0);
+            rewrite(&journal(&stage), as_version_1);
+            stage.run("undo --yes").exits(0);
+            assert_eq!(looks(&stage.tree.path("r/v")), before, "{action}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_copy_on_another_disk_that_others_could_write_comes_back_without_rights() {
+    let shared = tempfile::TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+    let to = shared.path().to_str().expect("UTF-8");
+    for with_digest in [false, true] {
+        let stage = stage();
+        let line = format!("move --to {to} --yes --keep oldest .");
+        stage.run(&line).exits(0);
+        if !with_digest {
+            rewrite(&journal(&stage), as_version_1);
+        }
+        let there = common::users::moved(shared.path(), &stage.tree.path("r")).join("v");
+        // Root gave it away meanwhile; whoever has it now writes into it.
+        give(&there, NOBODY, 0o755);
+        let mut folder = there.parent().expect("a folder");
+        while folder != Path::new("/dev/shm") {
+            set_mode(folder, 0o755);
+            folder = folder.parent().expect("a folder");
+        }
+        nobody_forges(&there);
+        let undo = stage.run("undo --yes").exits(1);
+        match with_digest {
+            false => {
+                undo.says("is back, but without its");
+                let now = looks(&stage.tree.path("r/v"));
+                assert_eq!(now, (NOBODY, NOBODY, 0o755));
+            }
+            true => {
+                undo.says("other bytes");
+                assert!(!stage.has("r/v"));
+                fs::remove_file(&there).expect("removed");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_name_becomes_one_of_somebody_elses_file() {
+    for action in ["hardlink", "symlink"] {
+        // One file of root's has a name in a folder of nobody's, which comes back first.
+        let tree = Tree::new()
+            .copies(["k", "r/v"], noise(1, 5000))
+            .folder("z")
+            .hard_link("z/v", "r/v")
+            .modified("k", 1000)
+            .modified("r/v", 2000);
+        let stage = open_stage(tree);
+        give(&stage.tree.path("z"), NOBODY, 0o755);
+        stage
+            .run(&format!("{action} --yes --keep oldest ."))
+            .exits(0);
+        // Nobody puts a file of his own there, with the same bytes, length and time.
+        let script = "cp k mine; touch -d @2000 mine; mv -f mine v";
+        fs::copy(stage.tree.path("k"), stage.tree.path("z/k")).expect("copied");
+        give(&stage.tree.path("z/k"), NOBODY, 0o644);
+        assert!(nobody_does(script, &stage.tree.path("z")));
+        stage.run("undo --yes");
+        assert!(nobody_does("echo evil > v", &stage.tree.path("z")));
+        let victim = stage.tree.path("r/v");
+        assert_eq!(looks(&victim).0, 0, "{action}: it is root's");
+        assert_eq!(fs::read(&victim).expect("read"), noise(1, 5000), "{action}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_further_name_of_the_kept_file_is_none_of_its_substitute() {
+    let tree = Tree::new()
+        .file("n/k", noise(1, 5000))
+        .folder("r")
+        .hard_link("r/v", "n/k")
+        .modified("n/k", 1000);
+    let stage = open_stage(tree);
+    give(&stage.tree.path("n"), NOBODY, 0o755);
+    stage.run("symlink -H --yes --keep first-root n r").exits(0);
+    assert!(stage.tree.path("r/v").is_symlink());
+    let script = "cp k mine; touch -d @1000 mine; mv -f mine k";
+    assert!(nobody_does(script, &stage.tree.path("n")));
+    stage.run("undo --yes");
+    assert!(nobody_does("echo evil > k", &stage.tree.path("n")));
+    let victim = stage.tree.path("r/v");
+    let now = fs::read(&victim).expect("read");
+    let is_evil_and_plain = now == b"evil\n" && !victim.is_symlink();
+    assert!(!is_evil_and_plain, "r/v is a name of nobody's file");
+}

@@ -1,0 +1,630 @@
+//! Actions on real file systems: sharing blocks, flags, mounts. Root only.
+
+use crate::common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::real;
+use common::scene::{CHANGING, SIZE, Scene, picture, step};
+use common::volume::{Mounted, Volume, sh};
+use common::{Tree, noise, seekless};
+use seekless::action::{ActionKind, Outcome, Skip, Unfit};
+
+/// Bytes in use on a file system, everything written.
+fn used(path: &Path) -> u64 {
+    sh(&format!("sync -f {}", path.display()));
+    let output = Command::new("df")
+        .args(["--block-size=1", "--output=used"])
+        .arg(path)
+        .output()
+        .expect("df is there");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let number = text.lines().nth(1).expect("a number");
+    number.trim().parse().expect("a number")
+}
+
+fn frees_what_it_says(kind: &str, options: &str) {
+    const EACH: usize = 5 << 20;
+    const COPIES: usize = 16;
+    let volume = Volume::on_loop(kind, 512, options);
+    let scene = Scene::below(&volume.path());
+    let content = noise(7, EACH + 1234);
+    let keeper = scene.tree().join("keep/large");
+    fs::write(&keeper, &content).expect("written");
+    let mut steps = Vec::new();
+    for number in 0..COPIES {
+        let victim = scene.tree().join(format!("dup/large{number}"));
+        fs::write(&victim, &content).expect("written");
+        steps.push(victim);
+    }
+    let before = picture(&scene.tree());
+    let inodes: Vec<u64> = steps
+        .iter()
+        .map(|p| fs::metadata(p).expect("metadata").ino())
+        .collect();
+    let full = used_at_rest(&volume, kind);
+    let mut promised = 0;
+    let mut actor = scene.actor();
+    let all: Vec<_> = steps
+        .iter()
+        .map(|v| step(ActionKind::Reflink, &keeper, v))
+        .collect();
+    actor.perform_all(&all, |_, outcome| match outcome {
+        Outcome::Done(done) => promised += done.freed,
+        other => panic!("{other:?}"),
+    });
+    let freed = full.saturating_sub(used_at_rest(&volume, kind));
+    let difference = freed.abs_diff(promised);
+    assert!(
+        difference * 100 <= promised,
+        "{freed} freed, {promised} promised"
+    );
+    assert!(promised >= (COPIES * EACH) as u64, "{promised}");
+    // Each is a file of its own still, with all that it had.
+    assert_eq!(picture(&scene.tree()), before);
+    let after: Vec<u64> = steps
+        .iter()
+        .map(|p| fs::metadata(p).expect("metadata").ino())
+        .collect();
+    assert_eq!(inodes, after);
+    // What is shared is not shared again, nor counted again.
+    let all: Vec<_> = steps
+        .iter()
+        .map(|v| step(ActionKind::Reflink, &keeper, v))
+        .collect();
+    actor.perform_all(&all, |_, outcome| {
+        assert!(matches!(outcome, Outcome::Already), "{outcome:?}")
+    });
+    drop(actor);
+    // A file that only looks the same is not touched.
+    let mut other = content.clone();
+    other[EACH] ^= 1;
+    let odd = scene.tree().join("dup/odd");
+    fs::write(&odd, &other).expect("written");
+    let outcome = scene
+        .actor()
+        .perform(&step(ActionKind::Reflink, &keeper, &odd));
+    assert!(
+        matches!(outcome, Outcome::Skipped(Skip::Differs(_))),
+        "{outcome:?}"
+    );
+    assert!(fs::read(&odd).is_ok_and(|read| read == other));
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_btrfs_what_it_says() {
+    frees_what_it_says("btrfs", "");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_xfs_what_it_says() {
+    frees_what_it_says("xfs", "-m reflink=1");
+}
+
+/// What is in use once all that was freed is free.
+fn used_at_rest(volume: &Volume, kind: &str) -> u64 {
+    let path = volume.path();
+    sh("sync");
+    // btrfs gives space back when its transaction is over.
+    if kind == "btrfs" {
+        sh(&format!("btrfs filesystem sync {}", path.display()));
+    }
+    used(&path)
+}
+
+/// Sums what a plan says of each set: `…, frees 5.2 MB (5246976 bytes), …`.
+fn promised(plan: &str) -> u64 {
+    let sets = plan.lines().filter_map(|line| {
+        let (_, frees) = line.split_once(", frees ")?;
+        let (_, number) = frees.split_once('(')?;
+        number.split(' ').next()?.parse::<u64>().ok()
+    });
+    sets.sum()
+}
+
+/// The plan's figure, not what is counted while it is carried out: with whole copies, with one that
+/// shares its blocks already, with a file of many holes, and with a second name.
+fn frees_what_the_plan_says(kind: &str, options: &str) {
+    const EACH: usize = 3 << 20;
+    let volume = Volume::on_loop(kind, 512, options);
+    let scene = Scene::below(&volume.path());
+    let tree = scene.tree();
+    for set in 0..6 {
+        // Lengths that end with a block and lengths that do not.
+        let content = noise(10 + set, EACH + 777 * usize::try_from(set).expect("small"));
+        for copy in 0..5 {
+            fs::write(tree.join(format!("dup/{set}-{copy}")), &content).expect("written");
+        }
+    }
+    let shared = tree.join("dup/0-shared");
+    sh(&format!(
+        "cp --reflink=always {} {}",
+        tree.join("dup/0-0").display(),
+        shared.display()
+    ));
+    fs::hard_link(tree.join("dup/1-1"), tree.join("dup/1-name")).expect("a link");
+    for name in ["holes-1", "holes-2"] {
+        let file = fs::File::create(tree.join("dup").join(name)).expect("a file");
+        file.set_len(64 << 20).expect("length");
+        for at in 0..8 {
+            std::os::unix::fs::FileExt::write_all_at(&file, &noise(90 + at, 1 << 19), at << 23)
+                .expect("written");
+        }
+    }
+    let before = picture(&tree);
+    let full = used_at_rest(&volume, kind);
+    let act = |arguments: &str| {
+        seekless(&scene.top, arguments)
+            .env(
+                "XDG_STATE_HOME",
+                scene.top.join("state").to_str().expect("UTF-8"),
+            )
+            .run()
+            .exits(0)
+    };
+    let promised = promised(&act("reflink --dry-run tree").stdout_text());
+    assert!(promised >= (6 * 4 * EACH) as u64, "{promised} promised");
+    let done = act("reflink --yes tree");
+    let freed = full.saturating_sub(used_at_rest(&volume, kind));
+    assert!(!done.stderr_text().contains("seekless undo"), "{done}");
+    let done = done.says("There is nothing to undo");
+    let difference = freed.abs_diff(promised);
+    assert!(
+        difference * 100 <= promised,
+        "{freed} freed, {promised} promised\n{done}"
+    );
+    assert!(
+        picture(&tree) == before,
+        "contents, modes or times have changed"
+    );
+    // Nothing is left to promise.
+    let again = act("reflink --dry-run tree").stdout_text();
+    assert_eq!(self::promised(&again), 0, "{again}");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_btrfs_what_the_plan_says() {
+    frees_what_the_plan_says("btrfs", "");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_frees_on_xfs_what_the_plan_says() {
+    frees_what_the_plan_says("xfs", "-m reflink=1");
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn reflink_says_that_ext4_cannot() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let scene = Scene::below(&volume.path());
+    let before = picture(&scene.tree());
+    match scene.perform(ActionKind::Reflink) {
+        Outcome::Failed(failure) => {
+            let said = failure.to_string();
+            assert!(said.contains("not supported on ext4 here"), "{said}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+#[ignore = "sets flags on files: root only"]
+fn immutable_files_are_left_alone() {
+    for (flag, back) in [("+i", "-i"), ("+a", "-a")] {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        sh(&format!("chattr {flag} {}", scene.victim().display()));
+        let outcomes = CHANGING.map(|action| scene.perform(action));
+        sh(&format!("chattr {back} {}", scene.victim().display()));
+        for outcome in outcomes {
+            let refused = matches!(
+                outcome,
+                Outcome::Skipped(Skip::Victim(Unfit::Immutable | Unfit::AppendOnly))
+            );
+            assert!(refused, "{outcome:?}");
+        }
+        assert_eq!(picture(&scene.tree()), before);
+    }
+}
+
+#[test]
+#[ignore = "sets flags on folders: root only"]
+fn files_in_folders_that_cannot_be_changed_are_left_alone() {
+    for (flag, back) in [("+i", "-i"), ("+a", "-a")] {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        let folder = scene.victim().parent().expect("a folder").to_owned();
+        sh(&format!("chattr {flag} {}", folder.display()));
+        let outcomes = CHANGING.map(|action| scene.perform(action));
+        sh(&format!("chattr {back} {}", folder.display()));
+        for outcome in outcomes {
+            let Outcome::Skipped(skip) = outcome else {
+                panic!("{outcome:?}");
+            };
+            let said = skip.to_string();
+            assert!(
+                said.contains(&format!("chattr {back} on the folder")),
+                "{said}"
+            );
+        }
+        assert_eq!(picture(&scene.tree()), before);
+        // Nor is anything put where it could not be taken from again.
+        for scene in [Scene::new(), Scene::with_another_file_system()] {
+            let before = picture(&scene.tree());
+            fs::create_dir_all(scene.destination()).expect("a folder");
+            let folder = scene.destination();
+            sh(&format!("chattr {flag} {}", folder.display()));
+            let outcome = scene.perform(ActionKind::Move);
+            sh(&format!("chattr {back} {}", folder.display()));
+            let Outcome::Failed(failure) = outcome else {
+                panic!("{outcome:?}");
+            };
+            let said = failure.to_string();
+            assert!(said.contains(&format!("chattr {back} on it")), "{said}");
+            assert_eq!(picture(&scene.tree()), before);
+            assert_eq!(fs::read_dir(folder).expect("a list").count(), 0);
+        }
+    }
+}
+
+#[test]
+#[ignore = "sets flags on files: root only"]
+fn a_kept_file_that_can_have_no_further_name_is_named_with_the_way_out() {
+    for (flag, back) in [("+i", "-i"), ("+a", "-a")] {
+        let scene = Scene::new();
+        let before = picture(&scene.tree());
+        sh(&format!("chattr {flag} {}", scene.keeper().display()));
+        let outcome = scene.perform(ActionKind::Hardlink);
+        sh(&format!("chattr {back} {}", scene.keeper().display()));
+        let Outcome::Failed(failure) = outcome else {
+            panic!("{outcome:?}");
+        };
+        let said = failure.to_string();
+        assert!(said.contains(&format!("chattr {back} makes it")), "{said}");
+        assert_eq!(picture(&scene.tree()), before);
+    }
+}
+
+/// On ext4 a file can have 65,000 names.
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_file_with_all_its_names_hands_over_to_the_next() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    for is_planned in [true, false] {
+        let scene = Scene::below(&volume.path());
+        let links = scene.top.join("links");
+        fs::create_dir(&links).expect("a folder");
+        // The scene's own victim is the last one.
+        let names = if is_planned { 64_998 } else { 64_999 };
+        for number in 0..names {
+            let name = links.join(number.to_string());
+            fs::hard_link(scene.keeper(), name).expect("a link");
+        }
+        let dup = |name: &str| scene.tree().join("dup").join(name);
+        for name in ["v1", "v2", "v3"] {
+            fs::copy(scene.keeper(), dup(name)).expect("a copy");
+        }
+        let ino = |name: &str| fs::metadata(dup(name)).expect("metadata").ino();
+        let kept = fs::metadata(scene.keeper()).expect("metadata").ino();
+        if is_planned {
+            let run = |arguments: &str| {
+                common::run::seekless(&scene.top, arguments)
+                    .arg("tree/keep")
+                    .arg("tree/dup")
+                    .env("XDG_STATE_HOME", scene.top.to_str().expect("plain"))
+                    .run()
+            };
+            let plan = run("hardlink -n --keep first-root").exits(0);
+            assert!(plan.stdout_text().contains("all 65000 names"), "{plan}");
+            run("hardlink --yes --keep first-root").exits(0);
+            assert_eq!(ino("v"), kept);
+        } else {
+            let all = ["v", "v1", "v2", "v3"]
+                .map(|name| step(ActionKind::Hardlink, &scene.keeper(), &dup(name)));
+            let mut outcomes = Vec::new();
+            let mut actor = scene.actor();
+            actor.perform_all(&all, |index, outcome| outcomes.push((index, outcome)));
+            outcomes.sort_by_key(|(index, _)| *index);
+            assert!(
+                matches!(outcomes[0].1, Outcome::Skipped(Skip::Full)),
+                "{outcomes:?}"
+            );
+            let done = |(_, outcome): &(usize, Outcome)| matches!(outcome, Outcome::Done(_));
+            assert!(outcomes[1..].iter().all(done), "{outcomes:?}");
+            assert_eq!(ino("v"), ino("v1"));
+            assert_ne!(ino("v"), kept);
+        }
+        assert_eq!((ino("v1"), ino("v1")), (ino("v2"), ino("v3")));
+        let tally = match is_planned {
+            true => None,
+            false => Some(scene.undo()),
+        };
+        assert_eq!(tally.map_or(0, |tally| tally.refused), 0);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn read_only_mounts_are_named_with_the_way_out() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let scene = Scene::new();
+    let there = volume.path().join("v");
+    fs::write(&there, noise(1, SIZE)).expect("written");
+    sh(&format!("mount -o remount,ro {}", volume.path().display()));
+    for action in [ActionKind::Remove, ActionKind::Symlink, ActionKind::Move] {
+        match scene
+            .actor()
+            .perform(&step(action, &scene.keeper(), &there))
+        {
+            Outcome::Failed(failure) => {
+                let said = failure.to_string();
+                assert!(said.contains("mounted read-only"), "{action:?}: {said}");
+            }
+            other => panic!("{action:?}: {other:?}"),
+        }
+        assert!(fs::read(&there).is_ok_and(|read| read == noise(1, SIZE)));
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn trash_is_on_the_file_system_of_the_file() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    let home = Scene::new();
+    let scene = Scene::below(&volume.path());
+    let before = picture(&scene.tree());
+    let mut settings = scene.settings();
+    settings.home_trash = home.settings().home_trash;
+    let outcome = scene
+        .actor_with(settings)
+        .perform(&scene.step(ActionKind::Trash));
+    assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+    let trash = volume
+        .path()
+        .join(format!(".Trash-{}", rustix::process::geteuid().as_raw()));
+    let info = picture(&trash.join("info"));
+    let note = info.values().next().expect("a note");
+    let note = String::from_utf8_lossy(&note.content).into_owned();
+    let path = scene.victim();
+    let path = path.strip_prefix(volume.path()).expect("below");
+    assert!(
+        note.contains(&format!("\nPath={}\n", path.display())),
+        "{note}"
+    );
+    assert_eq!(scene.undo().restored, 1);
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+#[ignore = "mounts folders: root only"]
+fn protected_folders_are_so_whichever_mount_leads_there() {
+    for (option, mounted) in [
+        ("--protect keep", "keep"),
+        ("--protect keep/deep/x", "keep/deep"),
+        ("--protect keep", "keep/deep"),
+        ("--reference keep/deep", "keep"),
+        ("--protect keep/deep", "."),
+    ] {
+        let tree = Tree::new().copies(["keep/deep/x", "other/y"], "the same");
+        let tree = tree.file("elsewhere/by/z", "alone");
+        let source = tree.path(mounted);
+        let _mounted = Mounted::new(
+            &format!("--bind {}", source.display()),
+            tree.path("elsewhere/by"),
+        );
+        let seen = match mounted {
+            "." => "elsewhere/by/keep/deep/x",
+            "keep" => "elsewhere/by/deep/x",
+            _ => "elsewhere/by/x",
+        };
+        // Only the other way there is searched, and it is the older one that would go.
+        let state = tempfile::tempdir().expect("a folder");
+        let line = format!("remove -n --keep newest {option} {seen} other");
+        let tree = tree.modified("keep/deep/x", 1_000_000);
+        let run = seekless(tree.root(), &line)
+            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
+            .run()
+            .exits(0);
+        let plan = run.stdout_text();
+        let goes = plan.lines().filter(|line| line.starts_with("  remove"));
+        let goes: Vec<_> = goes.collect();
+        assert!(
+            goes.len() == 1 && goes[0].ends_with("/other/y"),
+            "{option} {mounted}\n{run}"
+        );
+    }
+}
+
+/// Bytes of the device that files below a folder refer to, each counted once, as FIEMAP tells.
+fn mapped(top: &Path) -> u64 {
+    let line = format!(
+        "find {} -type f -print0 | xargs -0 -n 500 filefrag -e 2>/dev/null",
+        top.display()
+    );
+    let told = Command::new("sh").args(["-c", &line]).output();
+    let told = String::from_utf8_lossy(&told.expect("filefrag is there").stdout).into_owned();
+    let mut runs: Vec<(u64, u64)> = told.lines().filter_map(run_of_blocks).collect();
+    runs.sort_unstable();
+    let (mut total, mut end) = (0, 0);
+    for (from, to) in runs {
+        total += to.saturating_sub(from.max(end));
+        end = end.max(to);
+    }
+    total * 4096
+}
+
+/// `   0:        0..      12:     34816..     34828:     13:   last,eof`
+fn run_of_blocks(line: &str) -> Option<(u64, u64)> {
+    let fields: Vec<&str> = line.split(':').collect();
+    let [_, _, physical, _, flags] = fields[..] else {
+        return None;
+    };
+    let (from, to) = physical.split_once("..")?;
+    let block = |text: &str| text.trim().parse::<u64>().ok();
+    // What lies inside the metadata has no blocks.
+    let inline = flags.contains("inline");
+    (!inline).then_some((block(from)?, block(to)? + 1))
+}
+
+/// `SEEKLESS_FILES=100000 cargo test --test suite -- --ignored --nocapture volumes::real` is the long form.
+fn real_files_free_what_the_plan_says(kind: &str, options: &str) {
+    let volume = Volume::on_loop(kind, 6 << 10, options);
+    let scene = Scene::below(&volume.path());
+    let top = scene.top.join("real");
+    real::fill(&top, real::files());
+    let before = real::looks(&top);
+    let (full, covered) = (used_at_rest(&volume, kind), mapped(&top));
+    // The journal must not take what was freed.
+    let state = tempfile::tempdir().expect("a folder");
+    let act = |arguments: &str| {
+        seekless(&scene.top, arguments)
+            .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
+            .patience(std::time::Duration::from_secs(3600))
+            .run()
+            .exits(0)
+    };
+    let promised = promised(&act("reflink --dry-run real").stdout_text());
+    let done = act("reflink --yes real");
+    let freed = full.saturating_sub(used_at_rest(&volume, kind));
+    let uncovered = covered.saturating_sub(mapped(&top));
+    println!("{kind}: promised {promised}, df says {freed}, FIEMAP says {uncovered}\n{done}");
+    assert!(promised > 0);
+    for (who, freed) in [("df", freed), ("FIEMAP", uncovered)] {
+        assert!(
+            freed.abs_diff(promised) * 100 <= promised,
+            "{kind}: promised {promised}, and {freed} came free as {who} tells\n{done}"
+        );
+    }
+    assert!(
+        real::looks(&top) == before,
+        "contents, modes or times have changed"
+    );
+}
+
+#[test]
+#[ignore = "copies files of this machine, and mounts a file system: root only"]
+fn real_files_free_on_btrfs_what_the_plan_says() {
+    real_files_free_what_the_plan_says("btrfs", "");
+}
+
+#[test]
+#[ignore = "copies files of this machine, and mounts a file system: root only"]
+fn real_files_free_on_xfs_what_the_plan_says() {
+    real_files_free_what_the_plan_says("xfs", "-m reflink=1");
+}
+
+/// All extended attributes of a file, and what `stat` tells that a script must keep.
+fn attributes(path: &Path) -> (Vec<(String, Vec<u8>)>, [i64; 5]) {
+    let mut names = vec![0_u8; 4096];
+    let length = rustix::fs::listxattr(path, &mut names[..]).expect("attributes can be listed");
+    let names = names[..length].split(|&byte| byte == 0);
+    let names = names.filter(|name| !name.is_empty());
+    let mut all: Vec<(String, Vec<u8>)> = names
+        .map(|name| {
+            let name = String::from_utf8(name.to_vec()).expect("plain");
+            let mut value = vec![0_u8; 4096];
+            let length = rustix::fs::getxattr(path, &name, &mut value[..]).expect("an attribute");
+            (name, value[..length].to_vec())
+        })
+        .collect();
+    all.sort();
+    let metadata = fs::metadata(path).expect("metadata");
+    let numbers = [
+        i64::from(metadata.mode()),
+        i64::from(metadata.uid()),
+        i64::from(metadata.gid()),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+    ];
+    (all, numbers)
+}
+
+/// `cap_net_raw+ep`, as the kernel keeps it.
+const CAPABILITY: [u8; 20] = [
+    1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+];
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_script_for_reflink_keeps_capabilities_and_all_other_attributes() {
+    for (kind, options) in [("btrfs", ""), ("xfs", "")] {
+        let volume = Volume::on_loop(kind, 512, options);
+        let content = noise(9, 300_000);
+        let tree = Tree::inside(&volume.path()).copies(["a", "b"], &content);
+        let victim = tree.path("b");
+        let set = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(&victim, "user.note", b"mine", set).expect("set");
+        rustix::fs::setxattr(&victim, "trusted.note", b"ours", set).expect("set");
+        std::os::unix::fs::chown(&victim, Some(12), Some(34)).expect("given away");
+        tree.set_mode("b", 0o4751);
+        rustix::fs::setxattr(&victim, "security.capability", &CAPABILITY, set).expect("set");
+        let tree = tree.modified("b", 1_000_000);
+        // Setting a time has cleared nothing.
+        let before = attributes(&victim);
+        assert!(before.0.len() >= 3, "{before:?}");
+        let inode = fs::metadata(&victim).expect("metadata").ino();
+        let run = seekless(tree.root(), "reflink --script --keep oldest --protect a .");
+        let script = run.run().exits(0).stdout_text();
+        let ran = Command::new("sh")
+            .args(["-c", &script])
+            .output()
+            .expect("sh");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(
+            said.contains("1 done, 0 left alone"),
+            "{kind}: {said}\n{script}"
+        );
+        assert_ne!(fs::metadata(&victim).expect("metadata").ino(), inode);
+        assert_eq!(attributes(&victim), before, "{kind}");
+        assert_eq!(fs::read(&victim).expect("a file"), content);
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_script_for_reflink_leaves_alone_what_it_cannot_make_again() {
+    let volume = Volume::on_loop("btrfs", 256, "");
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(9, 300_000));
+    let (victim, nobody) = (tree.path("b"), Some(65534));
+    for name in ["", "a", "b"] {
+        std::os::unix::fs::chown(tree.path(name), nobody, nobody).expect("given away");
+    }
+    // Whoever owns a file may not give another one its capabilities.
+    let set = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(&victim, "security.capability", &CAPABILITY, set).expect("set");
+    let before = (attributes(&victim), picture(tree.root()));
+    let run = seekless(tree.root(), "reflink --script --keep oldest --protect a .");
+    let script = run.run().exits(0).stdout_text();
+    sh(&format!(
+        "chmod 755 {}",
+        volume.path().parent().expect("a folder").display()
+    ));
+    let ran = Command::new("setpriv")
+        .args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "sh",
+            "-c",
+            &script,
+        ])
+        .output()
+        .expect("setpriv is there");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(
+        said.contains(
+            "left alone, a new file cannot be given its owner, mode, times and attributes"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("0 done, 1 left alone, 0 failed"), "{said}");
+    assert_eq!((attributes(&victim), picture(tree.root())), before);
+}

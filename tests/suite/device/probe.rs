@@ -1,0 +1,405 @@
+//! `seekless probe`: measures whatever is there, says what it cannot, and leaves nothing behind.
+
+use crate::common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use common::volume::{Volume, sh};
+use common::{noise, seekless};
+
+const EXPERIMENTS: [&str; 6] = ["random", "streams", "metadata", "order", "sizes", "blocks"];
+
+/// A folder beside the build, which is rather on a disk than the one for temporary files.
+fn folder() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made")
+}
+
+/// A folder with enough files for every experiment.
+fn files() -> TempDir {
+    let folder = folder();
+    fill(folder.path(), 1200);
+    folder
+}
+
+fn fill(folder: &Path, files: usize) {
+    for number in 0..files {
+        let inner = folder.join(format!("folder{}", number % 20));
+        fs::create_dir_all(&inner).expect("made");
+        let file = inner.join(format!("file{number}"));
+        fs::write(file, noise(number as u64, 8192)).expect("written");
+    }
+    fs::write(folder.join("large"), noise(1, 8 << 20)).expect("written");
+    let handle = fs::File::open(folder).expect("opened");
+    rustix::fs::syncfs(handle).expect("synced");
+}
+
+/// All names below a folder, with what a change would show in.
+fn state(folder: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
+    let entries = walkdir::WalkDir::new(folder).into_iter();
+    entries
+        .map(|entry| {
+            let entry = entry.expect("listed");
+            let metadata = entry.metadata().expect("metadata");
+            let changed = metadata.ctime() * 1_000_000_000 + metadata.ctime_nsec();
+            let modified = metadata.mtime() * 1_000_000_000 + metadata.mtime_nsec();
+            (entry.into_path(), (metadata.len(), modified, changed))
+        })
+        .collect()
+}
+
+fn charts(findings: &Value) -> Vec<(&str, &Value)> {
+    let experiments = findings["experiments"].as_array().expect("a list");
+    let chart = |outcome: &'_ Value| outcome.get("chart").is_some();
+    experiments
+        .iter()
+        .filter(|outcome| chart(outcome))
+        .map(|outcome| (outcome["name"].as_str().expect("a name"), &outcome["chart"]))
+        .collect()
+}
+
+fn points(chart: &Value) -> Vec<&Value> {
+    let series = chart["series"].as_array().expect("a list");
+    let points = series.iter().map(|line| line["points"].as_array());
+    points.flat_map(|points| points.expect("a list")).collect()
+}
+
+#[test]
+fn a_folder_is_measured_in_every_way_and_not_changed() {
+    let folder = files();
+    let before = state(folder.path());
+    let run = seekless(folder.path(), "probe --time 4s --seed 7 --json .")
+        .run()
+        .exits(0);
+    assert_eq!(state(folder.path()), before);
+    let findings = run.json();
+    assert_eq!(
+        (&findings["schema"], &findings["seed"]),
+        (&1.into(), &7.into())
+    );
+    let names: Vec<_> = findings["experiments"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|outcome| outcome["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, EXPERIMENTS);
+    if findings["place"]["class"] == "memory" {
+        println!("skipped: {} is memory", folder.path().display());
+        return;
+    }
+    assert_eq!(findings["source"]["files"], 1201, "{run}");
+    let charts = charts(&findings);
+    assert!(charts.len() >= 5, "hardly anything was measured\n{run}");
+    for (name, chart) in charts {
+        let points = points(chart);
+        assert!(!points.is_empty(), "{name}");
+        for point in points {
+            let [low, middle, high] = ["p10", "median", "p90"].map(|key| point[key].as_f64());
+            assert!(
+                low <= middle && middle <= high && middle > Some(0.0),
+                "{name}: {point}"
+            );
+        }
+    }
+    let advice = &findings["advice"];
+    let flags = advice["flags"].as_array().expect("flags");
+    assert!(flags.iter().any(|flag| flag == "--threads"), "{advice}");
+    assert!(advice["depth"].as_u64() >= Some(1), "{advice}");
+}
+
+#[test]
+fn what_it_advises_can_be_typed() {
+    let folder = files();
+    let run = seekless(
+        folder.path(),
+        "probe --time 2s --only random,streams --json .",
+    )
+    .run();
+    let findings = run.exits(0).json();
+    let Some(flags) = findings["advice"]["flags"].as_array() else {
+        assert_eq!(findings["place"]["class"], "memory");
+        return;
+    };
+    let flags: Vec<_> = flags
+        .iter()
+        .map(|flag| flag.as_str().expect("text"))
+        .collect();
+    let line = format!("find --explain {} .", flags.join(" "));
+    let explained = seekless(folder.path(), &line).run().exits(0).stdout_text();
+    assert!(
+        explained.contains(&format!("as told by {}", flags[0])),
+        "{explained}"
+    );
+}
+
+#[test]
+fn tables_are_for_people() {
+    let folder = files();
+    let run = seekless(folder.path(), "probe --time 2s --only sizes,random .")
+        .run()
+        .exits(0);
+    let text = run.stdout_text();
+    let place = |word: &str| {
+        text.find(word)
+            .unwrap_or_else(|| panic!("no {word}\n{run}"))
+    };
+    assert!(
+        place("\nrandom: ") < place("\nsizes: "),
+        "in the order of the registry\n{run}"
+    );
+    assert!(!text.contains("\nstreams: "), "{run}");
+    assert!(
+        text.contains("Advice: seekless find") || text.contains("not measured"),
+        "{run}"
+    );
+}
+
+#[test]
+fn an_empty_folder_is_no_error() {
+    let folder = folder();
+    let run = seekless(folder.path(), "probe --time 1s .").run().exits(0);
+    let text = run.stdout_text();
+    assert_eq!(
+        text.matches("not measured: ").count(),
+        EXPERIMENTS.len(),
+        "{run}"
+    );
+    assert!(text.contains("No advice"), "{run}");
+}
+
+#[test]
+fn one_small_file_is_measured_as_far_as_it_goes() {
+    let folder = folder();
+    fs::write(folder.path().join("one"), noise(1, 100_000)).expect("written");
+    for path in [".", "one"] {
+        let run = seekless(folder.path(), "probe --time 1s")
+            .arg(path)
+            .run()
+            .exits(0);
+        let text = run.stdout_text();
+        let told = text.contains("give --scratch") || text.contains("in memory");
+        assert!(told, "it does not say what to do\n{run}");
+    }
+}
+
+#[test]
+fn wrong_use_is_told_before_anything_is_read() {
+    let folder = folder();
+    for (arguments, said) in [
+        ("probe", "<PATH>"),
+        ("probe nowhere", "nowhere: No such file"),
+        ("probe /dev/null", "neither a folder nor a regular file"),
+        ("probe --only speed .", "random, streams"),
+        ("probe --time soon .", "write it as in 30s"),
+        ("probe --time 0 .", "in less than"),
+        ("probe --scratch 10 .", "1MiB or more"),
+        ("probe --svg . .", "it is a folder"),
+        ("probe --svg nowhere/x.svg .", "no such folder"),
+    ] {
+        seekless(folder.path(), arguments).run().exits(2).says(said);
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
+}
+
+#[test]
+fn a_scratch_file_is_read_and_gone() {
+    let folder = folder();
+    let before = state(folder.path());
+    let run = seekless(folder.path(), "probe --scratch 16MiB --time 2s --json .")
+        .run()
+        .exits(0);
+    let findings = run.json();
+    if findings["place"]["class"] != "memory" {
+        assert_eq!(findings["source"]["kind"], "scratch", "{run}");
+        assert_eq!(findings["source"]["bytes"], 16 << 20);
+        assert!(charts(&findings).len() >= 3, "{run}");
+    }
+    let names = |state: BTreeMap<PathBuf, _>| state.into_keys().collect::<Vec<_>>();
+    assert_eq!(names(state(folder.path())), names(before));
+}
+
+#[test]
+fn a_scratch_file_that_does_not_fit_is_told_and_done_without() {
+    let folder = files();
+    let run = seekless(folder.path(), "probe --scratch 900000T --time 1s .")
+        .run()
+        .exits(0);
+    let text = run.stdout_text();
+    assert!(
+        text.contains("are free") || text.contains("in memory"),
+        "{run}"
+    );
+}
+
+#[test]
+fn the_kernels_own_files_are_not_measured() {
+    let folder = folder();
+    let run = seekless(folder.path(), "probe --time 1s --json /proc/self")
+        .run()
+        .exits(0);
+    assert_eq!(charts(&run.json()).len(), 0, "{run}");
+}
+
+#[test]
+fn the_picture_is_sound_xml_whatever_the_path() {
+    let odd = folder();
+    let odd = odd.path().join("<a & \"b\"> \u{1}\u{1b}[31m é");
+    fs::create_dir(&odd).expect("made");
+    fill(&odd, 400);
+    let picture = odd.with_file_name("picture.svg");
+    let run = seekless(&odd, "probe --time 2s --svg")
+        .arg(&picture)
+        .arg(&odd)
+        .run()
+        .exits(0);
+    if run.stdout_text().contains("in memory") {
+        assert!(!picture.exists());
+        return;
+    }
+    let svg = fs::read_to_string(&picture).expect("a picture");
+    let document = roxmltree::Document::parse(&svg).expect("sound XML");
+    let is_svg = document.root_element().tag_name().name() == "svg";
+    let texts = document.descendants().filter_map(|node| node.text());
+    assert!(is_svg && texts.clone().any(|text| text.contains("<a & \"b\">")));
+    assert!(
+        texts.clone().any(|text| text.contains("reads/s")),
+        "no axis"
+    );
+    assert!(svg.contains("<circle"), "no points");
+    assert!(
+        !run.stdout_text().contains('\u{1b}'),
+        "the path steers the terminal"
+    );
+}
+
+#[test]
+fn the_advice_is_saved_and_followed() {
+    let (folder, config) = (files(), folder());
+    let home = config.path().to_str().expect("text").to_owned();
+    let run = seekless(folder.path(), "probe --save --time 2s .")
+        .env("XDG_CONFIG_HOME", &home)
+        .run();
+    let profiles = config.path().join("seekless/profiles");
+    if run.code() == 2 {
+        // Memory, or a disk in a container that cannot be told from another.
+        let said = run.stderr_text();
+        assert!(said.contains("no profile"), "{run}");
+        assert!(!profiles.exists());
+        return;
+    }
+    let run = run.exits(0).says("saved as");
+    assert_eq!(fs::read_dir(&profiles).expect("listed").count(), 1, "{run}");
+    let explained = seekless(folder.path(), "find --explain .")
+        .env("XDG_CONFIG_HOME", &home)
+        .run()
+        .exits(0)
+        .stdout_text();
+    assert!(explained.contains("as saved for this disk"), "{explained}");
+}
+
+/// Sends a signal some time after the start; returns what was printed and the exit code.
+fn struck(folder: &Path, signal: Signal, after: Duration) -> (String, Option<i32>) {
+    let run = seekless(
+        folder,
+        "probe --scratch 64MiB --time 60s --svg picture.svg .",
+    );
+    let mut child = run.spawn();
+    std::thread::sleep(after);
+    let pid = Pid::from_child(&child);
+    kill_process(pid, signal).expect("it runs");
+    let mut text = String::new();
+    let mut stdout = child.stdout.take().expect("a pipe");
+    stdout.read_to_string(&mut text).expect("text");
+    (text, child.wait().expect("it ends").code())
+}
+
+#[test]
+fn an_interruption_at_any_time_leaves_no_scratch_file() {
+    let folder = folder();
+    let names = || {
+        let entries = fs::read_dir(folder.path()).expect("listed");
+        entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect::<Vec<_>>()
+    };
+    for after in [0, 20, 100, 500, 2000].map(Duration::from_millis) {
+        struck(folder.path(), Signal::KILL, after);
+        assert_eq!(names(), [""; 0], "killed after {after:?}");
+    }
+    for signal in [Signal::INT, Signal::TERM] {
+        for after in [400, 1500].map(Duration::from_millis) {
+            let (text, code) = struck(folder.path(), signal, after);
+            // On memory it may be done by then.
+            let done = text.contains("in memory");
+            assert!(
+                done || code == Some(130),
+                "{signal:?} after {after:?}: {code:?}\n{text}"
+            );
+            assert!(done || text.contains("interrupted"), "{text}");
+            let _picture = fs::remove_file(folder.path().join("picture.svg"));
+            assert_eq!(names(), [""; 0], "{signal:?} after {after:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root, to mount a tmpfs"]
+fn memory_is_no_disk() {
+    let volume = Volume::tmpfs("");
+    fill(&volume.path(), 100);
+    let run = seekless(&volume.path(), "probe --time 1s --scratch 2MiB --save .").run();
+    let run = run.exits(2).says("no profile was saved");
+    let text = run.stdout_text();
+    assert_eq!(
+        text.matches("there is no disk to measure").count(),
+        6,
+        "{run}"
+    );
+    assert!(text.contains("No advice"), "{run}");
+}
+
+#[test]
+#[ignore = "needs root, loop devices and mkfs.ext4"]
+fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    fill(&volume.path(), 1200);
+    sh(&format!("mount -o remount,ro {}", volume.path().display()));
+    let run = seekless(&volume.path(), "probe --time 2s --json .")
+        .run()
+        .exits(0);
+    assert!(charts(&run.json()).len() >= 5, "{run}");
+    let run = seekless(&volume.path(), "probe --time 1s --scratch 2MiB .")
+        .run()
+        .exits(0);
+    assert!(run.stdout_text().contains("Read-only file system"), "{run}");
+}
+
+#[test]
+#[ignore = "needs root, loop devices, mkfs.ext4 and fuse2fs"]
+fn what_fuse_cannot_tell_is_said() {
+    let volume = Volume::on_loop("ext4", 64, "");
+    fill(&volume.path(), 1200);
+    volume.unmount();
+    let (image, path) = (volume.image(), volume.path());
+    sh(&format!("fuse2fs {} {}", image.display(), path.display()));
+    let run = seekless(&path, "probe --time 2s .").run().exits(0);
+    let text = run.stdout_text();
+    assert!(text.contains("a cache of its own"), "{run}");
+    assert!(text.contains("does not tell where files lie"), "{run}");
+    let run = seekless(&path, "probe --time 1s --scratch 2MiB .")
+        .run()
+        .exits(0);
+    assert!(run.stdout_text().contains("a scratch file"), "{run}");
+    let names = fs::read_dir(&path).expect("listed").count();
+    // Twenty folders, one large file, lost+found.
+    assert_eq!(names, 22);
+}

@@ -1,0 +1,511 @@
+//! File systems that programs show: what an action does there, it does to the file that is meant, and the last copy
+//! stays, whatever a mount remembers. Root only.
+
+use crate::common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use common::mounts::{Shown, Shows};
+use common::{Run, noise, seekless};
+use tempfile::TempDir;
+
+const TRUST: [&str; 2] = ["", "--trust-hash"];
+
+/// A place for journals and a trash, and a folder to move to.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        let prefix = "seekless-desk-";
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir();
+        let desk = Self(folder.expect("a temporary folder can be made"));
+        fs::create_dir(desk.path("to")).expect("a folder");
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &str) -> Run {
+        let state = self.0.path().to_str().expect("plain");
+        seekless(self.0.path(), arguments)
+            .env("XDG_STATE_HOME", state)
+            .env("XDG_DATA_HOME", state)
+            .run()
+    }
+
+    /// An action with `--yes` on these places; of two copies the one below `keep` stays.
+    fn act(&self, how: &str, places: &[&Path], keep: Option<&Path>, from_report: bool) -> Run {
+        let shown = |path: &&Path| path.display().to_string();
+        let places = places.iter().map(shown).collect::<Vec<_>>().join(" ");
+        let mut arguments = format!("{how} --yes");
+        match from_report {
+            true => {
+                let report = self.path("report");
+                let report = report.display();
+                let found = self.run(&format!("find -f json -o {report} {places}"));
+                assert_eq!(found.code(), 0, "{found}");
+                arguments += &format!(" --from {report}");
+            }
+            false => arguments += &format!(" {places}"),
+        }
+        let state = self.0.path().to_str().expect("plain");
+        let mut run = seekless(self.0.path(), &arguments)
+            .env("XDG_STATE_HOME", state)
+            .env("XDG_DATA_HOME", state);
+        if let Some(keep) = keep {
+            run = run.arg("--keep").arg(format!("under {}", keep.display()));
+        }
+        run.run()
+    }
+}
+
+/// Every regular file and link below a folder, without what a daemon hides until it is closed.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let start = Instant::now();
+    loop {
+        let entries = walkdir::WalkDir::new(folder).into_iter();
+        // What a daemon removes meanwhile is gone.
+        let entries = entries.filter_map(Result::ok);
+        let entries = entries.filter(|entry| !entry.file_type().is_dir());
+        let files: BTreeMap<_, _> = entries
+            .map(|entry| {
+                let path = entry.path();
+                let content = match entry.path_is_symlink() {
+                    true => b"a link".to_vec(),
+                    false => fs::read(path).unwrap_or_default(),
+                };
+                let below = path.strip_prefix(folder).expect("below").to_owned();
+                (below, content)
+            })
+            .collect();
+        let is_hidden = |path: &PathBuf| {
+            let path = path.to_string_lossy();
+            path.contains(".fuse_hidden") || path.contains(".ghost-ntfs-3g")
+        };
+        if !files.keys().any(is_hidden) || start.elapsed() > Duration::from_secs(20) {
+            return files;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn assert_nothing_left(folder: &Path, context: &str) {
+    let left = files(folder);
+    let is_ours = |path: &&PathBuf| path.to_string_lossy().contains(".seekless-");
+    let left: Vec<_> = left.keys().filter(is_ours).collect();
+    assert!(left.is_empty(), "{left:?} {context}");
+}
+
+/// One file, seen in its folder and through the mount that shows the folder.
+fn one_file_survives(what: Shown, action: &str, rounds: u64) {
+    let actions = match action {
+        "move" => "move --to to",
+        action => action,
+    };
+    for round in 0..rounds {
+        for trust in TRUST {
+            for from_report in [false, true] {
+                for keep_shown in [true, false] {
+                    let shows = Shows::new(what);
+                    let desk = Desk::new();
+                    let content = noise(round + 1, 9_000);
+                    let folder = shows.source().join("d");
+                    fs::create_dir(&folder).expect("a folder");
+                    fs::write(folder.join("x"), &content).expect("written");
+                    let (point, source) = (shows.point(), shows.source());
+                    // Both are looked at, so that whoever remembers has something to remember.
+                    let _ = fs::read(point.join("d/x"));
+                    let keep = if keep_shown { &point } else { &source };
+                    let how = format!("{actions} {trust}");
+                    let run = desk.act(&how, &[&point, &source], Some(keep), from_report);
+                    let context = format!("{what:?}, keep {}\n{run}", keep.display());
+
+                    let there = |folder: &Path| files(folder).into_values();
+                    let mut copies = there(&source).chain(there(desk.0.path()));
+                    assert!(copies.any(|copy| copy == content), "lost: {context}");
+                    assert_nothing_left(&source, &context);
+                    let is_undoable = ["remove --trash", "move"].contains(&action);
+                    if !is_undoable || fs::read(folder.join("x")).is_ok() {
+                        let read = fs::read(folder.join("x"));
+                        assert!(read.is_ok_and(|read| read == content), "{context}");
+                        let now = fs::symlink_metadata(folder.join("x")).expect("a file");
+                        assert!(now.is_file(), "{context}");
+                        continue;
+                    }
+                    let undone = desk.run("undo --yes");
+                    let read = fs::read(folder.join("x"));
+                    let is_back = read.is_ok_and(|read| read == content);
+                    assert!(is_back, "{context}\n{undone}");
+                }
+            }
+        }
+    }
+}
+
+macro_rules! one_file_survives {
+    ($($name:ident: $what:ident, $action:literal;)*) => {$(
+        #[test]
+        #[ignore = "mounts file systems of programs: root only"]
+        fn $name() {
+            one_file_survives(Shown::$what, $action, 1);
+        }
+    )*};
+}
+
+one_file_survives! {
+    a_file_seen_through_sshfs_survives_remove: Sshfs, "remove";
+    a_file_seen_through_sshfs_survives_trash: Sshfs, "remove --trash";
+    a_file_seen_through_sshfs_survives_symlink: Sshfs, "symlink";
+    a_file_seen_through_sshfs_survives_hardlink: Sshfs, "hardlink";
+    a_file_seen_through_sshfs_survives_move: Sshfs, "move";
+    a_file_seen_through_rclone_survives_remove: Rclone, "remove";
+    a_file_seen_through_rclone_survives_trash: Rclone, "remove --trash";
+    a_file_seen_through_rclone_survives_symlink: Rclone, "symlink";
+    a_file_seen_through_rclone_survives_hardlink: Rclone, "hardlink";
+    a_file_seen_through_rclone_survives_move: Rclone, "move";
+    a_file_seen_through_rclone_with_a_cache_survives_remove: RcloneCached, "remove";
+    a_file_seen_through_rclone_with_a_cache_survives_move: RcloneCached, "move";
+    a_file_seen_through_bindfs_survives_remove: Bindfs, "remove";
+    a_file_seen_through_bindfs_survives_symlink: Bindfs, "symlink";
+    a_file_seen_through_bindfs_survives_move: Bindfs, "move";
+    a_file_seen_through_mergerfs_survives_remove: Mergerfs, "remove";
+    a_file_seen_through_mergerfs_survives_trash: Mergerfs, "remove --trash";
+    a_file_seen_through_mergerfs_survives_symlink: Mergerfs, "symlink";
+    a_file_seen_through_mergerfs_survives_move: Mergerfs, "move";
+    a_file_seen_through_unionfs_survives_remove: Unionfs, "remove";
+    a_file_seen_through_unionfs_survives_symlink: Unionfs, "symlink";
+    a_file_seen_through_unionfs_survives_move: Unionfs, "move";
+    a_file_seen_through_disorderfs_survives_remove: Disorderfs, "remove";
+    a_file_seen_through_an_overlay_survives_remove: Overlay, "remove";
+    a_file_seen_through_an_overlay_survives_symlink: Overlay, "symlink";
+    a_file_seen_through_an_overlay_survives_move: Overlay, "move";
+}
+
+/// Three copies below a mount: an action either does what it says, or refuses before it changes anything.
+fn copies_are_acted_on(what: Shown, action: &str) -> Run {
+    let shows = Shows::new(what);
+    let desk = Desk::new();
+    let content = noise(7, 9_000);
+    let top = shows.point().join("d");
+    fs::create_dir(&top).expect("a folder");
+    for name in ["a", "b", "c"] {
+        fs::write(top.join(name), &content).expect("written");
+    }
+    let before = files(&top);
+    let inode = |name: &str| {
+        fs::symlink_metadata(top.join(name))
+            .map(|now| now.ino())
+            .ok()
+    };
+    let run = desk.act(action, &[&top], None, false);
+    let context = format!("{what:?}\n{run}");
+    assert_eq!(run.code(), 0, "{context}");
+    assert!(run.stderr_text().contains("Done: "), "{context}");
+    let after = files(&top);
+    assert_eq!(after.get(Path::new("a")), Some(&content), "{context}");
+    match action {
+        "hardlink" => {
+            assert_eq!(inode("a"), inode("b"), "{context}");
+            assert_eq!(inode("a"), inode("c"), "{context}");
+        }
+        "symlink" => {
+            let target = |name: &str| fs::read_link(top.join(name)).ok();
+            assert_eq!(target("b"), Some(PathBuf::from("a")), "{context}");
+            assert_eq!(target("c"), Some(PathBuf::from("a")), "{context}");
+        }
+        _ => assert_eq!(after.len(), 1, "{context}"),
+    }
+    assert_nothing_left(&shows.point(), &context);
+    if action != "remove" {
+        let undone = desk.run("undo --yes");
+        let context = format!("{context}\n{undone}");
+        assert_eq!(undone.code(), 0, "{context}");
+        assert_eq!(files(&top), before, "{context}");
+        assert_nothing_left(&shows.point(), &context);
+    }
+    run
+}
+
+macro_rules! copies_are_acted_on {
+    ($($name:ident: $what:ident;)*) => {$(
+        #[test]
+        #[ignore = "mounts file systems of programs: root only"]
+        fn $name() {
+            copies_are_acted_on(Shown::$what, "remove");
+            copies_are_acted_on(Shown::$what, "move --to to");
+        }
+    )*};
+}
+
+copies_are_acted_on! {
+    copies_are_removed_and_moved_on_sshfs: Sshfs;
+    copies_are_removed_and_moved_on_bindfs: Bindfs;
+    copies_are_removed_and_moved_on_mergerfs: Mergerfs;
+    copies_are_removed_and_moved_on_unionfs: Unionfs;
+    copies_are_removed_and_moved_on_encfs: Encfs;
+    copies_are_removed_and_moved_on_gocryptfs: Gocryptfs;
+    copies_are_removed_and_moved_on_exfat_fuse: ExfatFuse;
+    copies_are_removed_and_moved_on_fusefat: Fusefat;
+    copies_are_removed_and_moved_on_ntfs_3g: Ntfs3g;
+    copies_are_removed_and_moved_on_lowntfs_3g: Lowntfs3g;
+    copies_are_removed_and_moved_on_fuse2fs: Fuse2fs;
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn all_copies_become_hard_links_where_links_change_times() {
+    for what in [
+        Shown::Lowntfs3g,
+        Shown::Ntfs3g,
+        Shown::Encfs,
+        Shown::Fuse2fs,
+        Shown::Bindfs,
+    ] {
+        copies_are_acted_on(what, "hardlink");
+    }
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn all_copies_become_symbolic_links_where_names_cannot_be_exchanged() {
+    for what in [Shown::Sshfs, Shown::Encfs, Shown::Mergerfs, Shown::Ntfs3g] {
+        copies_are_acted_on(what, "symlink");
+    }
+}
+
+/// Nothing is changed, and one line says why.
+fn is_refused(what: Shown, action: &str, reason: &str) {
+    let shows = Shows::new(what);
+    let desk = Desk::new();
+    let top = shows.point().join("d");
+    fs::create_dir(&top).expect("a folder");
+    for name in ["a", "b", "c"] {
+        fs::write(top.join(name), noise(7, 9_000)).expect("written");
+    }
+    let before = files(&top);
+    let run = desk.act(action, &[&top], None, false);
+    let context = format!("{what:?}\n{run}");
+    assert_eq!(files(&shows.point()).len(), 3, "{context}");
+    assert_eq!(files(&top), before, "{context}");
+    assert_ne!(run.code(), 0, "{context}");
+    let said = run.stderr_text();
+    let lines: Vec<_> = said.lines().filter(|line| line.contains(reason)).collect();
+    assert_eq!(lines.len(), 1, "{context}");
+    assert!(said.contains(&format!("Nothing to {action}")), "{context}");
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn links_that_a_mount_cannot_hold_are_refused_before_anything() {
+    for what in [Shown::Sshfs, Shown::Unionfs] {
+        is_refused(what, "hardlink", "another inode number");
+    }
+    for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
+        is_refused(what, "hardlink", "no hard links");
+    }
+    for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
+        is_refused(what, "symlink", "no symbolic link to the kept file");
+    }
+}
+
+/// Two different files with equal bytes, one in memory and one on a mount.
+fn two_files(what: Shown) -> (Shows, Desk, PathBuf) {
+    let shows = Shows::new(what);
+    let desk = Desk::new();
+    let content = noise(7, 9_000);
+    let other = desk.path("other");
+    fs::create_dir(&other).expect("a folder");
+    for folder in [shows.source().as_path(), &other] {
+        fs::write(folder.join("x"), &content).expect("written");
+    }
+    (shows, desk, other)
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_copy_elsewhere_is_removed_where_a_mount_asks_for_new_names() {
+    for what in [Shown::Sshfs, Shown::Bindfs, Shown::Mergerfs, Shown::Overlay] {
+        for keep_shown in [true, false] {
+            let (shows, desk, other) = two_files(what);
+            let point = shows.point();
+            let (keep, gone) = match keep_shown {
+                true => (&point, &other),
+                false => (&other, &point),
+            };
+            let run = desk.act("remove", &[&point, &other], Some(keep), false);
+            let run = run.exits(0).says("Done: remove 1 file");
+            assert!(keep.join("x").exists(), "{what:?}\n{run}");
+            assert!(!gone.join("x").exists(), "{what:?}\n{run}");
+            assert_nothing_left(&point, &run.to_string());
+            assert_nothing_left(&other, &run.to_string());
+        }
+    }
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
+    for action in ["remove", "symlink"] {
+        for how in ["--yes", "--dry-run"] {
+            let (shows, desk, other) = two_files(Shown::Rclone);
+            let places = format!("{} {}", shows.point().display(), other.display());
+            let run = desk.run(&format!("{action} {how} {places}"));
+            let run = run
+                .exits(1)
+                .says("may be the kept file itself")
+                .says("--trust-mounts");
+            let run = run.says(&format!("Nothing to {action}."));
+            assert_eq!(files(&shows.source()).len(), 1, "{run}");
+            assert_eq!(files(&other).len(), 1, "{run}");
+            let trusting = format!("{action} --dry-run --trust-mounts {places}");
+            desk.run(&trusting)
+                .exits(0)
+                .says(&format!("To {action}: 1 file"));
+        }
+    }
+    for action in ["remove --trash", "move --to to"] {
+        let (shows, desk, other) = two_files(Shown::Rclone);
+        let places = format!("{} {}", shows.point().display(), other.display());
+        let run = desk.run(&format!("{action} --dry-run {places}"));
+        run.exits(0)
+            .says("nothing proves that the kept file is another one");
+    }
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
+    let (shows, desk, other) = two_files(Shown::Sshfs);
+    let places = format!("{} {}", shows.point().display(), other.display());
+    let run = desk.run(&format!("remove --script {places}"));
+    run.exits(1)
+        .says("which a script cannot check")
+        .says("Nothing to remove.");
+    let trusting = format!("remove --script --trust-mounts {places}");
+    desk.run(&trusting).exits(0).says("To remove: 1 file");
+}
+
+/// A daemon numbers files anew when the kernel has forgotten them.
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_new_inode_number_is_no_change_where_a_daemon_gives_them() {
+    let options = "-o entry_timeout=0,attr_timeout=0,dir_cache=no";
+    let shows = Shows::with_options(Shown::Sshfs, options);
+    let desk = Desk::new();
+    for name in ["a", "b"] {
+        fs::write(shows.source().join(name), noise(7, 9_000)).expect("written");
+    }
+    let inode = || {
+        fs::metadata(shows.point().join("b"))
+            .expect("metadata")
+            .ino()
+    };
+    let before = inode();
+    let report = desk.path("report");
+    let (report, point) = (report.display(), shows.point());
+    let point = point.display();
+    desk.run(&format!("find -f json -o {report} {point}"))
+        .exits(0);
+    // A name that leads nowhere is forgotten, soon.
+    let (there, away) = (shows.source().join("b"), shows.source().join("away"));
+    let start = Instant::now();
+    while inode() == before {
+        let waited = start.elapsed();
+        assert!(waited < Duration::from_secs(60), "the number stays");
+        fs::rename(&there, &away).expect("renamed");
+        assert!(fs::metadata(shows.point().join("b")).is_err());
+        fs::rename(&away, &there).expect("renamed");
+    }
+    let run = desk.run(&format!("remove --yes --from {report} {point}"));
+    let run = run.exits(0).says("Done: remove 1 file");
+    assert_eq!(files(&shows.source()).len(), 1, "{run}");
+}
+
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_report_says_what_may_be_one_file() {
+    for what in [Shown::Sshfs, Shown::Rclone, Shown::Bindfs, Shown::Overlay] {
+        let shows = Shows::new(what);
+        let desk = Desk::new();
+        fs::write(shows.source().join("x"), noise(7, 9_000)).expect("written");
+        let places = format!("{} {}", shows.point().display(), shows.source().display());
+        let text = desk.run(&format!("find {places}")).exits(0);
+        assert!(
+            text.stdout_text().contains("1, 2 may be one file"),
+            "{what:?}\n{text}"
+        );
+        let json = desk.run(&format!("find -f json {places}")).exits(0).json();
+        let members = json["sets"][0]["members"]
+            .as_array()
+            .expect("members")
+            .clone();
+        assert_eq!(members.len(), 2);
+        let all = members.iter().all(|member| member["ambiguous"] == true);
+        assert!(all, "{what:?} {json}");
+    }
+}
+
+/// A file that one daemon shows under two names, and a second daemon under two more.
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_file_that_one_or_two_daemons_show_twice_survives() {
+    for (what, options) in [
+        (Shown::Sshfs, "-o follow_symlinks"),
+        (Shown::Rclone, "-L"),
+        (Shown::RcloneCached, "-L"),
+    ] {
+        for action in ["remove", "remove --trust-hash"] {
+            let shows = Shows::with_options(what, options);
+            let desk = Desk::new();
+            let content = noise(7, 9_000);
+            let source = shows.source();
+            fs::create_dir(source.join("one")).expect("a folder");
+            fs::write(source.join("one/x"), &content).expect("written");
+            std::os::unix::fs::symlink("one", source.join("two")).expect("a link");
+            let run = desk.act(action, &[&shows.point()], None, false);
+            let read = fs::read(source.join("one/x"));
+            assert!(read.is_ok_and(|read| read == content), "{what:?}\n{run}");
+            assert_nothing_left(&source, &run.to_string());
+            if what == Shown::Sshfs {
+                let again = shows.again();
+                let run = desk.act(
+                    action,
+                    &[&shows.point().join("one"), &again.point().join("one")],
+                    None,
+                    false,
+                );
+                let read = fs::read(source.join("one/x"));
+                assert!(read.is_ok_and(|read| read == content), "{what:?}\n{run}");
+                assert_nothing_left(&source, &run.to_string());
+            }
+        }
+    }
+}
+
+/// Its key takes 1 GB of memory and many seconds to derive.
+#[test]
+#[ignore = "takes a minute, mounts file systems of programs: root only"]
+fn in_full_copies_are_acted_on_on_cryfs() {
+    copies_are_acted_on(Shown::Cryfs, "remove");
+    copies_are_acted_on(Shown::Cryfs, "move --to to");
+    copies_are_acted_on(Shown::Cryfs, "symlink");
+    is_refused(Shown::Cryfs, "hardlink", "no hard links");
+}
+
+#[test]
+#[ignore = "takes minutes, mounts file systems of programs: root only"]
+fn in_full_one_file_survives_every_action_in_many_rounds() {
+    let rounds = std::env::var("SEEKLESS_ROUNDS").ok();
+    let rounds = rounds.map_or(12, |rounds| rounds.parse().expect("a number"));
+    for what in Shown::VIEWS {
+        for action in ["remove", "remove --trash", "symlink", "hardlink", "move"] {
+            one_file_survives(what, action, rounds);
+        }
+    }
+}

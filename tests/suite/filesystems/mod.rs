@@ -1,0 +1,7 @@
+//! Real file systems, and daemons that play others.
+
+mod disks;
+mod disks_table;
+mod foreign;
+mod real;
+mod standins;

@@ -1,0 +1,7 @@
+//! The repository itself: sources, pages, and the examples that they show.
+
+mod docs;
+mod examples;
+mod layering;
+mod repository;
+mod sessions;

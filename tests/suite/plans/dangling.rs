@@ -1,0 +1,112 @@
+//! Symbolic links that an action breaks are named, before and after.
+
+use crate::common;
+
+use common::Tree;
+use common::stage::Stage;
+
+/// `a` stays and `z/b` goes; links lead to both in several ways.
+fn links() -> Stage {
+    let tree = Tree::new()
+        .copies(["a", "z/b"], "the same bytes")
+        .file("other", "another")
+        .symlink("links/to-b", "../z/b")
+        .symlink("links/to-link", "to-b")
+        .symlink("links/to-link-to-link", "./to-link")
+        .symlink("links/to-a", "../a")
+        .symlink("links/to-other", "../other")
+        .symlink("links/broken", "nowhere")
+        .symlink("way", "z")
+        .symlink("links/around", "../way/./b")
+        .symlink("z/beside", "b");
+    let whole = tree.path("z/b").canonicalize().expect("there");
+    let whole = whole.to_str().expect("plain").to_owned();
+    Stage::new(tree.symlink("links/absolute", whole))
+}
+
+const GOING: [&str; 6] = [
+    "to-b",
+    "to-link",
+    "to-link-to-link",
+    "around",
+    "absolute",
+    "beside",
+];
+
+#[test]
+fn links_that_will_lead_nowhere_are_named_in_the_plan_and_after_the_run() {
+    for line in ["remove", "remove --trash", "move --to away"] {
+        let stage = links();
+        let run = stage
+            .run(&format!("{line} -n --keep oldest --protect a ."))
+            .exits(0);
+        let plan = run.stdout_text();
+        let part = plan
+            .split("# Symbolic links")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{run}"));
+        for name in GOING {
+            assert!(part.contains(&format!("/{name}\n")), "{name}\n{run}");
+        }
+        for name in ["to-a", "to-other", "broken", "way"] {
+            assert!(!part.contains(&format!("/{name}\n")), "{name}\n{run}");
+        }
+        let run = run.says("6 symbolic links will be broken");
+        assert!(run.stderr_text().contains("links/around"), "{run}");
+        let run = stage.run(&format!("{line} --yes --protect a .")).exits(0);
+        let run = run.says("6 symbolic links are broken now");
+        assert!(
+            run.stderr_text().matches("links/to-b").count() >= 2,
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn links_to_what_has_a_name_still_are_not_named() {
+    let stage = links();
+    for line in ["hardlink -n --protect a .", "symlink -n --protect a ."] {
+        stage.run(line).exits(0).never_says("symbolic links will");
+    }
+    // Nothing goes, so nothing is looked for.
+    stage
+        .run("remove -n --protect a --protect z .")
+        .exits(0)
+        .never_says("be broken");
+    // What is left alone in the end has its links still.
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x").symlink("to-b", "b"));
+    stage
+        .run("remove --yes --protect b --protect a .")
+        .exits(0)
+        .never_says("be broken")
+        .never_says("broken now");
+}
+
+#[test]
+fn links_outside_the_searched_paths_are_not_known() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["in/a", "in/b"], "x")
+            .symlink("in/sub/to-b", "../b")
+            .symlink("in/left-out/to-b", "../b")
+            .symlink("out/to-b", "../in/b"),
+    );
+    let run = stage.run("remove -n -E left-out in").exits(0);
+    let run = run.says("1 symbolic link will be broken");
+    assert!(run.stdout_text().contains("in/sub/to-b"), "{run}");
+    let run = stage.run("remove -n -d 1 in").exits(0);
+    run.never_says("be broken");
+}
+
+#[test]
+fn with_a_report_folders_that_lose_a_file_are_looked_through() {
+    for format in ["text", "json", "ndjson"] {
+        let stage = links();
+        let report = stage.report(&format!("find -f {format} ."));
+        let run = stage
+            .on_report("remove -n --protect a --from -", report)
+            .exits(0);
+        let run = run.says("1 symbolic link will be broken");
+        assert!(run.stdout_text().contains("z/beside"), "{run}");
+    }
+}

@@ -1,0 +1,352 @@
+//! `-H`: names of one file (hard links) are acted on, on request only, and never the last of them.
+
+use crate::common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use common::scene::{Scene, step};
+use common::stage::Stage;
+use common::volume::Mounted;
+use common::{Tree, noise};
+use seekless::action::{ActionKind, Outcome, Settings, Skip};
+
+/// One file with three names, two files with two names each, and a file alone.
+fn linked() -> Stage {
+    Stage::new(
+        Tree::new()
+            .file("a/one", noise(1, 5000))
+            .hard_link("bb/one", "a/one")
+            .hard_link("ccc/one", "a/one")
+            .file("a/two", noise(2, 7000))
+            .hard_link("bb/two", "a/two")
+            .file("ccc/two", noise(2, 7000))
+            .hard_link("dddd/two", "ccc/two")
+            .file("alone", noise(3, 100)),
+    )
+}
+
+fn links(path: &Path) -> u64 {
+    fs::metadata(path).expect("metadata").nlink()
+}
+
+#[test]
+fn without_the_option_further_names_stay() {
+    let stage = linked();
+    stage.run("remove --yes .").exits(0);
+    assert_eq!(
+        stage.names(),
+        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
+    );
+}
+
+#[test]
+fn one_name_of_each_set_stays() {
+    let stage = linked();
+    let run = stage.run("remove -n -H --keep shortest-path .").exits(0);
+    let text = run.stdout_text();
+    assert!(
+        text.contains("a further name (hard link) of a file that stays: frees nothing"),
+        "{run}"
+    );
+    assert_eq!(
+        text.lines().filter(|l| l.starts_with("  keep ")).count(),
+        2,
+        "{run}"
+    );
+    let run =
+        run.says("3 of them are further names (hard links) of files that stay: that frees nothing");
+    let run = run.says("To remove: 5 files");
+    drop(run);
+    stage
+        .run("remove --yes -H --keep shortest-path .")
+        .exits(0)
+        .says("Done: remove 5 files, 8.2 kB of disk space came free");
+    assert_eq!(stage.names(), ["a/one", "a/two", "alone"]);
+    assert_eq!(links(&stage.tree.path("a/one")), 1);
+    stage
+        .run("remove --yes -H .")
+        .exits(0)
+        .says("Nothing to remove");
+}
+
+#[test]
+fn rules_references_and_numbers_choose_among_names() {
+    for (line, left) in [
+        ("--keep 'under_ccc'", "a/two alone ccc/one"),
+        (
+            "--keep shortest-path --keep-n 2",
+            "a/one a/two alone bb/one bb/two",
+        ),
+        ("--protect bb", "alone bb/one bb/two"),
+        (
+            "--protect bb --protect dddd",
+            "alone bb/one bb/two dddd/two",
+        ),
+        ("--reference ccc", "alone ccc/one ccc/two"),
+        (
+            "--only-under bb",
+            "a/one a/two alone ccc/one ccc/two dddd/two",
+        ),
+        (
+            "--keep-n 9",
+            "a/one a/two alone bb/one bb/two ccc/one ccc/two dddd/two",
+        ),
+    ] {
+        let stage = linked();
+        let mut run = stage.seekless("remove --yes -H .");
+        for word in line.split_whitespace() {
+            run = run.arg(word.replace('_', " ").replace('\'', ""));
+        }
+        run.run().exits(0);
+        let left = match line.contains("under_ccc") {
+            // In the second set ccc/two lies there as well.
+            true => "alone ccc/one ccc/two",
+            false => left,
+        };
+        assert_eq!(stage.names().join(" "), left, "{line}");
+    }
+}
+
+#[test]
+fn a_report_of_names_is_acted_on_by_name() {
+    for format in ["text", "json", "ndjson"] {
+        let stage = linked();
+        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
+        stage.on_report("remove --yes --from -", report).exits(0);
+        assert_eq!(stage.names(), ["a/one", "a/two", "alone"], "{format}");
+        // Links and shared blocks have nothing to do with names of one file.
+        let stage = linked();
+        let report = stage.report(&format!("find -H --keep shortest-path -f {format} ."));
+        stage.on_report("hardlink --yes --from -", report).exits(0);
+        assert_eq!(stage.names().len(), 8, "{format}");
+        // A report of files says nothing of the kind; the option does.
+        let stage = linked();
+        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
+        stage
+            .on_report("remove --yes --from -", report.clone())
+            .exits(0);
+        assert_eq!(stage.names().len(), 6, "{format}");
+        let stage = linked();
+        let report = stage.report(&format!("find --keep shortest-path -f {format} ."));
+        stage
+            .on_report("remove --yes -H --keep shortest-path --from -", report)
+            .exits(0);
+        assert_eq!(
+            stage.names(),
+            ["a/one", "a/two", "alone", "bb/one", "ccc/one"],
+            "{format}"
+        );
+    }
+    // Find's own rules choose the name that is marked.
+    let stage = linked();
+    let run = stage.seekless("find -H . --keep").arg("under ccc").run();
+    let report = run.exits(0).stdout_text();
+    assert!(report.contains("  1 * ./ccc/one\n"), "{report}");
+    stage.on_report("remove --yes --from -", report).exits(0);
+    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
+}
+
+#[test]
+fn a_star_that_was_moved_to_another_file_keeps_its_first_name() {
+    let stage = linked();
+    let report = stage.report("find -H --keep shortest-path .");
+    let set = report
+        .split("\n\n")
+        .find(|set| set.contains("two"))
+        .expect("the set");
+    let moved = set.replace("  1 * ", "  1   ").replace("  2   ", "  2 * ");
+    let report = report.replace(set, &moved);
+    stage
+        .on_report("remove --yes --from - --keep longest-path", report)
+        .exits(0);
+    assert_eq!(stage.names(), ["alone", "ccc/one", "ccc/two"]);
+}
+
+#[test]
+fn names_that_were_moved_or_replaced_come_back_as_names_of_their_file() {
+    for line in [
+        "remove --trash",
+        "move --to ../moved-names",
+        "symlink",
+        "symlink --absolute",
+    ] {
+        let stage = linked();
+        let to = stage.state.path().join("to");
+        let line = line.replace("../moved-names", to.to_str().expect("plain"));
+        let inode = fs::metadata(stage.tree.path("a/one"))
+            .expect("metadata")
+            .ino();
+        stage
+            .run(&format!("{line} --yes -H --keep shortest-path ."))
+            .exits(0);
+        let is_file = |name: &str| {
+            let there = stage.tree.path(name).symlink_metadata();
+            there.is_ok_and(|there| there.is_file())
+        };
+        assert!(
+            is_file("a/one") && !is_file("bb/one") && !is_file("ccc/one"),
+            "{line}"
+        );
+        if line.starts_with("symlink") {
+            for name in ["bb/one", "ccc/one", "dddd/two"] {
+                let read = fs::read(stage.tree.path(name)).expect("leads to the kept name");
+                assert!(!read.is_empty(), "{name}");
+            }
+        }
+        stage.run("undo").exits(0);
+        for name in ["a/one", "bb/one", "ccc/one"] {
+            let now = fs::symlink_metadata(stage.tree.path(name)).expect(name);
+            assert_eq!((now.ino(), now.nlink()), (inode, 3), "{line}: {name}");
+        }
+        assert_eq!(stage.names().len(), 8, "{line}");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_is_refused() {
+    let stage = linked();
+    for (line, said) in [
+        (
+            "hardlink -H --yes .",
+            "names of one file are hard links already: leave --hard-links out",
+        ),
+        (
+            "reflink -H --yes .",
+            "names of one file share all blocks already: leave --hard-links out",
+        ),
+        ("remove -H --script .", "--script cannot tell"),
+    ] {
+        stage.run(line).exits(2).says(said);
+    }
+    assert_eq!(stage.names().len(), 8);
+}
+
+#[test]
+fn a_name_cannot_move_to_another_file_system() {
+    let stage = linked();
+    let away = tempfile::TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+    let to = away.path().join("to");
+    let line = format!("move --yes -H --to {} .", to.display());
+    stage.run(&line).exits(0);
+    // The second file of its set goes, with all its names; further names of files that stay do not.
+    assert_eq!(
+        stage.names(),
+        ["a/one", "a/two", "alone", "bb/one", "bb/two", "ccc/one"]
+    );
+}
+
+#[test]
+#[ignore = "needs root, to mount"]
+fn a_name_seen_through_a_bind_mount_is_no_further_name() {
+    for line in ["remove", "remove --trash", "symlink", "move --to to"] {
+        // With one name, and with two.
+        for names in [1, 2] {
+            let tree = Tree::new().file("real/x", noise(1, 5000)).folder("view");
+            let tree = match names {
+                1 => tree,
+                _ => tree.hard_link("real/y", "real/x"),
+            };
+            let stage = Stage::new(tree);
+            let real = stage.tree.path("real").display().to_string();
+            let _mounted = Mounted::new(&format!("--bind {real}"), stage.tree.path("view"));
+            for roots in ["real view", "view real"] {
+                let run = stage.run(&format!("{line} --yes -H {roots}"));
+                let left = fs::read_dir(stage.tree.path("real")).expect("listed");
+                let left: Vec<_> = left
+                    .filter_map(|entry| entry.expect("an entry").path().symlink_metadata().ok())
+                    .filter(std::fs::Metadata::is_file)
+                    .collect();
+                assert!(left.len() == 1, "{line} {roots} {names}: {run}");
+            }
+            // By a report that somebody made by hand, too.
+            let report = format!(
+                "5.0 kB (5000 bytes) * 2, reclaimable 0 B (0 bytes), blake3 -\n  1 * {0}/real/x\n  1 = {0}/view/x\n\
+                 # complete: by hand\n",
+                stage.tree.root().canonicalize().expect("there").display()
+            );
+            let run = stage.on_report(&format!("{line} --yes -H --from -"), report);
+            assert!(
+                fs::read_dir(stage.tree.path("real"))
+                    .expect("listed")
+                    .count()
+                    >= 1,
+                "{run}"
+            );
+        }
+    }
+}
+
+/// Those that may take a further name.
+const TAKING: [ActionKind; 4] = [
+    ActionKind::Remove,
+    ActionKind::Trash,
+    ActionKind::Symlink,
+    ActionKind::Move,
+];
+
+fn acting(scene: &Scene) -> Settings {
+    Settings {
+        further_names: true,
+        ..scene.settings()
+    }
+}
+
+#[test]
+fn an_actor_takes_a_further_name_and_never_the_last() {
+    for action in TAKING {
+        let scene = Scene::new();
+        let (keeper, further) = (scene.keeper(), scene.tree().join("dup/further"));
+        fs::hard_link(&keeper, &further).expect("linked");
+        // Not without being told to.
+        let outcome = scene.actor().perform(&step(action, &keeper, &further));
+        assert!(
+            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            "{outcome:?}"
+        );
+        let mut actor = scene.actor_with(acting(&scene));
+        // The same name twice is no further name.
+        let outcome = actor.perform(&step(action, &keeper, &keeper));
+        assert!(
+            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            "{outcome:?}"
+        );
+        let outcome = actor.perform(&step(action, &keeper, &further));
+        assert!(
+            matches!(outcome, Outcome::Done(_)),
+            "{action:?}: {outcome:?}"
+        );
+        let is_file = further
+            .symlink_metadata()
+            .is_ok_and(|there| there.is_file());
+        assert!(!is_file && keeper.exists(), "{action:?}");
+        let left = match action {
+            ActionKind::Remove | ActionKind::Symlink => 1,
+            // The name is elsewhere.
+            _ => 2,
+        };
+        assert_eq!(links(&keeper), left, "{action:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs root, to mount"]
+fn an_actor_leaves_a_name_alone_that_it_sees_through_a_bind_mount() {
+    for action in TAKING {
+        let scene = Scene::new();
+        let (keeper, view) = (scene.keeper(), scene.tree().join("view"));
+        fs::hard_link(&keeper, scene.tree().join("dup/further")).expect("linked");
+        fs::create_dir(&view).expect("made");
+        let folder = scene.tree().join("keep");
+        let _mounted = Mounted::new(&format!("--bind {}", folder.display()), view.clone());
+        let mut actor = scene.actor_with(acting(&scene));
+        let outcome = actor.perform(&step(action, &keeper, &view.join("k")));
+        assert!(
+            matches!(outcome, Outcome::Skipped(Skip::SameFile)),
+            "{outcome:?}"
+        );
+        assert!(keeper.exists() && links(&keeper) == 2, "{action:?}");
+        assert!(scene.temporaries().is_empty(), "{action:?}");
+    }
+}

@@ -1,0 +1,8 @@
+//! Plans and scripts: what is to be done, before anything is done.
+
+mod dangling;
+mod further_names;
+mod plan;
+mod plan_asked;
+mod script;
+mod together;

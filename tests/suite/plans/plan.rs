@@ -1,0 +1,545 @@
+//! Plans: who stays, who goes, what is left alone; shown, written as a script, asked for.
+
+use crate::common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::stage::Stage;
+use common::{Tree, noise};
+
+/// Photos, with the names that programs give to copies.
+fn photos() -> Tree {
+    let (one, two) = (noise(1, 5000), noise(2, 7000));
+    Tree::new()
+        .file("album/IMG_1.jpg", &one)
+        .file("album/IMG_1 (1).jpg", &one)
+        .file("backup/Copy of IMG_1.jpg", &one)
+        .file("backup/IMG_2.jpg", &two)
+        .file("album/IMG_2.jpg", &two)
+        .hard_link("backup/IMG_2-again.jpg", "backup/IMG_2.jpg")
+        .file("other.jpg", noise(3, 9000))
+        .modified("album/IMG_1.jpg", 1_000)
+        .modified("album/IMG_1 (1).jpg", 3_000)
+        .modified("backup/Copy of IMG_1.jpg", 3_000)
+        .modified("backup/IMG_2.jpg", 2_000)
+        .modified("album/IMG_2.jpg", 2_000)
+}
+
+#[test]
+fn the_plan_tells_who_stays_and_why() {
+    let stage = Stage::new(photos());
+    let before = stage.names();
+    let run = stage
+        .run("remove -n --keep best-name,oldest album backup")
+        .exits(0);
+    insta::assert_snapshot!(stage.shown(&run));
+    assert_eq!(stage.names(), before);
+    assert!(
+        !stage.state.path().join("seekless").exists(),
+        "a plan leaves no trace"
+    );
+}
+
+#[test]
+fn ties_and_protected_places_are_told() {
+    let stage = Stage::new(photos());
+    let run = stage.run("move --to dups -n --keep newest --protect backup/IMG_2* --only-under backup --only-under album .");
+    insta::assert_snapshot!(stage.shown(&run.exits(0)));
+}
+
+#[test]
+fn every_rule_can_be_used() {
+    for (rule, stays) in [
+        ("newest", "new"),
+        ("oldest", "old/deep/down/x"),
+        ("shortest-path", "new"),
+        ("longest-path", "old/deep/down/x"),
+        ("shallowest", "new"),
+        ("deepest", "old/deep/down/x"),
+        ("first-root", "mid/linked"),
+        ("under old", "old/deep/down/x"),
+        ("not-under mid,", ""),
+        ("name l*", "mid/linked"),
+        ("regex /deep/", "old/deep/down/x"),
+        ("largest-link-count", "mid/linked"),
+    ] {
+        let stage = Stage::new(
+            Tree::new()
+                .copies(["new", "mid/linked", "old/deep/down/x"], "the same")
+                .hard_link("../elsewhere", "mid/linked")
+                .modified("new", 3000)
+                .modified("mid/linked", 2000)
+                .modified("old/deep/down/x", 1000),
+        );
+        let run = stage.seekless("remove --yes mid . --keep").arg(rule).run();
+        fs::remove_file(stage.tree.path("../elsewhere")).expect("the further name");
+        if stays.is_empty() {
+            run.exits(2).says("--keep: not-under: cannot find mid,");
+        } else {
+            run.exits(0);
+            assert_eq!(stage.names(), [stays], "{rule}");
+        }
+    }
+}
+
+/// Three files that each rule can tell apart, and what each prefers.
+const BY_RULE: [(&str, &str); 10] = [
+    ("newest", "new"),
+    ("oldest", "old/deep/down/x"),
+    ("longest-path", "old/deep/down/x"),
+    ("shallowest", "new"),
+    ("first-root", "mid/linked"),
+    ("under old", "old/deep/down/x"),
+    ("name l*", "mid/linked"),
+    ("regex /deep/", "old/deep/down/x"),
+    ("largest-link-count", "mid/linked"),
+    ("name x*,y", "mid/linked"),
+];
+
+fn three() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["new", "mid/linked", "old/deep/down/x"], "the same")
+            .hard_link("left-out/again", "mid/linked")
+            .modified("new", 3000)
+            .modified("mid/linked", 2000)
+            .modified("old/deep/down/x", 1000),
+    )
+}
+
+#[test]
+fn find_puts_the_stars_where_the_plan_will() {
+    for (rule, stays) in BY_RULE {
+        for format in ["text", "json", "ndjson", "csv", "fdupes", "nul"] {
+            let stage = three();
+            let run = stage
+                .seekless("find mid . -E left-out -f")
+                .arg(format)
+                .arg("--keep")
+                .arg(rule);
+            let report = run.run().exits(0).stdout_text();
+            let places = ["new", "mid/linked", "old/deep/down/x"].map(|name| {
+                let ends = ["\n", "\"", "\0", ","].map(|end| format!("{name}{end}"));
+                let found = ends.iter().filter_map(|name| report.find(name)).min();
+                (found.unwrap_or_else(|| panic!("{name}: {report}")), name)
+            });
+            let first = places.iter().min().expect("three").1;
+            assert_eq!(first, stays, "{rule} {format}\n{report}");
+            if !["text", "json", "ndjson"].contains(&format) {
+                continue;
+            }
+            // That is what stays, also without the rule; and another rule is still asked.
+            let kept = |line: &str| {
+                let run = stage.on_report(line, report.clone()).exits(0);
+                let plan = run.stdout_text();
+                let kept = plan
+                    .lines()
+                    .find(|line| line.starts_with("  keep"))
+                    .map(str::to_owned);
+                kept.unwrap_or_else(|| panic!("nothing is kept: {run}"))
+            };
+            assert!(
+                kept("remove -n --from -").ends_with(stays),
+                "{rule} {format}"
+            );
+            assert!(kept("remove -n --keep newest --from -").ends_with("/new"));
+            assert!(kept("remove -n --keep oldest --from -").ends_with("/x"));
+        }
+        let stage = three();
+        stage
+            .seekless("remove --yes mid . -E left-out --keep")
+            .arg(rule)
+            .run()
+            .exits(0);
+        assert!(stage.has(stays), "{rule}");
+    }
+    three()
+        .run("find --keep newst .")
+        .exits(2)
+        .says("--keep: ")
+        .says("is no rule");
+}
+
+#[test]
+fn so_many_stay() {
+    let stage = Stage::new(Tree::new().copies(["a", "b", "c", "d"], "x"));
+    stage.run("remove --yes --keep-n 3 .").exits(0);
+    assert_eq!(stage.names().len(), 3);
+    stage
+        .run("remove --yes --keep-n 9 .")
+        .exits(0)
+        .says("Nothing to remove");
+    stage.run("remove --yes --keep-n 0 .").exits(2);
+}
+
+#[test]
+fn references_stay_and_are_searched() {
+    let tree = || Tree::new().copies(["lib/x", "lib/y", "phone/x", "phone/y", "phone/z"], "x");
+    let stage = Stage::new(tree());
+    stage.run("remove --yes --reference lib phone").exits(0);
+    assert_eq!(stage.names(), ["lib/x", "lib/y"]);
+    let stage = Stage::new(tree());
+    let report = stage.report("find phone lib");
+    stage
+        .on_report("remove --yes --from - --reference lib", report)
+        .exits(0);
+    assert_eq!(stage.names(), ["lib/x", "lib/y"]);
+}
+
+/// Copies in the library and on the phone, and copies that are on the phone only.
+fn library_and_phone() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["lib/x", "phone/x", "card/x"], "in the library")
+            .copies(
+                ["phone/p1", "phone/p2", "card/p3"],
+                "on phone and card only",
+            ),
+    )
+}
+
+#[test]
+fn with_references_only_what_they_hold_is_acted_on() {
+    let alone = ["card/p3", "lib/x", "phone/p1", "phone/p2"];
+    let stage = library_and_phone();
+    stage
+        .run("remove --yes --reference lib phone card")
+        .exits(0)
+        .says("1 set left alone: no file of it lies below a --reference");
+    assert_eq!(stage.names(), alone);
+    for format in ["text", "json", "ndjson"] {
+        let stage = library_and_phone();
+        let report = stage.report(&format!("find -f {format} lib phone card"));
+        stage
+            .on_report("remove --yes --from - --reference lib", report)
+            .exits(0);
+        assert_eq!(stage.names(), alone, "{format}");
+    }
+    let stage = library_and_phone();
+    stage
+        .run("move --yes --to away --reference lib --only-under phone phone")
+        .exits(0);
+    assert!(stage.has("phone/p1") && stage.has("phone/p2") && !stage.has("phone/x"));
+    // A reference of which nothing is left is none.
+    let stage = library_and_phone();
+    let report = stage.report("find lib phone card");
+    fs::remove_file(stage.tree.path("lib/x")).expect("removed");
+    stage
+        .on_report("remove --yes --from - --reference lib", report)
+        .exits(1);
+    assert_eq!(stage.names().len(), 5);
+}
+
+#[test]
+fn the_plan_counts_what_no_reference_holds_and_does_not_list_it() {
+    let stage = library_and_phone();
+    let run = stage.run("remove -n --reference lib phone card").exits(0);
+    let text = run.stdout_text();
+    assert!(!text.contains("/p1") && !text.contains("/p3"), "{run}");
+    assert!(
+        text.contains("# 1 set left alone: no file of it lies below a --reference"),
+        "{run}"
+    );
+    let run = stage.run("hardlink -n --reference lib phone card").exits(0);
+    assert!(!run.stdout_text().contains("/p1"), "{run}");
+}
+
+#[test]
+fn what_is_protected_is_never_touched() {
+    for line in [
+        "--protect a --protect b/keep",
+        "--protect a* --protect */keep",
+        "--only-under b/x --only-under b/y",
+    ] {
+        let stage = Stage::new(Tree::new().copies(["a/x", "b/x/1", "b/y/2", "b/keep/z"], "x"));
+        stage.run(&format!("remove --yes . {line}")).exits(0);
+        assert_eq!(stage.names(), ["a/x", "b/keep/z"], "{line}");
+    }
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+    stage
+        .run("remove --yes . --protect c")
+        .exits(2)
+        .says("cannot find c");
+    assert_eq!(stage.names().len(), 2);
+}
+
+#[test]
+fn a_protected_place_cannot_be_reached_around_a_corner() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a/x", "safe/x"], "x")
+            .symlink("way", "safe"),
+    );
+    let report = stage.report("find .");
+    for name in ["way/x", "a/../safe/x", "./safe//x"] {
+        let edited = report.replace("./safe/x", name).replace("safe/x", name);
+        let run = stage.on_report("remove -n --keep oldest --protect safe --from -", edited);
+        let plan = run.stdout_text();
+        let goes = plan.lines().filter(|line| line.starts_with("  remove"));
+        let goes: Vec<_> = goes.collect();
+        assert!(
+            goes.len() == 1 && goes[0].ends_with("/a/x"),
+            "{name}\n{run}"
+        );
+        assert!(stage.has("safe/x"));
+    }
+}
+
+#[test]
+fn further_names_of_the_kept_file_stay_too() {
+    let tree = Tree::new()
+        .copies(["a", "c"], "x")
+        .hard_link("b", "a")
+        .hard_link("d", "c");
+    let stage = Stage::new(tree);
+    let run = stage.run("remove --yes .").exits(0);
+    assert_eq!(stage.names(), ["a", "b"], "{run}");
+    // Unless that is asked for.
+    stage.run("remove --yes -H .").exits(0);
+    assert_eq!(stage.names().len(), 1);
+}
+
+#[test]
+fn a_name_whose_file_has_others_elsewhere_frees_nothing() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["in/a", "in/b"], noise(1, 5000))
+            .hard_link("out/b", "in/b"),
+    );
+    let run = stage
+        .run("remove -n in")
+        .exits(0)
+        .says("1 of them free nothing");
+    let text = run.stdout_text();
+    assert!(
+        text.contains("frees nothing: the file has another name"),
+        "{run}"
+    );
+}
+
+#[test]
+fn isolated_copies_go_from_the_other_place_only() {
+    let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/1", "b/2"], "x"));
+    let report = stage.report("find --isolate a b");
+    stage.on_report("remove --yes --from -", report).exits(0);
+    assert_eq!(stage.names(), ["a/1", "a/2"]);
+    let stage = Stage::new(Tree::new().copies(["a/1", "a/2", "b/1", "b/2"], "x"));
+    stage.run("remove --yes --isolate b a").exits(0);
+    assert_eq!(stage.names(), ["b/1", "b/2"]);
+}
+
+#[test]
+fn companions_are_named_and_can_be_kept_together() {
+    let tree = || {
+        Tree::new()
+            .copies(["a/IMG_1.CR2", "b/IMG_1.CR2"], "raw")
+            .copies(["a/IMG_1.JPG", "b/IMG_1.JPG"], "jpeg")
+            .file("b/IMG_1.CR2.xmp", "edits")
+            .copies(["a/IMG_2.HEIC", "b/IMG_2.HEIC"], "still")
+            .copies(["a/IMG_2.MOV", "b/IMG_2.MOV"], "moving")
+            .copies(["a/plain.jpg", "b/plain.jpg"], "alone")
+    };
+    let stage = Stage::new(tree());
+    let run = stage.run("remove -n --keep first-root a b").exits(0);
+    run.says("b/IMG_1.CR2 goes while its companion stays")
+        .never_says("IMG_2")
+        .never_says("plain");
+    stage
+        .run("hardlink -n a b")
+        .exits(0)
+        .never_says("companion");
+    stage
+        .run("remove --yes --sidecars keep-together --keep first-root a b")
+        .exits(0);
+    let names = stage.names();
+    assert!(
+        ["b/IMG_1.CR2", "b/IMG_1.CR2.xmp", "b/IMG_1.JPG"]
+            .iter()
+            .all(|n| stage.has(n)),
+        "{names:?}"
+    );
+    assert!(
+        !["b/IMG_2.HEIC", "b/IMG_2.MOV", "b/plain.jpg"]
+            .iter()
+            .any(|n| stage.has(n)),
+        "{names:?}"
+    );
+    let stage = Stage::new(tree());
+    stage
+        .run("remove -n --sidecars ignore a b")
+        .exits(0)
+        .never_says("companion");
+}
+
+#[test]
+fn nothing_is_done_without_a_word() {
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+    for (line, said) in [
+        (
+            "remove .",
+            "look at the plan with --dry-run, then add --yes",
+        ),
+        ("remove --ask --yes .", "--ask needs a terminal"),
+        ("remove --yes", "say what to remove duplicates of"),
+        ("remove --yes --from r .", "cannot read the report r"),
+        ("remove --yes --from r --min-size 1", "cannot be used with"),
+        ("remove --yes -H --from r", "cannot read the report r"),
+        ("move --yes .", "--to"),
+        ("remove --yes -o plan .", "add --dry-run or --script"),
+        ("remove --script --trash .", "cannot use the trash"),
+        ("remove --yes --keep newst .", "is no rule"),
+        (
+            "remove --yes --from no-report",
+            "cannot read the report no-report",
+        ),
+        ("remove --yes no-folder", "no such file or folder"),
+        ("move --yes --to a .", "not a folder"),
+    ] {
+        stage.run(line).exits(2).says(said);
+    }
+    assert_eq!(stage.names(), ["a", "b"]);
+}
+
+#[test]
+fn files_are_moved_below_a_folder_that_takes_no_part() {
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+    stage.run("move --yes --to away/here .").exits(0);
+    let root = stage.tree.root().canonicalize().expect("the tree is there");
+    let moved = format!("away/here{}/b", root.display());
+    assert_eq!(stage.names(), ["a".to_owned(), moved]);
+    stage
+        .run("move --yes --to away/here .")
+        .exits(0)
+        .says("Nothing to move");
+    stage.run("remove --yes --keep 'newest' .").exits(2);
+}
+
+/// Runs a script with a shell.
+fn sh(script: &Path) -> (Option<i32>, String) {
+    let run = Command::new("sh")
+        .arg(script)
+        .output()
+        .expect("there is a shell");
+    (
+        run.status.code(),
+        String::from_utf8_lossy(&run.stderr).into_owned(),
+    )
+}
+
+/// Names that a shell or a terminal could misunderstand.
+const ODD: [&[u8]; 12] = [
+    b"it's \"quoted\"",
+    b"two\nlines",
+    b"ends in a line\n",
+    b"-rf",
+    b"--",
+    b"$(touch pwned) `touch pwned`",
+    b"back\\slash \\0101",
+    b"\xff\xfe not UTF-8",
+    b" spaces ",
+    b"*?[a-z]",
+    b"esc\x1b]0;title\x07",
+    b"%s%n\r\t;&|<>#",
+];
+
+fn odd_tree() -> Tree {
+    let mut tree = Tree::new().file("keep/original", "the same bytes");
+    for name in ODD {
+        tree = tree.file([b"odd/", name].concat(), "the same bytes");
+    }
+    tree
+}
+
+#[test]
+fn a_script_does_what_the_plan_says_whatever_names_hold() {
+    for (command, check) in [
+        ("remove", "gone"),
+        ("hardlink", "linked"),
+        ("symlink", "symlinked"),
+        ("symlink --absolute", "symlinked"),
+        ("move --to away", "moved"),
+    ] {
+        let stage = Stage::new(odd_tree());
+        let script = stage.state.path().join("script");
+        let line = format!("{command} --script --keep first-root keep odd -o");
+        stage.seekless(&line).arg(&script).run().exits(0);
+        let text = fs::read(&script).expect("the script");
+        let text = String::from_utf8(text).expect("a script is text");
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+        assert!(odd_names(&stage).len() == ODD.len(), "nothing is done yet");
+        let (code, said) = sh(&script);
+        assert_eq!(code, Some(0), "{command}: {said}\n{text}");
+        assert!(said.starts_with("12 done, 0 left alone"), "{said}");
+        let keeper = stage.tree.path("keep/original");
+        let inode = keeper.metadata().expect("the keeper").ino();
+        for name in ODD {
+            let path = stage.tree.path([b"odd/", name].concat());
+            let there = path.symlink_metadata();
+            let shown = name.escape_ascii();
+            match check {
+                "gone" | "moved" => assert!(there.is_err(), "{shown}"),
+                "linked" => assert_eq!(there.expect("a link").ino(), inode, "{shown}"),
+                _ => {
+                    assert!(there.expect("a link").is_symlink(), "{shown}");
+                    let target = path.metadata().expect("the link leads somewhere");
+                    assert_eq!(target.ino(), inode, "{shown}");
+                }
+            }
+        }
+        if check == "moved" {
+            let moved = walkdir::WalkDir::new(stage.tree.path("away")).into_iter();
+            let files = moved.filter(|e| e.as_ref().is_ok_and(|e| e.file_type().is_file()));
+            assert_eq!(files.count(), ODD.len());
+        }
+        assert!(!stage.has("pwned") && !stage.has("odd/pwned"));
+    }
+}
+
+fn odd_names(stage: &Stage) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(stage.tree.path("odd")).expect("the folder");
+    entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect()
+}
+
+#[test]
+fn a_script_looks_again_before_each_step() {
+    let names = ["a", "changed", "gone", "is-a-link", "linked"];
+    let stage = Stage::new(Tree::new().copies(names, "the same"));
+    let script = stage.state.path().join("script");
+    stage
+        .seekless("remove --script --keep shortest-path . -o")
+        .arg(&script)
+        .run()
+        .exits(0);
+    stage.tree.write("changed", "THE SAME");
+    for name in ["gone", "is-a-link", "linked"] {
+        fs::remove_file(stage.tree.path(name)).expect("removed");
+    }
+    fs::hard_link(stage.tree.path("a"), stage.tree.path("linked")).expect("linked");
+    std::os::unix::fs::symlink("a", stage.tree.path("is-a-link")).expect("linked");
+    let (code, said) = sh(&script);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("0 done, 4 left alone, 0 failed"), "{said}");
+    assert_eq!(stage.names(), ["a", "changed", "is-a-link", "linked"]);
+    fs::remove_file(stage.tree.path("a")).expect("removed");
+    stage.tree.write("gone", "the same");
+    assert_eq!(sh(&script).0, Some(1));
+    assert!(stage.has("gone"), "without the kept file nothing goes");
+}
+
+#[test]
+fn the_script_can_be_read() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a", "b's"], "x")
+            .file(OsStr::from_bytes(b"c\n").as_bytes(), "x"),
+    );
+    let run = stage.run("symlink --script .").exits(0);
+    insta::assert_snapshot!(stage.shown(&run));
+}

@@ -1,0 +1,332 @@
+//! Plans on a terminal: the one question, and a question for each set.
+
+use crate::common;
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use common::Tree;
+use common::stage::Stage;
+
+/// A terminal: our end, and the one for a program.
+fn terminal() -> (File, OwnedFd) {
+    let (mut ours, mut theirs) = (-1, -1);
+    // SAFETY: both numbers are live places to write to; no name, settings or size are given.
+    let done = unsafe {
+        libc::openpty(
+            &raw mut ours,
+            &raw mut theirs,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    };
+    assert_eq!(done, 0, "a terminal can be made");
+    // SAFETY: both were just opened and belong to nobody else.
+    unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
+}
+
+struct Talk {
+    code: Option<i32>,
+    said: String,
+}
+
+impl Stage {
+    /// Runs on a terminal and types lines; the end of typing is Ctrl-D.
+    fn talk(&self, arguments: &str, typed: &str) -> Talk {
+        self.talk_when(arguments, "", typed)
+    }
+
+    /// Types when something was said.
+    fn talk_when(&self, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
+        let (mut ours, theirs) = terminal();
+        let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.tree.root())
+            .env("XDG_STATE_HOME", self.state.path())
+            .env("TERM", "dumb")
+            .stdin(clone())
+            .stdout(clone())
+            .stderr(clone());
+        // The terminal becomes the program's own, so that Ctrl-C reaches it.
+        let own = || {
+            rustix::process::setsid()?;
+            // SAFETY: a number goes in and nothing comes out.
+            match unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        // SAFETY: between fork and exec only two system calls are made.
+        unsafe { command.pre_exec(own) };
+        let mut child = command.spawn().expect("the binary starts");
+        // Our copies of its end would keep the terminal alive.
+        drop(command);
+        drop(theirs);
+        let mut reader = ours.try_clone().expect("a descriptor");
+        let (prompted, when_prompted) = mpsc::channel();
+        let listener = thread::spawn(move || {
+            let mut said = Vec::new();
+            let mut buffer = [0; 4096];
+            // When the program has ended, reading fails.
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
+                said.extend_from_slice(&buffer[..read]);
+                if String::from_utf8_lossy(&said).contains(prompt) {
+                    let _ = prompted.send(());
+                }
+            }
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        if !prompt.is_empty() {
+            when_prompted.recv().expect("the prompt is shown");
+        }
+        ours.write_all(typed.as_bytes()).expect("typed");
+        if prompt.is_empty() {
+            // Each ends one read; nothing waits for ever.
+            ours.write_all(b"\x04\x04\x04").expect("typed");
+        }
+        let status = child.wait().expect("the program ends");
+        drop(ours);
+        Talk {
+            code: status.code(),
+            said: listener.join().expect("heard"),
+        }
+    }
+}
+
+impl Talk {
+    #[track_caller]
+    fn ends(self, code: i32, part: &str) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.said);
+        assert!(
+            self.said.contains(part),
+            "not said: {part:?}\n{}",
+            self.said
+        );
+        self
+    }
+}
+
+/// Sets in the order of their size: three large, two middle, two small files.
+fn three_sets() -> Stage {
+    Stage::new(
+        Tree::new()
+            .copies(["l1", "l2", "l3"], vec![b'l'; 90_000])
+            .copies(["m1", "m2"], vec![b'm'; 50_000])
+            .copies(["s1", "s2"], vec![b's'; 10_000]),
+    )
+}
+
+#[test]
+fn the_summary_is_shown_and_asked_for_once() {
+    for (typed, left) in [("n\n", 3), ("\n", 3), ("", 3), ("what\n", 3), ("yes\n", 1)] {
+        let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
+        let talk = stage.talk("remove .", typed);
+        let talk = talk.ends(0, "Remove 2 files? [y/N]");
+        assert!(talk.said.contains("It cannot be undone"), "{}", talk.said);
+        assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
+    }
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+    let talk = stage.talk("remove --yes .", "");
+    assert!(!talk.said.contains("[y/N]"), "{}", talk.said);
+    assert_eq!(stage.names(), ["a"]);
+}
+
+#[test]
+fn each_set_is_asked_for() {
+    let stage = three_sets();
+    let talk = stage.talk("remove --ask .", "2 3\na\n\ny\n");
+    talk.ends(0, "Set 1 of 3: 3 files of 90.0 kB");
+    assert_eq!(stage.names(), ["l2", "l3", "m1", "m2", "s1"]);
+}
+
+#[test]
+fn keys_do_what_the_help_says() {
+    for (typed, left) in [
+        ("q\ny\n", "l1 l2 l3 m1 m2 s1 s2"),
+        ("r\ny\n", "l1 m1 s1"),
+        ("n\nr\ny\n", "l1 l2 l3 m1 s1"),
+        ("?\n9\n3\nq\ny\n", "l3 m1 m2 s1 s2"),
+        ("3\nr\nn\n", "l1 l2 l3 m1 m2 s1 s2"),
+    ] {
+        let stage = three_sets();
+        let talk = stage.talk("remove --ask .", typed);
+        assert_eq!(stage.names().join(" "), left, "{typed:?}\n{}", talk.said);
+    }
+}
+
+#[test]
+fn answers_are_remembered() {
+    let stage = three_sets();
+    // The second set is where it is broken off.
+    stage.talk("remove --ask .", "2\n").ends(0, "Set 2 of 3");
+    assert_eq!(stage.names().len(), 7, "nobody agreed");
+    let talk = stage
+        .talk("remove --ask .", "a\n\ny\n")
+        .ends(0, "Set 3 of 3");
+    assert!(!talk.said.contains("Set 1 of 3"), "{}", talk.said);
+    assert_eq!(stage.names(), ["l2", "m1", "m2", "s1"]);
+    // What is to stay is not asked for again; without the file it is.
+    stage
+        .talk("remove --ask .", "")
+        .ends(0, "Nothing to remove");
+    fs::remove_file(stage.state.path().join("seekless/answers.ndjson")).expect("it was there");
+    stage.talk("remove --ask .", "q\n").ends(0, "Set 1 of 1");
+}
+
+#[test]
+fn the_question_names_what_a_report_is_about() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a/1", "a/2"], "x")
+            .copies(["b/1", "b/2"], "yy"),
+    );
+    let root = stage.tree.root().canonicalize().expect("a real path");
+    let root = root.display();
+    let report = stage.state.path().join("report");
+    fs::write(&report, stage.report("find a b")).expect("written");
+    let from = format!("remove --from {}", report.display());
+    let talk = stage.talk(&from, "n\n");
+    talk.ends(0, &format!("This report is about {root}/a, {root}/b."));
+    let talk = stage.talk(&format!("{from} -q b"), "n\n");
+    talk.ends(
+        0,
+        &format!("This report is about {root}/a, {root}/b; only what is in {root}/b takes part."),
+    );
+    // One that others could have written needs no more than a yes, where somebody is asked.
+    let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    fs::set_permissions(&report, open_to_all).expect("mode");
+    let talk = stage.talk(&from, "y\n").ends(
+        0,
+        "report can be written to by other users (mode 666). This report is about",
+    );
+    assert_eq!(stage.names(), ["a/1", "b/1"], "{}", talk.said);
+}
+
+/// Whoever can write to the place of the answers must not have root write elsewhere, nor answer for root.
+#[test]
+fn answers_are_not_written_through_links() {
+    let stage = three_sets();
+    let elsewhere = stage.state.path().join("elsewhere");
+    let folder = stage.state.path().join("seekless");
+    let answers = folder.join("answers.ndjson");
+    fs::create_dir(&folder).expect("a folder");
+    let unused = |why: &str| {
+        let before = fs::read(&elsewhere).expect("read");
+        let talk = stage.talk("remove --ask .", "2\nq\n");
+        let talk = talk.ends(0, "Set 2 of 3");
+        assert!(talk.said.contains(why), "{why}\n{}", talk.said);
+        assert_eq!(fs::read(&elsewhere).expect("read"), before, "{}", talk.said);
+    };
+    fs::write(&elsewhere, "").expect("written");
+    std::os::unix::fs::symlink(&elsewhere, &answers).expect("a link");
+    unused("answers.ndjson is a symbolic link");
+    fs::remove_file(&answers).expect("removed");
+    fs::hard_link(&elsewhere, &answers).expect("a link");
+    unused("answers.ndjson is a file with several names");
+    fs::remove_file(&answers).expect("removed");
+    fs::remove_dir(&folder).expect("removed");
+    std::os::unix::fs::symlink(stage.tree.root(), &folder).expect("a link");
+    unused("seekless is a symbolic link");
+    assert!(!stage.has("answers.ndjson"));
+}
+
+#[test]
+#[ignore = "becomes another user: root only"]
+fn answers_of_somebody_else_are_not_taken() {
+    let stage = three_sets();
+    // Answers that were given, and belong to somebody else now.
+    stage.talk("remove --ask .", "a\nq\n").ends(0, "Set 2 of 3");
+    common::users::give_all_away(stage.state.path());
+    let answers = stage.state.path().join("seekless/answers.ndjson");
+    let before = fs::read(&answers).expect("read");
+    let talk = stage.talk("undo --list", "");
+    talk.ends(2, "belongs to user 65534");
+    // Root asks all the same, and needs a journal of its own to act.
+    let own = stage.state.path().parent().expect("a folder");
+    let own = tempfile::tempdir_in(own).expect("a folder");
+    let arguments = format!(
+        "remove --ask --journal {} .",
+        own.path().join("j").display()
+    );
+    let talk = stage.talk(&arguments, "2\nq\nn\n");
+    let talk = talk.ends(0, "earlier answers are not used, and none are kept");
+    assert!(talk.said.contains("Set 1 of 3"), "{}", talk.said);
+    assert!(talk.said.contains("sudo -H"), "{}", talk.said);
+    assert_eq!(fs::read(&answers).expect("read"), before);
+}
+
+#[test]
+fn ctrl_c_at_a_question_leaves() {
+    let stage = three_sets();
+    let talk = stage
+        .talk_when("remove .", "[y/N]", "\x03")
+        .ends(130, "Remove 4 files?");
+    assert_eq!(stage.names().len(), 7, "{}", talk.said);
+}
+
+#[test]
+fn undo_says_what_it_would_do_and_asks_once() {
+    for (arguments, typed, links) in [
+        ("undo", "n\n", 2),
+        ("undo", "", 2),
+        ("undo", "y\n", 1),
+        ("undo --yes", "", 1),
+    ] {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+        stage.run("hardlink --yes .").exits(0);
+        let talk = stage.talk(arguments, typed).ends(0, "Run 2");
+        let asked = talk.said.contains("1 file would be as before again");
+        assert_eq!(asked, arguments == "undo", "{}", talk.said);
+        let now = fs::metadata(stage.tree.path("a")).expect("metadata");
+        let now = std::os::unix::fs::MetadataExt::nlink(&now);
+        assert_eq!(now, links, "{arguments} {typed:?}\n{}", talk.said);
+    }
+}
+
+/// A run that is killed with a file half done; false if it came to its end.
+#[cfg(debug_assertions)]
+fn is_cut_short(stage: &Stage, at: u32) -> bool {
+    use std::os::unix::process::ExitStatusExt;
+    let run = stage.seekless("symlink --yes --keep first-root a b");
+    let run = run.env("SEEKLESS_FAULT", &format!("kill@{at}"));
+    let ended = run.stdout(Stdio::null()).spawn().wait();
+    ended.expect("it ends").signal() == Some(9)
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
+    let half_done = |stage: &Stage| stage.names().iter().any(|name| name.contains(".seekless-"));
+    let stage = (1..200).find_map(|at| {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
+        assert!(is_cut_short(&stage, at), "nothing was left");
+        half_done(&stage).then_some(stage)
+    });
+    let stage = stage.expect("something was left");
+    let question = "Restore the unfinished files first? [y/N]";
+    let talk = stage.talk("symlink .", "n\nn\n").ends(0, question);
+    assert!(
+        talk.said.contains("seekless undo --sweep 2"),
+        "{}",
+        talk.said
+    );
+    assert!(half_done(&stage), "{}", talk.said);
+    let talk = stage.talk("symlink .", "y\ny\n").ends(0, question);
+    assert!(!half_done(&stage), "{}", talk.said);
+    assert!(stage.tree.path("b").is_symlink(), "{}", talk.said);
+    let which = "Undo which? [1, 2, Enter = none]";
+    stage.talk("undo", "\n").ends(0, which);
+    assert!(stage.tree.path("b").is_symlink());
+    stage
+        .talk("undo", "1\ny\n")
+        .ends(0, "1 file as before again");
+    assert!(!stage.tree.path("b").is_symlink());
+}

@@ -1,0 +1,338 @@
+//! File systems that have no end or do not answer: a search of them ends all the same, with a line that says what is
+//! missing, and an interruption is heeded within moments. Root only.
+
+use crate::common;
+
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::daemon::{Daemon, Shows};
+use common::run::Seekless;
+use common::{Run, Tree, noise, seekless};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+
+/// A hang, not a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn mounted(tree: &Tree, shows: Shows) -> Daemon {
+    let place = tree.path("mounted");
+    std::fs::create_dir_all(&place).expect("a folder");
+    Daemon::mount(place, shows)
+}
+
+fn interrupted(run: Seekless, when: impl FnOnce(&Child)) -> Run {
+    let child = run.spawn();
+    when(&child);
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
+    common::run::finish(child, PATIENCE)
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn ctrl_c_ends_the_listing_of_a_folder_without_end() {
+    for shows in [Shows::EndlessFiles, Shows::EndlessFolders] {
+        let tree = Tree::new();
+        let daemon = mounted(&tree, shows);
+        let run = seekless(tree.root(), "find mounted");
+        let run = interrupted(run, |_| daemon.wait_for(2000));
+        run.exits(130);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_without_end_ends_where_address_space_does() {
+    let limit = || {
+        let most = Some(100 << 20);
+        let limit = Rlimit {
+            current: most,
+            maximum: most,
+        };
+        Ok(setrlimit(Resource::As, limit)?)
+    };
+    for options in ["", "-L", "--unique"] {
+        let tree = Tree::new();
+        let _daemon = mounted(&tree, Shows::EndlessFiles);
+        let line = format!("find -f nul {options} mounted");
+        seekless(tree.root(), &line)
+            .before(limit)
+            .run()
+            .exits(1)
+            .says("memory is nearly used up")
+            .finds([]);
+    }
+}
+
+/// Two equal files beside the place where the file system is mounted: others go on.
+fn with_neighbours() -> Tree {
+    Tree::new().copies(["beside/1", "beside/2"], noise(1, 5000))
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_in_a_folder_without_end_is_left_with_a_line() {
+    for one_number in [false, true] {
+        let tree = with_neighbours();
+        let _daemon = mounted(&tree, Shows::EndlessDepth { one_number });
+        let run = seekless(tree.root(), "find -f nul beside mounted").run();
+        let line = match one_number {
+            false => "more than 16,384 folders deep",
+            true => "more than 256 folders have the inode number of this one",
+        };
+        run.exits(1).says(line).finds(["beside/1 beside/2"]);
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn ctrl_c_is_heeded_while_a_file_system_does_not_answer() {
+    // While it lists, and while it reads.
+    for reads in [false, true] {
+        let tree = with_neighbours();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 200,
+                size: 400_000,
+            },
+        );
+        match reads {
+            true => daemon.be_silent_after_reads(40),
+            false => daemon.be_silent(true),
+        }
+        for arguments in [
+            "find -f json beside mounted",
+            "find -f json -L beside mounted",
+        ] {
+            if reads && daemon.is_silent() {
+                daemon.be_silent(false);
+            }
+            let run = interrupted(seekless(tree.root(), arguments), |_| {
+                thread::sleep(Duration::from_millis(1500));
+            });
+            let run = run.exits(130);
+            assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn what_does_not_answer_is_named_and_not_waited_for() {
+    let orders = ["mounted beside", "beside mounted", "-L mounted beside"];
+    for (reads, order) in orders.into_iter().flat_map(|o| [(false, o), (true, o)]) {
+        let tree = with_neighbours();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 200,
+                size: 400_000,
+            },
+        );
+        match reads {
+            true => daemon.be_silent_after_reads(40),
+            false => daemon.be_silent(true),
+        }
+        let line = format!("find -f nul --patience 12 {order}");
+        let run = seekless(tree.root(), &line).run();
+        let place = daemon.path().display();
+        let run = run
+            .exits(1)
+            .says(&format!("{place}: does not answer"))
+            .says(&format!("{place}: did not answer"));
+        let named = run.stderr_text().matches("does not answer").count();
+        assert_eq!(named, 1, "{run}");
+        assert!(
+            run.sets().contains(
+                &common::sets(["beside/1 beside/2"])
+                    .into_iter()
+                    .next()
+                    .expect("one")
+            ),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_link_to_what_does_not_answer_is_left_out_and_the_others_are_followed() {
+    let tree = with_neighbours()
+        .folder("x")
+        .symlink("x/a-to-mounted", "../mounted")
+        .symlink("x/b-to-beside", "../beside");
+    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
+    daemon.be_silent(true);
+    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
+    let place = daemon.path().display();
+    run.exits(1)
+        .says(&format!("{place}: does not answer"))
+        .says(&format!("{place}: did not answer"))
+        .finds(["x/b-to-beside/1 x/b-to-beside/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn files_behind_links_are_found_beside_a_link_to_what_does_not_answer() {
+    let tree = with_neighbours()
+        .folder("x")
+        .symlink("x/1", "../beside/1")
+        .symlink("x/2", "../beside/2")
+        .symlink("x/z", "../mounted/n0");
+    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
+    daemon.be_silent(true);
+    let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
+    run.exits(1).finds(["x/1 x/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_folder_that_answers_slowly_is_listed_to_its_end() {
+    for options in ["", "-L"] {
+        let tree = Tree::new();
+        let daemon = mounted(
+            &tree,
+            Shows::Files {
+                count: 12,
+                size: 10,
+            },
+        );
+        daemon.be_slow(Duration::from_millis(400));
+        // None is read: there readers would wait for each other.
+        let line = format!("find -f json {options} --min-size 100 --patience 3 mounted");
+        let run = seekless(tree.root(), &line).run();
+        let run = run.exits(0).never_says("does not answer");
+        let left_out = &run.json()["summary"]["left_out"];
+        assert_eq!(left_out["filtered"], 12, "{run}");
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_path_that_falls_silent_when_it_is_opened_costs_no_other_path() {
+    let tree = with_neighbours();
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    // Its metadata is told, and nothing else.
+    daemon.be_silent_after_lookups(1);
+    let line = "find -f nul --patience 4 beside/1 beside/2 mounted/n0";
+    seekless(tree.root(), line)
+        .run()
+        .exits(1)
+        .says("mounted: did not answer")
+        .finds(["beside/1 beside/2"]);
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn paths_that_do_not_answer_are_waited_for_together() {
+    let mut tree = with_neighbours();
+    let names: Vec<String> = (0..9).map(|nth| format!("mounted{nth}")).collect();
+    for name in &names {
+        tree = tree.folder(name);
+    }
+    let shows = Shows::Files { count: 2, size: 10 };
+    let daemons = names
+        .iter()
+        .map(|name| Daemon::mount(tree.path(name), shows));
+    let daemons: Vec<Daemon> = daemons.collect();
+    daemons.iter().for_each(|daemon| daemon.be_silent(true));
+    let line = format!("find -f nul {} beside", names.join(" "));
+    let child = seekless(tree.root(), &line).spawn();
+    let began = Instant::now();
+    while !daemons.iter().all(Daemon::is_waited_for) {
+        assert!(began.elapsed() < PATIENCE, "they are waited for one by one");
+        thread::sleep(Duration::from_millis(50));
+    }
+    daemons.iter().for_each(|daemon| daemon.be_silent(false));
+    let run = common::run::finish(child, PATIENCE).exits(0);
+    let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [2, 18], "{run}");
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn nothing_counts_as_unique_while_a_folder_is_not_listed() {
+    let tree = with_neighbours().file("beside/alone", "once");
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    for options in ["--unique", "--rf-under 3", "-L --unique"] {
+        let line = format!("find -f nul --patience 2 {options} beside mounted");
+        daemon.be_silent(true);
+        seekless(tree.root(), &line)
+            .run()
+            .exits(1)
+            .says("NOT COMPLETE: not everything answered")
+            .finds([]);
+        daemon.be_silent(false);
+        let run = seekless(tree.root(), &line).run().exits(0);
+        let run = run.never_says("NOT COMPLETE");
+        assert!(!run.sets().is_empty(), "{run}");
+    }
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_file_system_that_answers_again_is_searched_to_its_end() {
+    let tree = with_neighbours();
+    let shows = Shows::Files {
+        count: 50,
+        size: 400_000,
+    };
+    let daemon = mounted(&tree, shows);
+    daemon.be_silent(true);
+    let child = seekless(tree.root(), "find -f nul beside mounted").spawn();
+    thread::sleep(Duration::from_secs(12));
+    daemon.be_silent(false);
+    let run = common::run::finish(child, PATIENCE);
+    let run = run.exits(0).says("does not answer");
+    let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [2, 50], "{run}");
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn an_action_refuses_a_path_that_does_not_answer() {
+    let tree = with_neighbours();
+    let daemon = mounted(&tree, Shows::Files { count: 2, size: 10 });
+    daemon.be_silent(true);
+    for line in ["remove --yes", "remove --dry-run", "hardlink --yes"] {
+        let line = format!("{line} --patience 2 beside mounted");
+        seekless(tree.root(), &line)
+            .run()
+            .exits(2)
+            .says("mounted: does not answer")
+            .says("mounted: did not answer for 2 s; nothing was done");
+        assert!(tree.path("beside/1").exists() && tree.path("beside/2").exists());
+    }
+}
+
+/// Opened from the top each time, a tree of this shape takes time by the square of its depth.
+#[test]
+#[ignore = "needs strace"]
+fn folders_are_looked_at_again_from_the_folder_above() {
+    const DEPTH: usize = 1500;
+    let tree = Tree::new().folder("x");
+    let mut above = std::fs::File::open(tree.path("x")).expect("opened");
+    for _ in 0..DEPTH {
+        rustix::fs::mkdirat(&above, "d", rustix::fs::Mode::RWXU).expect("made");
+        let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY;
+        let below = rustix::fs::openat(&above, "d", flags, rustix::fs::Mode::empty());
+        above = below.expect("opened").into();
+    }
+    let calls = tree.path("calls");
+    let run = std::process::Command::new("strace")
+        .args(["-f", "-s", "100000", "-e", "trace=openat,openat2", "-o"])
+        .arg(&calls)
+        .args([env!("CARGO_BIN_EXE_seekless"), "find", "--unique", "x"])
+        .current_dir(tree.root())
+        .output();
+    assert!(run.expect("strace is there").status.success());
+    let bytes = std::fs::metadata(&calls).expect("written").len();
+    let each = bytes / DEPTH as u64;
+    assert!(
+        each < 1000,
+        "{each} bytes of paths and calls for each folder"
+    );
+}

@@ -1,0 +1,102 @@
+//! Limits of the process that leave little: enough is enough, and too little is said.
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::*;
+use crate::common::run::Seekless;
+
+/// Many folders, small files and large ones, in pairs.
+fn tree() -> Tree {
+    let mut tree = Tree::new();
+    for i in 0..300_u64 {
+        let content = noise(i / 2, 3_000 + 700 * (i as usize / 2));
+        tree = tree.file(format!("x/{}/{}/{i}", i % 30, i % 7), content);
+    }
+    tree
+}
+
+#[test]
+fn twenty_descriptors_are_enough_for_a_search() {
+    let tree = tree();
+    for options in [
+        "",
+        "--verify",
+        "--threads 32,32 --depth-random 256",
+        "--digest always",
+    ] {
+        let run = seekless(tree.root(), &format!("find -f nul {options} x"));
+        let run = run.descriptors(20).run().exits(0);
+        assert_eq!(sizes_of_sets(&run), [2; 150], "{options}: {run}");
+    }
+}
+
+#[test]
+fn forty_descriptors_are_enough_for_an_action() {
+    for action in [
+        "remove",
+        "remove --trash",
+        "hardlink",
+        "symlink",
+        "move --to to",
+    ] {
+        let (mut tree, state) = (Tree::new(), tempfile::tempdir().expect("a folder"));
+        for number in 0..150 {
+            // Each file has a folder of its own, which is held open until it has been synced.
+            let names = ["a", "b"].map(|side| format!("x/{number}/{side}/file"));
+            tree = tree.copies(names.each_ref().map(String::as_str), noise(number, 3_000));
+        }
+        let run = seekless(tree.root(), &format!("{action} --yes x"));
+        let with_few = |run: Seekless| {
+            let state = state.path().to_str().expect("plain");
+            let run = run.env("XDG_STATE_HOME", state).env("XDG_DATA_HOME", state);
+            run.descriptors(40).run().exits(0)
+        };
+        with_few(run).says("150 files");
+        if action != "remove" {
+            let undo = with_few(seekless(tree.root(), "undo"));
+            undo.says("150 files as before again");
+        }
+    }
+}
+
+#[test]
+fn too_few_descriptors_are_said_at_once() {
+    let tree = tree();
+    for (most, inherited) in [(8, 0), (64, 55)] {
+        let run = seekless(tree.root(), "find -f nul x")
+            .inheriting(inherited)
+            .descriptors(most)
+            .run()
+            .exits(2)
+            .says("more files can be open at a time, and a search needs 10: raise the limit (ulimit -n 64)");
+        assert!(run.stdout.is_empty(), "{run}");
+    }
+}
+
+/// A run of which the address space is limited.
+fn limited(tree: &Tree, arguments: &str, mebibytes: u64) -> Run {
+    let limit = Rlimit {
+        current: Some(mebibytes << 20),
+        maximum: Some(mebibytes << 20),
+    };
+    let lower = move || Ok(setrlimit(Resource::As, limit)?);
+    seekless(tree.root(), arguments).before(lower).run()
+}
+
+#[test]
+fn little_address_space_is_enough_and_too_little_is_said() {
+    let tree = tree();
+    for options in ["", "--threads 64,64 --depth-random 256", "--verify"] {
+        for mebibytes in [100, 150, 200, 300, 400, 500] {
+            let run = limited(&tree, &format!("find -f nul {options} x"), mebibytes).exits(0);
+            assert_eq!(
+                sizes_of_sets(&run),
+                [2; 150],
+                "{options} {mebibytes}: {run}"
+            );
+        }
+    }
+    let run = limited(&tree, "find -f nul x", 48).exits(2);
+    run.says("of address space are left, and a search needs 46.1 MB")
+        .says("(ulimit -v unlimited)");
+}

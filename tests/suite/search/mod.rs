@@ -1,0 +1,13 @@
+//! Searches: the right sets, whatever is looked at, and an end.
+
+mod crosscheck;
+mod crowds;
+mod determinism;
+mod endless;
+mod find;
+mod hostile;
+mod identity;
+mod motion;
+mod oracle;
+mod shared_blocks;
+mod two_views;

@@ -1,0 +1,329 @@
+//! The binary on random trees, with random options, against comparing every pair.
+
+use crate::common;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use common::oracle::{Identity, Question};
+use common::run::Seekless;
+use common::volume::{SpinningDisk, Volume};
+use common::{Run, Tree, noise, seekless};
+use proptest::prelude::*;
+use proptest::sample::{Index, select, subsequence};
+use proptest::test_runner::{Config, TestCaseResult, TestRunner};
+
+/// Sizes at which something changes: blocks, samples, buffers.
+const SIZES: [usize; 14] = [
+    0, 1, 2, 4095, 4096, 4097, 8192, 16_384, 65_535, 65_536, 65_537, 131_072, 262_145, 1_048_576,
+];
+
+const FOLDERS: [&str; 9] = [
+    "r0", "r0/a", "r0/a/b", "r0/.h", "r1", "r1/a", "r1/.h/c", "r2", "r2/a/b/c",
+];
+
+/// No new tree is made after this time, so that slow machines look at fewer.
+const ENOUGH: Duration = Duration::from_secs(16);
+
+#[derive(Clone, Debug)]
+struct Entry {
+    folder: usize,
+    hidden: bool,
+    odd_name: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    /// A size out of [`SIZES`], and where the content differs from others of this size.
+    File { size: usize, differs: u8 },
+    /// A further name of an earlier file.
+    HardLink(Index),
+    /// A symbolic link to an earlier entry.
+    LinkToEntry(Index),
+    /// A symbolic link to a folder, perhaps to one above.
+    LinkToFolder(usize),
+}
+
+fn entries() -> impl Strategy<Value = Vec<Entry>> {
+    // Few sizes in one tree, so that many files share one; few differences, so that some are equal.
+    let differs = prop_oneof![4 => Just(0_u8), 3 => 1..8_u8];
+    let sizes = subsequence((0..SIZES.len()).collect::<Vec<_>>(), 1..4);
+    (sizes, prop::collection::vec(any::<Index>(), 0..30)).prop_flat_map(move |(sizes, picks)| {
+        let kind = prop_oneof![
+            8 => (select(sizes), differs.clone()).prop_map(|(size, differs)| Kind::File { size, differs }),
+            2 => any::<Index>().prop_map(Kind::HardLink),
+            1 => any::<Index>().prop_map(Kind::LinkToEntry),
+            1 => (0..FOLDERS.len()).prop_map(Kind::LinkToFolder),
+        ];
+        let entry = (0..FOLDERS.len(), prop::bool::weighted(0.15), prop::bool::weighted(0.1), kind);
+        let entry = entry.prop_map(|(folder, hidden, odd_name, kind)| Entry {
+            folder,
+            hidden,
+            odd_name,
+            kind,
+        });
+        prop::collection::vec(entry, picks.len()..=picks.len())
+    })
+}
+
+fn build(mut tree: Tree, entries: &[Entry]) -> Tree {
+    for folder in FOLDERS {
+        tree = tree.folder(folder);
+    }
+    let mut files: Vec<Vec<u8>> = Vec::new();
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let dot = if entry.hidden { "." } else { "" };
+        let mut name = format!("{}/{dot}e{number}", FOLDERS[entry.folder]).into_bytes();
+        if entry.odd_name {
+            name.extend_from_slice(b"\xff\n\xc3");
+        }
+        tree = match &entry.kind {
+            Kind::File { size, differs } => {
+                files.push(name.clone());
+                tree.file(&name, content(SIZES[*size], *differs))
+            }
+            Kind::HardLink(which) if !files.is_empty() => tree.hard_link(&name, which.get(&files)),
+            Kind::LinkToEntry(which) if !all.is_empty() => {
+                let target = tree.path(which.get(&all));
+                tree.symlink(&name, target.as_os_str().as_bytes())
+            }
+            Kind::LinkToFolder(folder) => {
+                let target = tree.path(FOLDERS[*folder]);
+                tree.symlink(&name, target.as_os_str().as_bytes())
+            }
+            Kind::HardLink(_) | Kind::LinkToEntry(_) => continue,
+        };
+        all.push(name);
+    }
+    tree
+}
+
+/// Content of this size that differs from its like at head, middle or tail, as three bits say.
+fn content(size: usize, differs: u8) -> Vec<u8> {
+    let mut content = noise(size as u64 + 1, size);
+    let places = [0, size / 2, size.saturating_sub(1)];
+    for (bit, place) in places.into_iter().enumerate() {
+        if differs & (1 << bit) != 0 && place < size {
+            content[place] ^= 1 << (4 + bit);
+        }
+    }
+    content
+}
+
+fn neutral_options() -> impl Strategy<Value = Vec<String>> {
+    let one_of = |options: &[&str]| {
+        let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        prop::option::weighted(0.3, select(options))
+    };
+    let choices = (
+        one_of(&["--threads=1", "--threads=default:16,8", "--threads=hdd"]),
+        one_of(&["--depth-random=1", "--depth-random=64"]),
+        one_of(&[
+            "--verify",
+            "--keep-cache",
+            "-v",
+            "-x",
+            "--digest=when-needed",
+            "--order=directory",
+            "--order=inode",
+            "--sample-first",
+            "--io-idle",
+            "--bwlimit=1G",
+        ]),
+    );
+    choices.prop_map(|(threads, depth, other)| {
+        let chosen = [threads, depth, other].into_iter().flatten();
+        chosen.collect()
+    })
+}
+
+/// Options whose meaning does not depend on which of several ways leads to a file.
+fn questions() -> impl Strategy<Value = Question> {
+    let roots = ["r0", "r1", "r2", "r0/a", "r1/.h", "."];
+    let roots = subsequence(roots.to_vec(), 1..4).prop_shuffle();
+    let counts = prop_oneof![
+        3 => Just((None, None)),
+        1 => (1..4_u64).prop_map(|n| (Some(n), None)),
+        1 => (2..5_u64).prop_map(|n| (None, Some(n))),
+    ];
+    let size = prop::option::weighted(0.2, select(SIZES.map(|size| size as u64).to_vec()));
+    let flags = (
+        prop::bool::weighted(0.25),
+        any::<bool>(),
+        prop::bool::weighted(0.3),
+        prop::option::weighted(0.2, 0..5_usize),
+    );
+    (roots, counts, size.clone(), size, flags, neutral_options()).prop_map(
+        |(roots, (over, under), min_size, max_size, flags, neutral)| {
+            let (no_hidden, empty, hard_links, max_depth) = flags;
+            // Limits between which nothing fits are refused.
+            let max_size = max_size.filter(|max| *max >= min_size.unwrap_or(0).max(1));
+            let empty = empty && min_size.is_none_or(|min| min == 0);
+            Question {
+                roots: roots.into_iter().map(String::from).collect(),
+                no_hidden,
+                empty,
+                hard_links,
+                over,
+                under,
+                min_size,
+                max_size,
+                max_depth,
+                neutral,
+                ..Question::default()
+            }
+        },
+    )
+}
+
+fn check_names(entries: &[Entry], question: &Question) -> TestCaseResult {
+    check_names_in(Tree::new(), entries, question, |run| run)
+}
+
+/// Builds into an empty tree and runs the program prepared in some way.
+fn check_names_in(
+    empty: Tree,
+    entries: &[Entry],
+    question: &Question,
+    prepare: impl Fn(Seekless) -> Seekless,
+) -> TestCaseResult {
+    let tree = build(empty, entries);
+    let arguments = question.arguments();
+    let run = prepare(seekless(tree.root(), &format!("{arguments} -f json"))).run();
+    prop_assert_eq!(run.code(), 0, "{}\n{}", arguments, run);
+    let expected = question.answer(tree.root());
+    prop_assert_eq!(run.file_sets(), expected, "{}\n{}", arguments, run);
+    Ok(())
+}
+
+/// The files that are meant, whatever they are called.
+fn identities(run: &Run, folder: &Path) -> BTreeSet<BTreeSet<Identity>> {
+    let mut seen = BTreeSet::new();
+    let mut identity = |names: &BTreeSet<Vec<u8>>| {
+        let of = |name: &Vec<u8>| {
+            let path = folder.join(OsStr::from_bytes(name));
+            let metadata = fs::metadata(path).expect("a member is there");
+            (metadata.dev(), metadata.ino())
+        };
+        let of_names: BTreeSet<Identity> = names.iter().map(of).collect();
+        assert_eq!(
+            of_names.len(),
+            1,
+            "names of several files: {names:?}\n{run}"
+        );
+        let only = of_names.into_iter().next().expect("one");
+        assert!(seen.insert(only), "a file is there twice: {names:?}\n{run}");
+        only
+    };
+    let sets = run.file_sets();
+    sets.iter()
+        .map(|set| set.iter().map(&mut identity).collect())
+        .collect()
+}
+
+fn check_identities(entries: &[Entry], question: &Question) -> TestCaseResult {
+    let tree = build(Tree::new(), entries);
+    let arguments = question.arguments();
+    let run = seekless(tree.root(), &format!("{arguments} -f json")).run();
+    let expected: BTreeSet<_> = question
+        .answer_by_identity(tree.root())
+        .into_keys()
+        .collect();
+    let found = identities(&run, tree.root());
+    prop_assert_eq!(found, expected, "{}\n{}", arguments, run);
+    Ok(())
+}
+
+/// Tries random cases until there were enough, or the time is up.
+fn search<T: std::fmt::Debug>(
+    cases: impl Strategy<Value = T>,
+    check: impl Fn(&T) -> TestCaseResult,
+) {
+    let start = Instant::now();
+    let mut tried = 0;
+    let tried = &mut tried;
+    let config = Config {
+        cases: 400,
+        max_shrink_iters: 400,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let counted = std::cell::RefCell::new(tried);
+    let failed = std::cell::Cell::new(false);
+    let result = TestRunner::new(config).run(&cases, |case| {
+        if start.elapsed() > ENOUGH && !failed.get() {
+            return Ok(());
+        }
+        **counted.borrow_mut() += 1;
+        let result = check(&case);
+        failed.set(failed.get() || result.is_err());
+        result
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+    let tried = **counted.borrow();
+    assert!(tried >= 10, "only {tried} trees were looked at");
+}
+
+#[test]
+fn random_trees_give_the_sets_that_comparing_every_pair_gives() {
+    search((entries(), questions()), |(entries, question)| {
+        check_names(entries, question)
+    });
+}
+
+#[test]
+fn random_trees_give_the_same_sets_where_io_uring_is_forbidden() {
+    search((entries(), questions()), |(entries, question)| {
+        check_names_in(Tree::new(), entries, question, Seekless::without_io_uring)
+    });
+}
+
+#[test]
+#[ignore = "needs root: mounts a loop device"]
+fn random_trees_on_a_spinning_disk_give_the_same_sets() {
+    let volume = Volume::on_loop("ext4", 400, "");
+    let disk = SpinningDisk::under(&volume.path());
+    search((entries(), questions()), |(entries, question)| {
+        let empty = Tree::inside(&volume.path());
+        check_names_in(empty, entries, question, |run| run.before(disk.show()))
+    });
+}
+
+#[test]
+fn isolated_random_trees_give_the_sets_that_span_them() {
+    let roots = subsequence(vec!["r0", "r1", "r2"], 2..=3).prop_shuffle();
+    let questions = (roots, questions()).prop_map(|(roots, question)| Question {
+        roots: roots.into_iter().map(String::from).collect(),
+        isolate: true,
+        ..question
+    });
+    // A file with names below several roots: see `the_order_of_the_roots_changes_no_isolated_set`.
+    let entries = entries().prop_map(|mut entries| {
+        entries.retain(|entry| !matches!(entry.kind, Kind::HardLink(_)));
+        entries
+    });
+    search((entries, questions), |(entries, question)| {
+        check_names(entries, question)
+    });
+}
+
+#[test]
+fn followed_links_lead_to_each_file_once() {
+    let questions = questions().prop_map(|question| Question {
+        follow_links: true,
+        hard_links: false,
+        ..question
+    });
+    search((entries(), questions), |(entries, question)| {
+        check_identities(entries, question)
+    });
+}

@@ -1,0 +1,8 @@
+//! Other users: what they own, write or swap decides nothing for those who run the program.
+
+mod neighbours;
+mod own_state;
+mod owners;
+mod reports_of_others;
+mod root_links;
+mod trash_of_others;

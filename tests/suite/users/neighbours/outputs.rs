@@ -1,0 +1,296 @@
+//! `-o FILE` in folders that others can write to.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, lchown, symlink};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::outside::record;
+use super::rival::{Means, Rival};
+use crate::common::users::{NOBODY, give_away};
+use crate::common::volume::sh;
+use crate::common::{Run, Tree, seekless};
+
+/// A tree with duplicates, files of root's outside, and two folders that `nobody` can write to.
+struct Scene {
+    tree: Tree,
+}
+
+/// Two such folders: one like `/tmp`, and one of nobody's own.
+const FOLDERS: [&str; 2] = ["shared", "own"];
+
+impl Scene {
+    fn new() -> Self {
+        let tree = Tree::new()
+            .copies(["files/1", "files/2"], "same")
+            .file("outside/secret", "of root")
+            .file("outside/report", "of root, too")
+            .mode("outside/secret", 0o640)
+            .folder("shared")
+            .folder("own")
+            .folder("safe");
+        for (name, mode) in [
+            ("", 0o755),
+            ("outside", 0o755),
+            ("shared", 0o1777),
+            ("own", 0o777),
+        ] {
+            tree.set_mode(name, mode);
+        }
+        give_away(&tree.path("own"));
+        Self { tree }
+    }
+
+    fn find(&self, output: &str) -> Run {
+        seekless(self.tree.root(), &format!("find -q -o {output} files")).run()
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.tree.path("outside")
+    }
+
+    fn is_ours(&self, report: &str, mode: u32) {
+        let now = fs::symlink_metadata(self.tree.path(report)).expect("the report is there");
+        assert!(now.is_file(), "{report}");
+        assert_eq!((now.uid(), now.mode() & 0o7777), (0, mode), "{report}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_planted_link_is_not_followed() {
+    let scene = Scene::new();
+    for folder in FOLDERS {
+        let link = scene.tree.path(format!("{folder}/report"));
+        symlink(scene.tree.path("outside/secret"), &link).expect("a link");
+        give_away(&link);
+        let before = record(&scene.outside());
+        scene
+            .find(&format!("{folder}/report"))
+            .exits(2)
+            .says("is a symbolic link in a folder that others can write to");
+        assert_eq!(record(&scene.outside()), before, "{folder}");
+        assert!(link.is_symlink(), "{folder}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_planted_link_on_the_way_is_not_followed() {
+    let scene = Scene::new();
+    for folder in FOLDERS {
+        let link = scene.tree.path(format!("{folder}/way"));
+        symlink(scene.outside(), &link).expect("a link");
+        give_away(&link);
+        let before = record(&scene.outside());
+        scene
+            .find(&format!("{folder}/way/report"))
+            .exits(2)
+            .says(&format!("{folder}/way is a symbolic link"));
+        assert_eq!(record(&scene.outside()), before, "{folder}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_link_that_only_root_can_make_is_followed() {
+    let scene = Scene::new();
+    symlink("outside", scene.tree.path("safe-way")).expect("a link");
+    symlink("../outside/secret", scene.tree.path("safe/report")).expect("a link");
+    symlink("../outside/new", scene.tree.path("safe/to-new")).expect("a link");
+    scene.find("safe-way/one").exits(0);
+    scene.is_ours("outside/one", 0o600);
+    scene.find("safe/report").exits(0);
+    scene.is_ours("outside/secret", 0o640);
+    assert!(scene.tree.path("safe/report").is_symlink());
+    scene.find("safe/to-new").exits(0);
+    scene.is_ours("outside/new", 0o600);
+    // Nobody but its owner can replace it there.
+    symlink("../outside/third", scene.tree.path("shared/of-root")).expect("a link");
+    scene.find("shared/of-root").exits(0);
+    scene.is_ours("outside/third", 0o600);
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_file_of_somebody_else_hands_nothing_on() {
+    const ACL: &[u8] = &[
+        2, 0, 0, 0, // version
+        1, 0, 7, 0, 255, 255, 255, 255, // owner
+        2, 0, 7, 0, 254, 255, 0, 0, // nobody
+        4, 0, 7, 0, 255, 255, 255, 255, // group
+        16, 0, 7, 0, 255, 255, 255, 255, // mask
+        32, 0, 7, 0, 255, 255, 255, 255, // others
+    ];
+    let scene = Scene::new();
+    // New files there are open to nobody, as far as their mode is.
+    let (own, name) = (scene.tree.path("own"), "system.posix_acl_default");
+    rustix::fs::setxattr(own, name, ACL, rustix::fs::XattrFlags::empty()).expect("an ACL");
+    for folder in ["shared", "own", "safe"] {
+        let name = format!("{folder}/report");
+        scene.tree.write(&name, "planted");
+        scene.tree.set_mode(&name, 0o6666);
+        give_away(&scene.tree.path(&name));
+        scene.find(&name).exits(0);
+        scene.is_ours(&name, 0o600);
+        // What root decided about its own file stays, unless the folder may have an ACL of somebody else's.
+        scene.tree.set_mode(&name, 0o644);
+        scene.find(&name).exits(0);
+        scene.is_ours(&name, if folder == "own" { 0o600 } else { 0o644 });
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_further_name_of_a_file_of_roots_is_left_alone() {
+    let scene = Scene::new();
+    for folder in FOLDERS {
+        let planted = scene.tree.path(format!("{folder}/report"));
+        fs::hard_link(scene.tree.path("outside/secret"), &planted).expect("a hard link");
+        let before = record(&scene.outside());
+        scene
+            .find(&format!("{folder}/report"))
+            .exits(2)
+            .says("has several names");
+        assert_eq!(record(&scene.outside()), before, "{folder}");
+        fs::remove_file(planted).expect("removed");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_planted_fifo_is_not_written_to() {
+    let scene = Scene::new();
+    for folder in FOLDERS {
+        let name = format!("{folder}/report");
+        sh(&format!(
+            "mkfifo -m 666 {}",
+            scene.tree.path(&name).display()
+        ));
+        give_away(&scene.tree.path(&name));
+        scene
+            .find(&name)
+            .exits(2)
+            .says("is a FIFO of another user in a folder that others can write to");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn fifos_and_devices_of_ones_own_are_written_to() {
+    let scene = Scene::new();
+    for folder in ["shared", "own", "safe"] {
+        let fifo = scene.tree.path(format!("{folder}/fifo"));
+        sh(&format!("mkfifo -m 600 {}", fifo.display()));
+        let path = fifo.clone();
+        let reader = std::thread::spawn(move || fs::read_to_string(path).expect("readable"));
+        scene.find(&format!("{folder}/fifo")).exits(0);
+        let read = reader.join().expect("it ends");
+        assert!(
+            read.contains("files/1") && read.contains("files/2"),
+            "{read}"
+        );
+        let now = fs::symlink_metadata(&fifo).expect("still there");
+        assert!(now.file_type().is_fifo());
+    }
+    for device in ["/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        scene.find(device).exits(0);
+    }
+}
+
+/// A user is as careful in folders of others as root is, and has its own permissions.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_user_is_not_led_away_either() {
+    let scene = Scene::new();
+    let user = |output: &str| {
+        let run = seekless(scene.tree.root(), &format!("find -q -o {output} files"));
+        run.before(|| {
+            rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o027));
+            let nobody = rustix::process::Gid::from_raw(NOBODY);
+            rustix::thread::set_thread_gid(nobody)?;
+            Ok(rustix::thread::set_thread_uid(
+                rustix::process::Uid::from_raw(NOBODY),
+            )?)
+        })
+        .run()
+    };
+    user("own/report").exits(0);
+    let now = fs::metadata(scene.tree.path("own/report")).expect("the report");
+    assert_eq!((now.uid(), now.mode() & 0o7777), (NOBODY, 0o640));
+    scene.tree.write("own/mine", "of nobody");
+    symlink("mine", scene.tree.path("shared/report")).expect("a link");
+    lchown(scene.tree.path("shared/report"), Some(1), Some(1)).expect("given away");
+    user("shared/report").exits(2).says("is a symbolic link");
+    // What the system would refuse at the end is refused before the search.
+    scene.tree.write("shared/roots", "of root");
+    scene.tree.set_mode("shared/roots", 0o666);
+    user("shared/roots")
+        .exits(2)
+        .says("Operation not permitted");
+    assert_eq!(
+        fs::read(scene.tree.path("shared/roots")).expect("still there"),
+        b"of root"
+    );
+}
+
+/// The name is nothing, a link, a file or a hard link of a file of root's, and changes between all of these.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
+    let scene = Scene::new();
+    let path = |name: &str| scene.tree.path(name);
+    fs::hard_link(path("outside/secret"), path("own/name")).expect("a hard link");
+    symlink(path("outside/secret"), path("own/link")).expect("a link");
+    symlink(scene.outside(), path("own/way")).expect("a link");
+    scene.tree.write("own/file", "planted");
+    fs::create_dir(path("own/folder")).expect("a folder");
+    for name in ["link", "way", "file", "folder"] {
+        give_away(&path(&format!("own/{name}")));
+    }
+    scene.tree.set_mode("own/file", 0o666);
+    let before = record(&scene.outside());
+    let content =
+        |seen: &super::outside::Seen| (seen.inode, seen.owner, seen.content.clone(), seen.mode);
+    let mut rival = Rival::start(Means::Exchange);
+    for report in ["report", "folder/report"] {
+        if report == "report" {
+            scene.tree.write("own/report", "planted");
+            give_away(&path("own/report"));
+        }
+        let mut swaps = 0;
+        let mut written = 0;
+        for _ in 0..super::rounds(60) {
+            rival.work_on(
+                &[
+                    (path("own/report"), path("own/link")),
+                    (path("own/report"), path("own/name")),
+                    (path("own/report"), path("own/file")),
+                    (path("own/folder"), path("own/way")),
+                ],
+                Duration::from_micros(50),
+            );
+            written += u64::from(scene.find(&format!("own/{report}")).code() == 0);
+            swaps += rival.stop();
+            // The exchanges change what the kernel notes about the file with a name in nobody's folder.
+            for (path, was) in &before {
+                let now = record(&scene.outside());
+                let now = now
+                    .get(path)
+                    .unwrap_or_else(|| panic!("{}", path.display()));
+                assert_eq!(content(now), content(was), "{}", path.display());
+            }
+            let names = fs::read_dir(scene.outside()).expect("listed").count();
+            assert_eq!(names, before.len() - 1);
+        }
+        assert!(
+            swaps > 100 && written > 0,
+            "{swaps} swaps, {written} reports"
+        );
+    }
+    for entry in walkdir::WalkDir::new(path("own")) {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(!name.starts_with(".seekless-"), "{name} was left");
+    }
+}

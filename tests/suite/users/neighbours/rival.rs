@@ -1,0 +1,168 @@
+//! The other user's process: it exchanges names as fast as it can.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::mount::{UnmountFlags, mount_bind, unmount};
+
+use crate::common::own_process;
+use crate::common::users::NOBODY;
+
+/// What the other process does until it is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// As `nobody`: the two names of each pair are exchanged.
+    Exchange,
+    /// As root, since `nobody` may not: the second of each pair is mounted over the first, and taken away.
+    Mount,
+}
+
+/// Two names.
+pub type Couple = (PathBuf, PathBuf);
+
+pub struct Rival {
+    child: Child,
+    orders: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Rival {
+    pub fn start(means: Means) -> Self {
+        let mut command = own_process(module_path!(), "child");
+        command
+            .env("SEEKLESS_RIVAL", format!("{means:?}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        if means == Means::Exchange {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let mut child = command.spawn().expect("this test starts");
+        let orders = child.stdin.take().expect("a pipe");
+        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self {
+            child,
+            orders,
+            answers,
+        }
+    }
+
+    /// Lets it work on these until [`Rival::stop`]; `pause` is how long it leaves them swapped at most.
+    pub fn work_on(&mut self, couples: &[Couple], pause: Duration) {
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let words = couples.iter().flat_map(|(a, b)| [bytes(a), bytes(b)]);
+        let pause = pause.as_nanos().to_string().into_bytes();
+        let words: Vec<_> = std::iter::once(pause).chain(words).collect();
+        let line = words.join(&b'\t');
+        self.order(&line);
+        self.answer();
+    }
+
+    /// Ends what it does; how often it did it.
+    pub fn stop(&mut self) -> u64 {
+        self.order(b"");
+        self.answer()
+    }
+
+    fn order(&mut self, line: &[u8]) {
+        let sent = self.orders.write_all(line);
+        sent.and_then(|()| self.orders.write_all(b"\n"))
+            .expect("it listens");
+    }
+
+    fn answer(&mut self) -> u64 {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let read = self.answers.read_line(&mut line).expect("it answers");
+            assert!(read > 0, "the other process died");
+            // The test harness begins the line with words of its own.
+            if let Some((_, count)) = line.split_once("swaps:") {
+                return count.trim().parse().expect("a number");
+            }
+        }
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the process does that [`Rival::start`] started.
+#[test]
+fn child() {
+    let Ok(means) = std::env::var("SEEKLESS_RIVAL") else {
+        return;
+    };
+    let is_mount = means == format!("{:?}", Means::Mount);
+    let mut orders = BufReader::new(std::io::stdin()).split(b'\n');
+    while let Some(Ok(line)) = orders.next() {
+        let mut words = line.split(|&b| b == b'\t');
+        let pause = words.next().and_then(|word| std::str::from_utf8(word).ok());
+        let pause = pause.and_then(|word| word.parse().ok()).unwrap_or(0);
+        let paths: Vec<&Path> = words
+            .map(|word| Path::new(OsStr::from_bytes(word)))
+            .collect();
+        let couples: Vec<_> = paths.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+        println!("swaps:0");
+        let stopped = AtomicBool::new(false);
+        let count = std::thread::scope(|scope| {
+            let working = scope.spawn(|| swap(&couples, is_mount, pause, &stopped));
+            let _ = orders.next();
+            stopped.store(true, Ordering::Relaxed);
+            working.join().expect("it swaps")
+        });
+        println!("swaps:{count}");
+    }
+}
+
+/// Swaps any of these, waits a little, swaps it back, and waits longer: long enough for a step to begin.
+fn swap(couples: &[(&Path, &Path)], is_mount: bool, pause: u64, stopped: &AtomicBool) -> u64 {
+    let mut count = 0;
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ pause;
+    let mut random = |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below.max(1)
+    };
+    let exchange = |one, other| renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok();
+    while !stopped.load(Ordering::Relaxed) {
+        let (one, other) = couples[random(couples.len() as u64) as usize];
+        let done = match is_mount {
+            true => mount_bind(other, one).is_ok(),
+            false => exchange(one, other),
+        };
+        wait(random(pause));
+        if done {
+            let back = match is_mount {
+                true => unmount(one, UnmountFlags::DETACH).is_ok(),
+                false => exchange(one, other),
+            };
+            count += 1 + u64::from(back);
+        }
+        wait(random(4 * pause));
+    }
+    count
+}
+
+fn wait(nanoseconds: u64) {
+    let pause = Duration::from_nanos(nanoseconds);
+    // A sleep is too long where a step takes microseconds.
+    if pause > Duration::from_millis(1) {
+        return std::thread::sleep(pause);
+    }
+    let start = Instant::now();
+    while start.elapsed() < pause {
+        std::hint::spin_loop();
+    }
+}

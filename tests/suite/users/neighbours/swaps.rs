@@ -1,0 +1,182 @@
+//! Every action and undo, while another user swaps what they work on.
+//!
+//! `SEEKLESS_ROUNDS=20 cargo test --test suite -- --ignored swaps::in_full_` is the long form. Not with `--release`: such
+//! a build cannot be killed at a chosen call.
+
+use std::time::Duration;
+
+use super::ground::{Ground, Trick, open};
+use super::rival::{Means, Rival};
+use super::rounds;
+use crate::common::volume::Volume;
+
+/// What root calls.
+const ACTIONS: [&str; 6] = [
+    "remove",
+    "remove --trash",
+    "hardlink",
+    "symlink",
+    "move --to to",
+    "move --to home/tree/to",
+];
+
+const TRICKS: [Trick; 5] = [
+    Trick::Folders,
+    Trick::FurtherNames,
+    Trick::Links,
+    Trick::HardLinks,
+    Trick::Everything,
+];
+
+/// How often things happened.
+#[derive(Debug, Default)]
+struct Count {
+    runs: u64,
+    swaps: u64,
+    done: usize,
+    undone: usize,
+    swept: usize,
+}
+
+/// Rounds of one action against one trick.
+fn attack(
+    ground: &Ground,
+    action: &str,
+    trick: Trick,
+    rounds: std::ops::Range<u64>,
+    count: &mut Count,
+) {
+    let means = match trick {
+        Trick::Mounts => Means::Mount,
+        _ => Means::Exchange,
+    };
+    let mut rival = Rival::start(means);
+    for round in rounds {
+        ground.prepare(trick);
+        let context = format!("{action}, {trick:?}, round {round}");
+        // A report from before knows every file; a search sees what it gets to see.
+        let has_report = round % 3 != 0;
+        if has_report {
+            assert_eq!(ground.run("find -q -f json -o state/report home/tree"), 0);
+        }
+        let source = match has_report {
+            true => "--from state/report",
+            false => "home/tree",
+        };
+        let options = match (action, round % 7) {
+            ("reflink", _) => "",
+            (_, 0 | 4) => "--trust-hash",
+            (_, 3) => "--sidecars keep-together",
+            ("hardlink", _) => "",
+            (_, 5) => "--hard-links",
+            _ => "",
+        };
+        // The files below `keep` have the longest paths.
+        let keep = match round % 4 {
+            1 => "shortest-path",
+            _ => "longest-path",
+        };
+        let action = format!("{action} {options} --keep {keep} --yes -q {source}");
+        let pause = [2, 50, 1000, 8000][usize::try_from(round % 4).expect("small")];
+        rival.work_on(&ground.couples(trick), Duration::from_micros(pause));
+        ground.run("find -q -o state/found home/tree");
+        // Every fifth run is killed at some point, and swept.
+        if round % 5 == 4 {
+            ground.run_and_kill(&action, 20 + round * 37 % 400);
+            ground.run("undo --sweep --yes -q");
+            count.swept += 1;
+        } else {
+            ground.run(&action);
+        }
+        count.done += ground.journalled("done");
+        ground.run("undo --yes -q");
+        count.undone += ground.journalled("undone");
+        count.swaps += rival.stop();
+        count.runs += 3 + u64::from(round % 5 == 4);
+        ground.unmount_all();
+        ground.look(&context);
+        // What is left is taken back, or refused, once all is quiet.
+        ground.run("undo --yes -q");
+        ground.look(&format!("{context}, undone at last"));
+    }
+}
+
+fn holds(volume: Volume, actions: &[&str], tricks: &[Trick], rounds: u64) {
+    let ground = Ground::on(open(volume));
+    for action in actions {
+        let mut count = Count::default();
+        for (number, &trick) in (0..).zip(tricks) {
+            // Other options and moments for each.
+            let first = number * 7;
+            attack(&ground, action, trick, first..first + rounds, &mut count);
+        }
+        println!("{action}, {tricks:?}: {count:?}");
+        // The tricks came neither too early nor too late to matter.
+        assert!(
+            count.swaps > 100 * count.runs.min(10),
+            "{action}: {count:?}"
+        );
+        assert!(count.done > 0, "{action}: {count:?}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users, mounts: root only"]
+fn nothing_outside_changes_while_names_are_swapped() {
+    holds(Volume::tmpfs(""), &ACTIONS, &TRICKS, rounds(3));
+}
+
+#[test]
+#[ignore = "acts as two users, mounts: root only"]
+fn nothing_outside_changes_while_folders_are_mounted_over() {
+    holds(Volume::tmpfs(""), &ACTIONS, &[Trick::Mounts], rounds(5));
+}
+
+#[test]
+#[ignore = "acts as two users, mounts a file system: root only"]
+fn nothing_outside_changes_while_blocks_are_shared_on_btrfs() {
+    let volume = Volume::on_loop("btrfs", 256, "");
+    holds(volume, &["reflink"], &TRICKS, rounds(3));
+}
+
+#[test]
+#[ignore = "acts as two users, mounts a file system: root only"]
+fn nothing_outside_changes_while_blocks_are_shared_on_xfs() {
+    let volume = Volume::on_loop("xfs", 320, "-m reflink=1");
+    holds(volume, &["reflink"], &TRICKS, rounds(3));
+}
+
+/// Every action and trick on file systems with a disk below them.
+fn holds_on(volume: Volume, can_share: bool) {
+    let mut actions = ACTIONS.to_vec();
+    if can_share {
+        actions.push("reflink");
+    }
+    let mut tricks = TRICKS.to_vec();
+    tricks.push(Trick::Mounts);
+    holds(volume, &actions, &tricks, rounds(200));
+}
+
+#[test]
+#[ignore = "takes long, acts as two users, mounts file systems: root only"]
+fn in_full_on_ext4() {
+    holds_on(Volume::on_loop("ext4", 512, ""), false);
+}
+
+#[test]
+#[ignore = "takes long, acts as two users, mounts file systems: root only"]
+fn in_full_on_xfs() {
+    holds_on(Volume::on_loop("xfs", 512, "-m reflink=1"), true);
+}
+
+#[test]
+#[ignore = "takes long, acts as two users, mounts file systems: root only"]
+fn in_full_on_btrfs() {
+    holds_on(Volume::on_loop("btrfs", 512, ""), true);
+}
+
+#[test]
+#[ignore = "takes long, acts as two users, mounts file systems: root only"]
+fn in_full_on_tmpfs() {
+    holds_on(Volume::tmpfs(""), false);
+}

@@ -1,0 +1,328 @@
+//! Files of several owners: no file becomes another user's, and nobody can read or write more than before, unless
+//! the user says so.
+
+use crate::common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use common::scene::{Scene, step};
+use common::stage::Stage;
+use common::users::{
+    ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,
+    set_extended, set_mode,
+};
+use common::{Tree, noise};
+use seekless::action::{ActionKind, Apart, Outcome, Settings, Skip};
+
+/// `n/k` is nobody's, older and open to all; `r/v` is Alice's and private.
+fn two_owners() -> Stage {
+    let tree = Tree::new()
+        .copies(["n/k", "r/v"], noise(1, 5000))
+        .modified("n/k", 1000)
+        .modified("r/v", 2000);
+    let stage = open_stage(tree);
+    give(&stage.tree.path("n"), NOBODY, 0o755);
+    give(&stage.tree.path("n/k"), NOBODY, 0o644);
+    give(&stage.tree.path("r/v"), ALICE, 0o600);
+    stage
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).expect("there").ino()
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn links_do_not_hand_a_private_file_to_another_user() {
+    for action in ["hardlink", "symlink"] {
+        let stage = two_owners();
+        let (victim, before) = (stage.tree.path("r/v"), stage.tree.path("r/v"));
+        let before = (looks(&before), inode(&before));
+        stage
+            .run(&format!("{action} --yes --keep oldest ."))
+            .exits(0)
+            .says("2 names left alone: each has another owner than the files it equals")
+            .says("--across-owners");
+        let plan = stage.run(&format!("{action} -n --keep oldest ."));
+        let plan = plan.exits(0).stdout_text();
+        assert!(plan.contains("has another owner"), "{plan}");
+        let script = stage.run(&format!("{action} --script --keep oldest ."));
+        assert!(!script.exits(0).stdout_text().contains("keeping '"));
+        // What the owner of the kept file does now is no matter of Alice's.
+        assert!(nobody_does("echo mine > n/k", stage.tree.root()));
+        assert_eq!((looks(&victim), inode(&victim)), before, "{action}");
+        assert_eq!(fs::read(&victim).expect("read"), noise(1, 5000));
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn links_cross_owners_when_told() {
+    for action in ["hardlink", "symlink"] {
+        let stage = two_owners();
+        let line = format!("{action} --across-owners --keep oldest .");
+        let plan = stage.run(&format!("{line} -n")).exits(0);
+        assert!(plan.stdout_text().contains("another owner (uid 65534)"));
+        stage
+            .run(&format!("{line} --yes"))
+            .exits(0)
+            .says("For 1 of them the kept file belongs to another owner");
+        let now = inode(&stage.tree.path("r/v"));
+        assert_eq!(now, inode(&stage.tree.path("n/k")));
+        stage.run("undo --yes").exits(0);
+        let now = looks(&stage.tree.path("r/v"));
+        assert_eq!(now, (ALICE, ALICE, 0o600), "{action}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn files_of_one_owner_are_linked_among_themselves() {
+    for action in ["hardlink", "symlink"] {
+        let names = ["n/1", "n/2", "a/1", "a/2", "a/3", "r"];
+        let stage = open_stage(Tree::new().copies(names, noise(1, 5000)));
+        for name in names {
+            let owner = [("n/", NOBODY), ("a/", ALICE), ("r", 0)];
+            let owner = owner.iter().find(|(start, _)| name.starts_with(start));
+            give(&stage.tree.path(name), owner.expect("one").1, 0o644);
+        }
+        stage
+            .run(&format!("{action} --yes --keep first-root ."))
+            .exits(0)
+            .says("1 name left alone: it has another owner");
+        let inodes = names.map(|name| inode(&stage.tree.path(name)));
+        assert_eq!(inodes[0], inodes[1], "{action}");
+        assert!(inodes[2] == inodes[3] && inodes[3] == inodes[4]);
+        assert!(inodes[0] != inodes[2] && inodes[0] != inodes[5] && inodes[2] != inodes[5]);
+        // With a reference, files of other owners are no copies of it.
+        let line = format!("{action} -n --reference r a n");
+        stage.run(&line).exits(0).says("left alone: each has");
+    }
+}
+
+#[test]
+fn what_more_people_could_read_is_left_alone_and_what_they_can_read_is_not() {
+    for (one, other, is_linked) in [
+        (0o644, 0o600, false),
+        (0o600, 0o644, false),
+        (0o664, 0o644, false),
+        (0o755, 0o644, true),
+        (0o400, 0o600, true),
+    ] {
+        for action in ["hardlink", "symlink"] {
+            let stage = Stage::new(Tree::new().copies(["a", "b"], noise(1, 5000)));
+            set_mode(stage.tree.path("a"), one);
+            set_mode(stage.tree.path("b"), other);
+            let run = stage.run(&format!("{action} --yes --keep shortest-path ."));
+            let run = run.exits(0);
+            let context = format!("{action} {one:o} {other:o}");
+            let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
+            assert_eq!(inodes[0] == inodes[1], is_linked, "{context}");
+            if !is_linked {
+                run.says("2 names left alone: each has other permissions");
+                let line = format!("{action} --yes --across-owners .");
+                stage.run(&line).exits(0);
+                let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
+                assert_eq!(inodes[0], inodes[1], "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "sets capabilities: root only"]
+fn acls_groups_and_capabilities_count() {
+    let stage = || open_stage(Tree::new().copies(["a", "b"], noise(1, 5000)));
+    let left = |stage: &Stage, why: &str| {
+        for action in ["hardlink", "symlink"] {
+            let line = format!("{action} --yes .");
+            stage
+                .run(&line)
+                .exits(0)
+                .says(&format!("2 names left alone: each has {why}"));
+            let inodes = ["a", "b"].map(|name| inode(&stage.tree.path(name)));
+            assert_ne!(inodes[0], inodes[1], "{action}");
+        }
+    };
+    let s = stage();
+    let value = acl(NOBODY, 4, 0o640);
+    set_extended(&s.tree.path("b"), "system.posix_acl_access", &value);
+    left(&s, "another ACL");
+    set_extended(&s.tree.path("a"), "system.posix_acl_access", &value);
+    s.run("hardlink --yes .").exits(0).says("hardlink 1 file");
+
+    let s = stage();
+    set_extended(&s.tree.path("a"), "security.capability", &CAPABILITY);
+    left(&s, "another security label or capability");
+
+    let s = stage();
+    std::os::unix::fs::chown(s.tree.path("b"), None, Some(ALICE)).expect("given");
+    s.run("hardlink -n .").exits(0).never_says("left alone");
+    set_mode(s.tree.path("a"), 0o640);
+    set_mode(s.tree.path("b"), 0o640);
+    left(&s, "another group");
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
+    let stage = two_owners();
+    stage
+        .run("remove --yes --keep oldest .")
+        .exits(0)
+        .says("2 names left alone: each has another owner");
+    assert!(stage.has("r/v") && stage.has("n/k"));
+    // Each owner keeps one.
+    fs::copy(stage.tree.path("r/v"), stage.tree.path("r/again")).expect("a copy");
+    give(&stage.tree.path("r/again"), ALICE, 0o600);
+    stage.run("remove --yes .").exits(0).says("remove 1 file");
+    assert_eq!(stage.names().len(), 2, "{:?}", stage.names());
+    stage
+        .run("remove --yes --across-owners --keep oldest .")
+        .exits(0)
+        .says("For 1 of them the kept file belongs to another owner");
+    assert_eq!(stage.names(), ["n/k"]);
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn what_can_be_brought_back_and_what_is_ones_own_is_only_said() {
+    for line in ["remove --trash", "move --to aside"] {
+        let stage = two_owners();
+        stage
+            .run(&format!("{line} --yes --keep oldest ."))
+            .exits(0)
+            .says("For 1 of them the kept file belongs to another owner");
+        assert!(!stage.has("r/v"), "{line}");
+    }
+    // A user who removes a copy of somebody else's file knows what is his own.
+    let stage = two_owners();
+    give(&stage.tree.path("r"), ALICE, 0o755);
+    set_mode(stage.tree.path("r/v"), 0o644);
+    give_away(stage.state.path());
+    stage
+        .seekless("remove --yes --keep newest .")
+        .by_nobody()
+        .run()
+        .exits(0)
+        .says("For 1 of them the kept file belongs to another owner");
+    assert_eq!(stage.names(), ["r/v"]);
+}
+
+#[test]
+#[ignore = "gives files away: root only"]
+fn who_owns_the_files_is_looked_at_again_before_each_step() {
+    for action in [
+        ActionKind::Hardlink,
+        ActionKind::Symlink,
+        ActionKind::Remove,
+    ] {
+        let scene = Scene::new();
+        // As from a report that does not tell the change time.
+        let mut step = step(action, &scene.keeper(), &scene.victim());
+        step.keeper.expected.ctime_ns = None;
+        step.victim.expected.ctime_ns = None;
+        give(&scene.keeper(), NOBODY, 0o644);
+        let before = inode(&scene.victim());
+        let outcome = scene.actor().perform(&step);
+        assert!(
+            matches!(outcome, Outcome::Skipped(Skip::Apart(Apart::Owner))),
+            "{outcome:?}"
+        );
+        assert_eq!(inode(&scene.victim()), before);
+        let told = Settings {
+            across_owners: true,
+            ..scene.settings()
+        };
+        let outcome = scene.actor_with(told).perform(&step);
+        assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn the_same_metadata_can_be_demanded_for_symbolic_links() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies(["a", "b", "c"], noise(1, 5000))
+            .modified("a", 1000)
+            .modified("b", 1000)
+            .modified("c", 2000),
+    );
+    stage
+        .run("symlink --yes --same-metadata .")
+        .exits(1)
+        .says("has another modification time than the kept file");
+    let is_link = |name| stage.tree.path(name).is_symlink();
+    assert!(!is_link("a") && is_link("b") && !is_link("c"));
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn what_lies_in_a_private_folder_stays_private_when_it_is_moved() {
+    let stage = open_stage(Tree::new().copies(["p/in/v", "k"], noise(1, 5000)));
+    for name in ["p", "p/in"] {
+        give(&stage.tree.path(name), ALICE, 0o700);
+    }
+    let to = stage.tree.path("aside");
+    stage
+        .run("move --yes --keep shortest-path --to aside .")
+        .exits(0);
+    let there = moved(&to, &stage.tree.path("p/in")).join("v");
+    assert!(there.exists());
+    let read = format!("cat '{}' > /dev/null 2>&1", there.display());
+    assert!(!nobody_does(&read, Path::new("/")), "nobody can read it");
+}
+
+/// A copy in a folder of somebody else can be taken away afterwards: it does not count as the owner's copy.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
+    for (mode, action) in [
+        (0o755, "remove"),
+        (0o777, "remove"),
+        (0o1777, "remove"),
+        (0o1777, "symlink"),
+    ] {
+        let tree = Tree::new().copies(["alice/own", "drop/handed"], "of Alice");
+        let stage = Stage::new(tree);
+        give(&stage.tree.path("drop"), NOBODY, mode);
+        give(&stage.tree.path("alice"), ALICE, 0o755);
+        for file in ["alice/own", "drop/handed"] {
+            give(&stage.tree.path(file), ALICE, 0o644);
+        }
+        let line = format!("{action} --yes --keep first-root drop alice");
+        stage
+            .run(&line)
+            .exits(0)
+            .says("can be moved or replaced by other users than the files it equals");
+        let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
+        assert!(
+            own.is_file() && stage.has("drop/handed"),
+            "{mode:o} {action}"
+        );
+        // Whoever wants it nevertheless says so.
+        stage.run(&format!("{line} --across-owners")).exits(0);
+        let own = fs::symlink_metadata(stage.tree.path("alice/own"));
+        assert!(!own.is_ok_and(|own| own.is_file()), "{mode:o} {action}");
+    }
+}
+
+/// What root makes for others belongs to them: a link of root's would be one that root trusts.
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_symbolic_link_belongs_to_the_owner_of_the_file() {
+    let stage = Stage::new(Tree::new().copies(["a", "b"], "of Alice"));
+    for file in ["a", "b"] {
+        give(&stage.tree.path(file), ALICE, 0o644);
+    }
+    stage.run("symlink --yes .").exits(0);
+    let links: Vec<_> = ["a", "b"]
+        .map(|name| fs::symlink_metadata(stage.tree.path(name)).expect("there"))
+        .into_iter()
+        .filter(|file| file.is_symlink())
+        .collect();
+    assert_eq!(links.len(), 1);
+    assert_eq!(links[0].uid(), ALICE);
+}
