@@ -1,5 +1,7 @@
 //! When a class matters, and which samples pay.
 
+use crate::file::DevIndex;
+
 /// Which numbers of replicas are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replication {
@@ -86,7 +88,7 @@ impl Default for TailRule {
 }
 
 impl TailRule {
-    pub(super) fn seeks_turned_out(&mut self, volume: u16, cost: bool) {
+    pub(super) fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
         let i = usize::from(volume);
         if i >= self.seeks.len() {
             self.seeks.resize(i + 1, false);
@@ -94,7 +96,7 @@ impl TailRule {
         self.seeks[i] = cost;
     }
 
-    pub(super) fn seeks(&self, volume: u16) -> bool {
+    pub(super) fn seeks(&self, volume: DevIndex) -> bool {
         self.seeks
             .get(usize::from(volume))
             .copied()
@@ -102,13 +104,13 @@ impl TailRule {
     }
 
     /// True if head and tail are best read with one opening of the file.
-    pub(super) fn read_at_once(&self, size: u64, volume: u16) -> bool {
+    pub(super) fn read_at_once(&self, size: u64, volume: DevIndex) -> bool {
         size >= self.from && !self.seeks(volume)
     }
 
     /// True if the files of a class that begins with these volumes are to be told apart by their
     /// tails before they are read as a whole.
-    pub(super) fn pays(&self, size: u64, mut volumes: impl Iterator<Item = u16>) -> bool {
+    pub(super) fn pays(&self, size: u64, mut volumes: impl Iterator<Item = DevIndex>) -> bool {
         let from = match volumes.any(|v| self.seeks(v)) {
             true => self.from_with_seeks,
             false => self.from,
@@ -205,13 +207,13 @@ mod tests {
     fn head_and_tail_are_read_together_from_a_size_on_where_seeks_cost_nothing() {
         let mut rule = TailRule::default();
         let (from, with_seeks) = (rule.from, rule.from_with_seeks);
-        rule.seeks_turned_out(3, true);
-        assert!(rule.read_at_once(from, 2));
-        assert!(!rule.read_at_once(from - 1, 2));
-        assert!(!rule.read_at_once(with_seeks, 3));
-        assert!(rule.pays(from, [0, 2, 9].into_iter()));
-        assert!(!rule.pays(from - 1, [0, 2, 9].into_iter()));
-        assert!(!rule.pays(with_seeks - 1, [0, 3].into_iter()));
-        assert!(rule.pays(with_seeks, [0, 3].into_iter()));
+        rule.seeks_turned_out(DevIndex(3), true);
+        assert!(rule.read_at_once(from, DevIndex(2)));
+        assert!(!rule.read_at_once(from - 1, DevIndex(2)));
+        assert!(!rule.read_at_once(with_seeks, DevIndex(3)));
+        assert!(rule.pays(from, [0, 2, 9].into_iter().map(DevIndex)));
+        assert!(!rule.pays(from - 1, [0, 2, 9].into_iter().map(DevIndex)));
+        assert!(!rule.pays(with_seeks - 1, [0, 3].into_iter().map(DevIndex)));
+        assert!(rule.pays(with_seeks, [0, 3].into_iter().map(DevIndex)));
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::file::FileIndex;
+use crate::file::{DevIndex, FileIndex};
 use crate::hash::PlacesDigest;
 
 use super::keyed_join::ClassId;
@@ -98,7 +98,7 @@ impl SameBlocks {
     }
 
     /// Says that files on this volume may share blocks.
-    pub fn is_possible_on(&mut self, volume: u16) {
+    pub fn is_possible_on(&mut self, volume: DevIndex) {
         let at = usize::from(volume);
         if at >= self.volumes.len() {
             self.volumes.resize(at + 1, false);
@@ -107,7 +107,7 @@ impl SameBlocks {
     }
 
     /// True if a look at the file's blocks may spare reading it.
-    pub fn may_spare(&self, bytes: u64, volume: u16) -> bool {
+    pub fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
         let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
         is_possible && self.rule.is_some_and(|rule| bytes >= rule.from)
     }
@@ -119,7 +119,7 @@ impl SameBlocks {
         class: SampleClass,
         file: FileIndex,
         bytes: u64,
-        volume: u16,
+        volume: DevIndex,
     ) -> Result<(), Option<FileIndex>> {
         if self.rule.is_none_or(|rule| bytes < rule.from) {
             return Err(None);

@@ -24,6 +24,18 @@ use super::volume::{Readahead, Volume};
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
 pub struct VolumeId(pub u16);
 
+impl VolumeId {
+    /// All that there may be, in order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..=u16::MAX).map(Self)
+    }
+
+    /// Its place in a list of volumes.
+    pub fn at(self) -> usize {
+        self.0.into()
+    }
+}
+
 /// All volumes met so far.
 ///
 /// Only what is asked for is looked up, in two text files and a few folders of sysfs; no other
@@ -135,12 +147,12 @@ impl DeviceMap {
     /// # Panics
     /// If the id is from another device_map.
     pub fn get(&self, id: VolumeId) -> &Volume {
-        &self.volumes[usize::from(id.0)]
+        &self.volumes[id.at()]
     }
 
     /// All volumes, in the order in which they were met.
     pub fn volumes(&self) -> impl Iterator<Item = (VolumeId, &Volume)> {
-        (0..=u16::MAX).map(VolumeId).zip(&self.volumes)
+        VolumeId::all().zip(&self.volumes)
     }
 
     /// The `dev:` overrides that no volume met so far lies on: probably not what the user meant.

@@ -10,53 +10,53 @@ use crate::decide::Want;
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
-use crate::read::{Answer, Failure, Finished};
+use crate::read::{Failure, Finished, Job, Outcome};
 
-use super::note::want_of;
 use super::requests::wanted_bytes;
 use super::run::Run;
-use super::tally::stage_of;
+use super::tally::Stage;
 
 impl Run<'_> {
-    /// Takes the end of a read; returns the stage it belonged to as a bit.
-    pub fn finished(&mut self, finished: &Finished<Digest>) -> u8 {
-        let file = FileIndex(finished.request.id);
-        let want = want_of(finished.request.note);
+    /// Takes the end of a read; returns the stage it belonged to.
+    pub fn finished(&mut self, finished: &Finished<Want, Digest>) -> Stage {
+        let Job { file, want, .. } = finished.job;
         let size = self.machine.file_table().size(file);
-        let stage = stage_of(want);
+        let stage = Stage::of(want);
         let wanted = wanted_bytes(want, size);
-        let read = match finished.result {
-            Ok(Answer::Read { bytes, .. } | Answer::Compared { bytes, .. }) => bytes,
-            Ok(Answer::NotCompared | Answer::Blocks(_)) | Err(_) => 0,
+        let read = match finished.outcome {
+            Outcome::Read { bytes, .. } | Outcome::Compared { bytes, .. } => bytes,
+            _ => 0,
         };
         if want != Want::BlocksAgain {
             self.tally.done(finished.volume, stage, wanted, read);
         }
-        match finished.result {
-            Ok(Answer::Read {
+        match finished.outcome {
+            Outcome::Read {
                 digests, cached, ..
-            }) => self.read(file, want, digests, cached),
-            Ok(Answer::Compared { with, bytes }) => {
-                self.machine.compared(file, FileIndex(with), bytes > 0);
-            }
-            Ok(Answer::NotCompared) => self.machine.not_compared(file),
-            Ok(Answer::Blocks(places)) => self.machine.blocks_seen(file, places),
+            } => self.read(file, want, digests, cached),
+            Outcome::Compared { with, bytes } => self.machine.compared(file, with, bytes > 0),
+            Outcome::NotCompared => self.machine.not_compared(file),
+            Outcome::Blocks { places } => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
-            Err(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
+            Outcome::Failed(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {
                 self.machine.blocks_seen(file, None);
             }
             // Nobody knows whether what could not be read is wanted at all.
-            Err(Failure::Refused(e)) if want == Want::HeadAndContent && e != Errno::CANCELED => {
+            Outcome::Failed(Failure::Refused(e))
+                if want == Want::HeadAndContent && e != Errno::CANCELED =>
+            {
                 self.sample_only.insert(file);
                 self.ask(file, Want::Head);
             }
-            Err(failure) => self.failed(file, failure),
+            Outcome::Failed(failure) => self.failed(file, failure),
+            // The scheduler keeps it until it is read.
+            Outcome::NotCached { .. } => self.failed(file, Failure::Changed),
         }
-        1 << stage
+        stage
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        let volume = self.machine.file_table().volume(file);
+        let volume = self.volumes.of(self.machine.file_table().volume(file));
         if cached || self.volumes.is_in_memory(volume) {
             self.machine.was_cached(file);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::device::Cost;
 use crate::event::{LeftOut, Notice};
-use crate::file::{DirId, Naming};
+use crate::file::{DevIndex, DirId, Naming};
 use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
 use crate::sys::sysinfo;
@@ -91,8 +91,8 @@ impl Run<'_> {
         }
     }
 
-    /// The file table's number of a file system; places it in the scheduler when it is first met.
-    fn volume(&mut self, dev: u64, dir: DirId) -> u16 {
+    /// The file table's number of a device number; makes its volume ready to be read when it is first met.
+    fn volume(&mut self, dev: u64, dir: DirId) -> DevIndex {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {
             let path = crate::scan::path_of(&self.dirs, dir, None);
@@ -104,18 +104,15 @@ impl Run<'_> {
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);
             }
-            if self.volumes.space(number).is_some() {
+            let id = self.volumes.of(number);
+            if self.volumes.space(id).is_some() {
                 self.machine.blocks_are_shared_on(number);
             }
             self.volumes
                 .complaints()
                 .for_each(|problem| self.observer.problem(problem));
-            let volume = self.volumes.volume(number);
-            self.names = self
-                .volumes
-                .in_use()
-                .map(|(volume, _)| volume.mount_point.display().to_string())
-                .collect();
+            self.names = self.volumes.names();
+            let volume = self.volumes.get(id);
             // Before the roots were looked at nobody knows.
             if !self.at_roots.is_empty() && !self.at_roots.contains(&dev) {
                 for line in volume.explain().lines() {
@@ -133,7 +130,7 @@ impl Run<'_> {
             for number in self.volumes.seeks_turned_out(volume, cost) {
                 self.machine.seeks_turned_out(number, evidence.has_head);
             }
-            let name = self.names.get(volume).map_or("a disk", String::as_str);
+            let name = self.names.get(volume.at()).map_or("a disk", String::as_str);
             let (reads, each) = (evidence.reads, evidence.each.as_secs_f64() * 1e3);
             let said = match evidence.has_head {
                 false => format!(

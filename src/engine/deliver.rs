@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
 use crate::event::{Observer, Problem, ProblemKind};
-use crate::file::{DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
+use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
 
 use super::config::Config;
@@ -134,12 +134,12 @@ impl<'a> Deliverer<'a> {
                 return Ok(());
             }
         }
-        let sharing = |number: u16| {
+        let sharing = |dev: DevIndex| {
             let shares = matches!(
-                volumes.volume(number).filesystem.as_str(),
+                volumes.get(volumes.of(dev)).filesystem.as_str(),
                 "btrfs" | "xfs" | "bcachefs"
             );
-            shares.then(|| volumes.lane(number))
+            shares.then(|| volumes.of(dev))
         };
         let stays = self.staying(&draft.files, file_table, dirs);
         draft.reclaimable = reclaim::reclaimable(
@@ -309,7 +309,7 @@ fn written_out(
             links: file_table.links(file).into(),
             mtime_ns: fingerprint.mtime_ns,
             allocated: file_table.allocated(file),
-            disk: std::sync::Arc::clone(volumes.disk(file_table.volume(file))),
+            disk: std::sync::Arc::clone(volumes.disks(volumes.of(file_table.volume(file)))),
             root: dirs.root(best.0),
         }
     });
@@ -339,7 +339,8 @@ fn shown_twice(
         by_time.entry(seconds).or_default().push(file);
     }
     by_time.into_values().flat_map(|alike| {
-        let mut numbers: Vec<u16> = alike.iter().map(|&file| file_table.volume(file)).collect();
+        let mut numbers: Vec<DevIndex> =
+            alike.iter().map(|&file| file_table.volume(file)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let is_shown = |file| {
@@ -358,7 +359,7 @@ fn ambiguous(files: &[FileIndex], file_table: &FileTable, dirs: &DirTable) -> Ha
         return HashSet::new();
     }
     let numbering = |file| file_table.numbering(file_table.volume(file));
-    let mut by_number: HashMap<(u16, u64), Vec<FileIndex>> = HashMap::new();
+    let mut by_number: HashMap<(DevIndex, u64), Vec<FileIndex>> = HashMap::new();
     for &file in files {
         if !numbering(file).tells_files() {
             let number = (file_table.volume(file), file_table.ino(file));

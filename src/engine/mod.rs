@@ -13,7 +13,6 @@ mod find;
 mod ideas;
 mod memory;
 mod names;
-mod note;
 mod order;
 mod progress;
 mod reclaim;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirId, FileIndex, Fingerprint, FoundFile, as_listed};
+use crate::file::{DevIndex, DirId, FileIndex, Fingerprint, FoundFile, as_listed};
 use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
@@ -48,7 +48,7 @@ impl Run<'_> {
         found: &FoundFile,
         name: &[u8],
         dir: DirId,
-        volume: u16,
+        volume: DevIndex,
     ) -> bool {
         if self.machine.file_table().numbering(volume).tells_folders() {
             return false;

@@ -30,16 +30,16 @@ impl Run<'_> {
         self.summary.total_time = self.started.elapsed();
         self.summary.unread = self.machine.unread();
         self.summary.stages = self.tally.stages();
-        let devices = self.volumes.in_use().map(|(volume, place)| DeviceTally {
+        let devices = self.volumes.in_use().map(|(id, volume)| DeviceTally {
             name: volume.mount_point.display().to_string(),
             class: volume.class.word().to_owned(),
-            bytes_read: self.tally.bytes_read(place),
-            busy: self.scheduler.busy(place),
+            bytes_read: self.tally.bytes_read(id),
+            busy: self.scheduler.busy(id),
         });
         self.summary.devices = devices.collect();
-        for (volume, place) in self.volumes.in_use() {
-            let fragments = self.scheduler.fragments(place);
-            if let (1.., Some(cost)) = (fragments.files, self.volumes.cost(place)) {
+        for (id, volume) in self.volumes.in_use() {
+            let fragments = self.scheduler.fragments(id);
+            if let (1.., Some(cost)) = (fragments.files, self.volumes.cost(id)) {
                 let name = volume.mount_point.display();
                 let said = format!("{name}: {}", cost_of_pieces(&fragments, cost));
                 self.observer.notice(Notice(said));

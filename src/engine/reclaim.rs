@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
-use crate::file::{DirTable, FileIndex, FileTable};
+use crate::device::VolumeId;
+use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
 use crate::sys::fiemap::{self, Extent};
 use crate::sys::open::{self, Manner};
 
@@ -21,9 +22,9 @@ pub fn reclaimable(
     files: &[FileIndex],
     stays: impl Fn(FileIndex) -> bool,
     follow: bool,
-    sharing: impl Fn(u16) -> Option<usize>,
+    sharing: impl Fn(DevIndex) -> Option<VolumeId>,
 ) -> u64 {
-    let shared: Vec<Vec<(usize, Extent)>> = files
+    let shared: Vec<Vec<(VolumeId, Extent)>> = files
         .iter()
         .map(|&file| match sharing(file_table.volume(file)) {
             Some(place) if files.len() > 1 => extents(file_table, dirs, file, follow)
@@ -35,11 +36,11 @@ pub fn reclaimable(
             _ => Vec::new(),
         })
         .collect();
-    let mut users: HashMap<(usize, u64), u32> = HashMap::new();
+    let mut users: HashMap<(VolumeId, u64), u32> = HashMap::new();
     for &(place, extent) in shared.iter().flatten() {
         *users.entry((place, extent.physical)).or_default() += 1;
     }
-    let mut taken: HashSet<(usize, u64)> = HashSet::new();
+    let mut taken: HashSet<(VolumeId, u64)> = HashSet::new();
     let with_extents = || files.iter().copied().zip(&shared);
     for (_, shared) in with_extents().filter(|&(file, _)| stays(file)) {
         taken.extend(

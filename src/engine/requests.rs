@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
+use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::read::{Ask, Asker, Batch, Request, Span, Task, UNDECIDED};
+use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED};
 
 use super::ideas::Idea;
-use super::note::{note_of, want_of};
 use super::run::Run;
-use super::tally::{Tally, stage_of};
+use super::tally::{Stage, Tally};
 use super::volumes::Volumes;
 
 /// Files up to this size are read by the random pool as a whole: their reads are as short and as
@@ -29,7 +29,7 @@ impl Run<'_> {
         for group in self.machine.comparisons() {
             self.request_comparison(&group);
         }
-        self.scheduler.dispatch(&mut Answers {
+        self.scheduler.dispatch(&mut JobAsker {
             machine: &mut self.machine,
             volumes: &self.volumes,
             tally: &mut self.tally,
@@ -42,15 +42,14 @@ impl Run<'_> {
     pub fn ask(&mut self, file: FileIndex, want: Want) {
         let file_table = self.machine.file_table();
         let size = file_table.size(file);
-        let volume = file_table.volume(file);
-        let lane = self.volumes.lane(volume);
+        let volume = self.volumes.of(file_table.volume(file));
         if want != Want::BlocksAgain {
             self.tally
-                .wanted(lane, stage_of(want), wanted_bytes(want, size));
+                .wanted(volume, Stage::of(want), wanted_bytes(want, size));
         }
-        let request = Request {
-            id: file.0,
-            note: note_of(want),
+        let job = Job {
+            file,
+            want,
             bulk: match want {
                 Want::Content => size > SMALL,
                 Want::Stretches(_) => {
@@ -59,24 +58,22 @@ impl Run<'_> {
                 _ => false,
             },
         };
-        self.scheduler.push(lane, request);
+        self.scheduler.push(volume, job);
     }
 
     fn request_comparison(&mut self, group: &[FileIndex]) {
         let Some(&first) = group.first() else { return };
         let file_table = self.machine.file_table();
-        let lane = self.volumes.lane(file_table.volume(first));
-        let stage = stage_of(Want::Comparison);
-        let requests = group.iter().map(|&file| {
-            self.tally.wanted(lane, stage, file_table.size(file));
-            Request {
-                id: file.0,
-                note: note_of(Want::Comparison),
-                bulk: true,
-            }
+        let volume = self.volumes.of(file_table.volume(first));
+        let want = Want::Comparison;
+        let jobs = group.iter().map(|&file| {
+            let size = file_table.size(file);
+            self.tally.wanted(volume, Stage::of(want), size);
+            let bulk = true;
+            Job { file, want, bulk }
         });
-        let requests = requests.collect();
-        self.scheduler.push_group(lane, requests);
+        let jobs = jobs.collect();
+        self.scheduler.push_group(volume, jobs);
     }
 }
 
@@ -104,8 +101,8 @@ pub fn wanted_bytes(want: Want, size: u64) -> u64 {
     }
 }
 
-/// Answers the scheduler's questions about requests.
-struct Answers<'a> {
+/// Answers the scheduler's questions about jobs.
+struct JobAsker<'a> {
     machine: &'a mut Machine,
     volumes: &'a Volumes,
     tally: &'a mut Tally,
@@ -113,70 +110,75 @@ struct Answers<'a> {
     read_whole: bool,
 }
 
-impl Asker for Answers<'_> {
-    fn describe(&mut self, request: Request, batch: &mut Batch) {
+impl Asker<Want> for JobAsker<'_> {
+    fn describe(&mut self, job: Job<Want>, batch: &mut Batch) -> Task {
         let file_table = self.machine.file_table();
-        let file = FileIndex(request.id);
-        let want = want_of(request.note);
+        let Job { file, want, .. } = job;
+        let dev = file_table.volume(file);
+        let volume = self.volumes.of(dev);
         let name = batch.add_name(file_table.first_name(file));
-        batch.tasks.push(Task {
-            ticket: 0,
+        Task {
+            ticket: Ticket::default(),
+            file,
+            volume,
             dir: file_table.dir(file),
             name,
             expect: file_table.fingerprint(file),
-            numbering: file_table.numbering(file_table.volume(file)),
+            numbering: file_table.numbering(dev),
             spans: spans(want, file_table.size(file)),
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
-            may_go_past_cache: self.volumes.go_past_cache(file_table.volume(file)),
-            space: self.volumes.space(file_table.volume(file)),
-        });
+            may_go_past_cache: self.volumes.go_past_cache(volume),
+            space: self.volumes.space(volume),
+        }
     }
 
     /// A short file that will probably be wanted whole is read whole at once.
-    fn choose(&mut self, volume: usize, request: Request) -> Request {
-        let file = FileIndex(request.id);
-        if !want_of(request.note).is_first_sample() || !self.machine.is_read_whole(file) {
-            return request;
+    fn choose(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
+        if !job.want.is_first_sample() || !self.machine.is_read_whole(job.file) {
+            return job;
         }
-        self.read_instead(volume, request, Want::Whole)
+        self.read_instead(volume, job, Want::Whole)
     }
 
     /// A file that will probably be wanted whole is read whole while the head is there.
-    fn revise(&mut self, volume: usize, request: Request) -> Request {
-        let file = FileIndex(request.id);
-        if want_of(request.note) != Want::Head
-            || !self.read_whole
-            || self.sample_only.contains(&file)
-        {
-            return request;
+    fn revise(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
+        let file = job.file;
+        if job.want != Want::Head || !self.read_whole || self.sample_only.contains(&file) {
+            return job;
         }
         let (Some(cost), Some(odds)) = (self.volumes.cost(volume), self.machine.odds(file)) else {
-            return request;
+            return job;
         };
         let size = self.machine.file_table().size(file);
         // With other heads of its size at hand, its own will say whether to read on.
         let will_be_known = size > UNDECIDED && self.machine.knows_heads(file);
         if !will_be_known && !cost.is_read_on(size.saturating_sub(HEAD), odds) {
-            return request;
+            return job;
         }
-        self.read_instead(volume, request, Want::HeadAndContent)
+        self.read_instead(volume, job, Want::HeadAndContent)
     }
 }
 
-impl Answers<'_> {
-    /// The request with something else to be read instead of a sample.
-    fn read_instead(&mut self, volume: usize, request: Request, want: Want) -> Request {
-        let size = self.machine.file_table().size(FileIndex(request.id));
-        let stage = |want| (stage_of(want), wanted_bytes(want, size));
-        self.tally
-            .moved(volume, stage(want_of(request.note)), stage(want));
-        Request {
-            note: note_of(want),
-            ..request
-        }
+impl JobAsker<'_> {
+    /// The job with something else to be read instead of a sample.
+    fn read_instead(&mut self, volume: VolumeId, job: Job<Want>, want: Want) -> Job<Want> {
+        let size = self.machine.file_table().size(job.file);
+        let stage = |want| (Stage::of(want), wanted_bytes(want, size));
+        self.tally.moved(volume, stage(job.want), stage(want));
+        Job { want, ..job }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_waits_takes_eight_bytes() {
+        assert_eq!(size_of::<Job<Want>>(), 8);
     }
 }

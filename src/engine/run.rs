@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
-use crate::decide::{ClassId, Machine, Replication, Summary};
+use crate::decide::{ClassId, Machine, Replication, Summary, Want};
 use crate::event::{LeftOut, Observer, ProblemKind};
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::heartbeat::Watchlist;
@@ -23,7 +23,7 @@ use super::control::Control;
 use super::deliver::Deliverer;
 use super::descriptors::Share;
 use super::silence::Silence;
-use super::tally::Tally;
+use super::tally::{EndedStages, Tally};
 use super::volumes::Volumes;
 
 /// How often progress is published.
@@ -39,7 +39,7 @@ pub struct Run<'a> {
     pub observer: &'a dyn Observer,
     pub control: &'a Control,
     pub machine: Machine,
-    pub scheduler: Scheduler<Blake3>,
+    pub scheduler: Scheduler<Blake3, Want>,
     pub volumes: Volumes,
     pub dirs: Arc<SharedDirs>,
     pub tally: Tally,
@@ -47,7 +47,7 @@ pub struct Run<'a> {
     pub heads: Heads,
     /// Files that could not be read as a whole when nobody knew yet whether they must be.
     pub sample_only: HashSet<FileIndex>,
-    /// Names of the volumes, by their place in the scheduler.
+    /// Names of the volumes, by their numbers.
     pub names: Vec<String>,
     /// Sizes that are final and have not been handed over yet.
     pub to_deliver: VecDeque<ClassId>,
@@ -168,10 +168,10 @@ impl Run<'_> {
                 },
                 recv(completions) -> message => {
                     self.silence.counts.moved = true;
-                    let mut stages = 0;
+                    let mut stages = EndedStages::default();
                     for completion in message.into_iter().flatten() {
                         if let Some(finished) = self.scheduler.completed(completion) {
-                            stages |= self.finished(&finished);
+                            stages.add(self.finished(&finished));
                         }
                     }
                     self.tally.tick(stages);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::device::Mounts;
+use crate::device::{Mounts, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
 use crate::heartbeat::{self, Heartbeat, Subject};
@@ -48,7 +48,8 @@ impl Run<'_> {
             self.silence.counts.set_device(at, device);
             heartbeats[at].set_silent(true);
             if heartbeats[at].subject == Subject::Volume {
-                self.scheduler.add_workers(heartbeats[at].at() as usize);
+                self.scheduler
+                    .add_workers(VolumeId(heartbeats[at].at() as u16));
             }
             self.name(place, ProblemKind::NotAnswering);
         }

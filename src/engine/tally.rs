@@ -3,15 +3,39 @@
 use std::time::{Duration, Instant};
 
 use crate::decide::{StageTally, Want};
+use crate::device::VolumeId;
 
 use super::control::ProgressLine;
 
-/// The stages after the scan, in order.
+/// A stage after the scan, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Head,
+    Tail,
+    Stretches,
+    Blocks,
+    Content,
+}
+
+/// What the stages are called.
 const STAGES: [&str; 5] = ["head", "tail", "stretches", "blocks", "content"];
+
+impl Stage {
+    /// The stage that a read belongs to.
+    pub fn of(want: Want) -> Self {
+        match want {
+            Want::Head | Want::HeadAndTail | Want::Whole => Self::Head,
+            Want::Tail => Self::Tail,
+            Want::Stretches(_) => Self::Stretches,
+            Want::Blocks | Want::BlocksAgain => Self::Blocks,
+            Want::Content | Want::Comparison | Want::HeadAndContent => Self::Content,
+        }
+    }
+}
 
 /// What one stage did on one volume. Sparse files may be longer together than 64 bits can count.
 #[derive(Clone, Copy, Debug, Default)]
-struct Work {
+struct StageWork {
     files: u64,
     files_done: u64,
     bytes: u128,
@@ -23,64 +47,64 @@ fn told(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
+/// Stages of which reads ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndedStages([bool; STAGES.len()]);
+
+impl EndedStages {
+    pub fn add(&mut self, stage: Stage) {
+        self.0[stage as usize] = true;
+    }
+}
+
 /// What all stages did.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// By place of the volume, then by stage.
-    volumes: Vec<[Work; STAGES.len()]>,
+    /// By volume, then by stage.
+    volumes: Vec<[StageWork; STAGES.len()]>,
     first: [Option<Instant>; STAGES.len()],
     last: [Option<Instant>; STAGES.len()],
 }
 
-/// The stage that a read belongs to.
-pub fn stage_of(want: Want) -> usize {
-    match want {
-        Want::Head | Want::HeadAndTail | Want::Whole => 0,
-        Want::Tail => 1,
-        Want::Stretches(_) => 2,
-        Want::Blocks | Want::BlocksAgain => 3,
-        Want::Content | Want::Comparison | Want::HeadAndContent => 4,
-    }
-}
-
 impl Tally {
     /// Takes note of a read that is wanted.
-    pub fn wanted(&mut self, volume: usize, stage: usize, bytes: u64) {
-        if volume >= self.volumes.len() {
-            self.volumes.resize(volume + 1, Default::default());
+    pub fn wanted(&mut self, volume: VolumeId, stage: Stage, bytes: u64) {
+        if volume.at() >= self.volumes.len() {
+            self.volumes.resize(volume.at() + 1, Default::default());
         }
-        let work = &mut self.volumes[volume][stage];
+        let work = &mut self.volumes[volume.at()][stage as usize];
         work.files += 1;
         work.bytes += u128::from(bytes);
-        if self.first[stage].is_none() {
-            self.first[stage] = Some(Instant::now());
-        }
+        self.first[stage as usize].get_or_insert_with(Instant::now);
     }
 
     /// Takes note that a read of a stage becomes another one's.
-    pub fn moved(&mut self, volume: usize, from: (usize, u64), to: (usize, u64)) {
-        let work = &mut self.volumes[volume][from.0];
+    pub fn moved(&mut self, volume: VolumeId, from: (Stage, u64), to: (Stage, u64)) {
+        let work = &mut self.volumes[volume.at()][from.0 as usize];
         work.files -= 1;
         work.bytes -= u128::from(from.1);
         self.wanted(volume, to.0, to.1);
     }
 
     /// Takes note of a read that has ended: what was wanted and what was read.
-    pub fn done(&mut self, volume: usize, stage: usize, wanted: u64, read: u64) {
-        let work = &mut self.volumes[volume][stage];
+    pub fn done(&mut self, volume: VolumeId, stage: Stage, wanted: u64, read: u64) {
+        let work = &mut self.volumes[volume.at()][stage as usize];
         work.files_done += 1;
         // A failed read leaves less to do, not more.
         work.bytes -= u128::from(wanted - read.min(wanted));
         work.bytes_done += u128::from(read);
     }
 
-    /// Takes note of the time at which reads of a stage ended.
-    pub fn tick(&mut self, stages: u8) {
+    /// Takes note that reads of these stages ended now.
+    pub fn tick(&mut self, ended: EndedStages) {
         let now = Instant::now();
-        for (stage, last) in self.last.iter_mut().enumerate() {
-            if stages & 1 << stage != 0 {
-                *last = Some(now);
-            }
+        for (last, _) in self
+            .last
+            .iter_mut()
+            .zip(ended.0)
+            .filter(|(_, ended)| *ended)
+        {
+            *last = Some(now);
         }
     }
 
@@ -103,8 +127,8 @@ impl Tally {
     }
 
     /// Bytes read from a volume.
-    pub fn bytes_read(&self, volume: usize) -> u64 {
-        let stages = self.volumes.get(volume).into_iter().flatten();
+    pub fn bytes_read(&self, volume: VolumeId) -> u64 {
+        let stages = self.volumes.get(volume.at()).into_iter().flatten();
         told(stages.map(|work| work.bytes_done).sum())
     }
 
@@ -141,19 +165,19 @@ mod tests {
     #[test]
     fn the_longest_files_are_counted_together() {
         let mut tally = Tally::default();
-        let longest = i64::MAX as u64;
+        let (volume, longest) = (VolumeId(0), i64::MAX as u64);
         for _ in 0..5 {
-            tally.wanted(0, 0, 4096);
-            tally.moved(0, (0, 4096), (4, longest));
+            tally.wanted(volume, Stage::Head, 4096);
+            tally.moved(volume, (Stage::Head, 4096), (Stage::Content, longest));
         }
         let line = || tally.lines(&["/".to_owned()], true).pop().expect("a line");
         assert_eq!((line().files_total, line().bytes_total), (5, u64::MAX));
         for read in [longest, longest, longest, 0, 0] {
-            tally.done(0, 4, longest, read);
+            tally.done(volume, Stage::Content, longest, read);
         }
         let line = tally.lines(&["/".to_owned()], true).pop().expect("a line");
         assert_eq!((line.bytes_done, line.bytes_total), (u64::MAX, u64::MAX));
-        assert_eq!(tally.bytes_read(0), u64::MAX);
+        assert_eq!(tally.bytes_read(volume), u64::MAX);
         assert_eq!(tally.stages()[0].bytes_read, u64::MAX);
     }
 }

@@ -7,27 +7,19 @@ use std::sync::Arc;
 
 use crate::device::{Class, Cost, DeviceMap, Kind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
+use crate::file::DevIndex;
 use crate::read::{Fold, Lane, Limits, Scheduler};
 use crate::sys::{ring, xfs};
 
 use super::memory::Memory;
 
-/// The device map, and each of its volumes' place in the scheduler.
+/// The device map, and what a run makes of its volumes. Their numbers are the scheduler's as well.
 pub struct Volumes {
     device_map: DeviceMap,
-    /// By the file table's volume number.
-    by_number: Vec<(VolumeId, usize)>,
-    /// By the file table's volume number: the space in which shared blocks have their numbers.
-    spaces: Vec<Option<u16>>,
-    /// By the file table's volume number: long reads from it may go past the page cache.
-    past_cache: Vec<bool>,
-    /// By the file table's volume number: its files may be those of another volume.
-    show_others: Vec<bool>,
-    placed: HashMap<VolumeId, usize>,
-    /// What seeks cost, by place in the scheduler.
-    costs: Vec<Option<Cost>>,
-    /// Names of the physical disks, by the file table's volume number.
-    disks: Vec<Arc<str>>,
+    /// The volume of each device number that the file table has. Subvolumes of one file system have several.
+    by_dev: Vec<VolumeId>,
+    /// By volume, for those that the scheduler has.
+    ready: Vec<Ready>,
     /// By a disk's name the name of the executor that serves it.
     executors: HashMap<String, Arc<str>>,
     /// Files that a thread may have open at a time.
@@ -42,6 +34,22 @@ pub struct Volumes {
     uses_past_cache: bool,
 }
 
+/// A volume that the scheduler has.
+struct Ready {
+    /// Names of the physical disks below, joined by `+`.
+    disks: Arc<str>,
+    /// What seeks cost, where they cost anything.
+    cost: Option<Cost>,
+    /// Long reads from it may go past the page cache.
+    past_cache: bool,
+    /// Its files may be those of another volume.
+    shows_others: bool,
+    /// Files that share blocks may be known by them.
+    shares_blocks: bool,
+    /// Files were found on it.
+    is_in_use: bool,
+}
+
 impl Volumes {
     pub fn new(
         device_map: DeviceMap,
@@ -53,13 +61,8 @@ impl Volumes {
     ) -> Self {
         Self {
             device_map,
-            by_number: Vec::new(),
-            spaces: Vec::new(),
-            past_cache: Vec::new(),
-            show_others: Vec::new(),
-            placed: HashMap::new(),
-            costs: Vec::new(),
-            disks: Vec::new(),
+            by_dev: Vec::new(),
+            ready: Vec::new(),
             executors: HashMap::new(),
             open_files,
             memory,
@@ -74,131 +77,139 @@ impl Volumes {
         self.device_map.remote_names()
     }
 
-    /// True if the file table's volume of this number has been placed.
-    pub fn knows(&self, number: u16) -> bool {
-        usize::from(number) < self.by_number.len()
+    /// True if the volume of this device number is known.
+    pub fn knows(&self, dev: DevIndex) -> bool {
+        usize::from(dev) < self.by_dev.len()
     }
 
-    /// Places the volume that the file table gave the next number to. Returns true if reads from it
-    /// cost seeks.
-    pub fn place<F: Fold>(&mut self, dev: u64, path: &Path, scheduler: &mut Scheduler<F>) -> bool {
+    /// Takes note of the device number that the file table gave the next number to, and makes its volume ready to be
+    /// read. Returns true if reads from it cost seeks.
+    pub fn place<F: Fold, W: Copy>(
+        &mut self,
+        dev: u64,
+        path: &Path,
+        scheduler: &mut Scheduler<F, W>,
+    ) -> bool {
         let id = self.device_map.volume(dev, path);
+        self.by_dev.push(id);
+        while self.ready.len() <= id.at() {
+            self.make_ready(VolumeId(self.ready.len() as u16), scheduler);
+        }
+        let (volume, ready) = (self.device_map.get(id), &mut self.ready[id.at()]);
+        if !ready.is_in_use {
+            ready.is_in_use = true;
+            ready.shares_blocks = self.shared_blocks && shares_blocks(volume, path);
+        }
+        seeks_in(&volume.policy)
+    }
+
+    /// Lets the scheduler know the next volume.
+    fn make_ready<F: Fold, W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<F, W>) {
         let volume = self.device_map.get(id);
-        let seeks = seeks_in(&volume.policy);
-        let shares = self.shared_blocks && shares_blocks(volume, path);
-        self.past_cache
-            .push(self.uses_past_cache && volume.may_go_past_cache());
-        self.show_others
-            .push(Kind::of(&volume.filesystem).may_show_others());
-        let names: Vec<&str> = volume
-            .leaves
-            .iter()
-            .map(|leaf| leaf.name.as_str())
-            .collect();
+        let names: Vec<&str> = volume.leaves.iter().map(|l| l.name.as_str()).collect();
         let disks: Arc<str> = names.join("+").into();
-        self.disks.push(Arc::clone(&disks));
-        let place = match self.placed.get(&id) {
-            Some(&place) => place,
-            None => {
-                let mut way = |policy: &Policy| {
-                    let wanted = limits(policy, self.open_files, self.rings);
-                    if seeks_in(policy) {
-                        let executor = executor_of(&mut self.executors, volume);
-                        return (Lane::Disk(executor), wanted);
-                    }
-                    match volume.class {
-                        Class::Network | Class::Fuse => {
-                            (Lane::OwnPools, self.memory.fit_apart(wanted))
-                        }
-                        _ => (Lane::Pools, self.memory.fit(wanted)),
-                    }
-                };
-                let (lane, limits) = way(&volume.policy);
-                self.costs.push(volume.cost());
-                let place = scheduler.add_volume(&disks, lane, limits);
-                if let Some((lane, limits)) = volume.otherwise.as_ref().map(way) {
-                    scheduler.may_change(place, lane, limits);
-                }
-                place
+        let mut way = |policy: &Policy| {
+            let wanted = limits(policy, self.open_files, self.rings);
+            if seeks_in(policy) {
+                let executor = executor_of(&mut self.executors, volume);
+                return (Lane::Disk(executor), wanted);
+            }
+            match volume.class {
+                Class::Network | Class::Fuse => (Lane::OwnPools, self.memory.fit_apart(wanted)),
+                _ => (Lane::Pools, self.memory.fit(wanted)),
             }
         };
-        self.placed.insert(id, place);
-        self.by_number.push((id, place));
-        self.spaces.push(shares.then_some(id.0));
-        seeks
-    }
-
-    /// Takes note that seeks at a place in the scheduler turned out to cost something, or nothing;
-    /// returns the file table's numbers of the volumes there.
-    pub fn seeks_turned_out(&mut self, place: usize, cost: Option<Cost>) -> Vec<u16> {
-        if let Some(known) = self.costs.get_mut(place) {
-            *known = cost;
+        let (lane, limits) = way(&volume.policy);
+        let added = scheduler.add_volume(&disks, lane, limits);
+        debug_assert_eq!(added, id, "one numbering");
+        if let Some((lane, limits)) = volume.otherwise.as_ref().map(way) {
+            scheduler.may_change(id, lane, limits);
         }
-        let numbered = (0..).zip(&self.by_number);
-        numbered
-            .filter(|(_, (_, at))| *at == place)
-            .map(|(number, _)| number)
-            .collect()
+        self.ready.push(Ready {
+            disks,
+            cost: volume.cost(),
+            past_cache: self.uses_past_cache && volume.may_go_past_cache(),
+            shows_others: Kind::of(&volume.filesystem).may_show_others(),
+            shares_blocks: false,
+            is_in_use: false,
+        });
     }
 
-    /// Place in the scheduler of the file table's volume of this number.
-    pub fn lane(&self, number: u16) -> usize {
-        self.by_number[usize::from(number)].1
+    /// Takes note that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers
+    /// of its device numbers.
+    pub fn seeks_turned_out(&mut self, id: VolumeId, cost: Option<Cost>) -> Vec<DevIndex> {
+        self.ready[id.at()].cost = cost;
+        let numbered = (0..).map(DevIndex).zip(&self.by_dev);
+        let on_it = numbered.filter(|(_, of)| **of == id);
+        on_it.map(|(dev, _)| dev).collect()
     }
 
-    /// The space in which blocks of the file table's volume of this number have their numbers, if its
-    /// files may share them: one for all subvolumes of a file system.
-    pub fn space(&self, number: u16) -> Option<u16> {
-        self.spaces.get(usize::from(number)).copied().flatten()
+    /// The volume that files with this device number lie on.
+    pub fn of(&self, dev: DevIndex) -> VolumeId {
+        self.by_dev[usize::from(dev)]
     }
 
-    /// True if all files of the file table's volume of this number lie in memory, which not all kernels tell of a
-    /// read (`RWF_NOWAIT` on tmpfs).
-    pub fn is_in_memory(&self, number: u16) -> bool {
-        self.volume(number).class == Class::Memory
+    /// The space in which blocks of a volume have their numbers, if its files may share them: one for all subvolumes
+    /// of a file system.
+    pub fn space(&self, id: VolumeId) -> Option<VolumeId> {
+        self.ready[id.at()].shares_blocks.then_some(id)
     }
 
-    /// True if long reads from the file table's volume of this number may go past the page cache.
-    pub fn go_past_cache(&self, number: u16) -> bool {
-        self.past_cache[usize::from(number)] && self.cost(self.lane(number)).is_none()
+    /// True if all files of a volume lie in memory, which not all kernels tell of a read (`RWF_NOWAIT` on tmpfs).
+    pub fn is_in_memory(&self, id: VolumeId) -> bool {
+        self.get(id).class == Class::Memory
+    }
+
+    /// True if long reads from a volume may go past the page cache.
+    pub fn go_past_cache(&self, id: VolumeId) -> bool {
+        let ready = &self.ready[id.at()];
+        ready.past_cache && ready.cost.is_none()
     }
 
     /// True if seeks cost anything anywhere.
     pub fn cost_seeks(&self) -> bool {
-        self.costs.iter().any(Option::is_some)
+        self.ready.iter().any(|ready| ready.cost.is_some())
     }
 
-    /// What seeks cost at a place in the scheduler, where they cost anything.
-    pub fn cost(&self, place: usize) -> Option<Cost> {
-        self.costs.get(place).copied().flatten()
+    /// What seeks on a volume cost, where they cost anything.
+    pub fn cost(&self, id: VolumeId) -> Option<Cost> {
+        self.ready[id.at()].cost
     }
 
-    /// Names of the physical disks below, joined by `+`.
-    pub fn disk(&self, number: u16) -> &Arc<str> {
-        &self.disks[usize::from(number)]
+    /// Names of the physical disks below a volume, joined by `+`.
+    pub fn disks(&self, id: VolumeId) -> &Arc<str> {
+        &self.ready[id.at()].disks
     }
 
-    /// What is known of the file table's volume of this number.
-    pub fn volume(&self, number: u16) -> &Volume {
-        self.device_map.get(self.by_number[usize::from(number)].0)
+    /// What is known of a volume.
+    pub fn get(&self, id: VolumeId) -> &Volume {
+        self.device_map.get(id)
     }
 
-    /// True if the files of the file table's volume of this number may be those of another one.
-    pub fn may_show_others(&self, number: u16) -> bool {
-        self.show_others[usize::from(number)]
+    /// True if the files with this device number may be those of another volume.
+    pub fn may_show_others(&self, dev: DevIndex) -> bool {
+        self.ready[self.of(dev).at()].shows_others
     }
 
     /// True if one of the volumes may show files of another one.
     pub fn any_may_show_others(&self) -> bool {
-        self.show_others.contains(&true)
+        self.in_use()
+            .any(|(id, _)| self.ready[id.at()].shows_others)
     }
 
-    /// The volumes in use with their places in the scheduler, each once.
-    pub fn in_use(&self) -> impl Iterator<Item = (&Volume, usize)> {
-        let mut all: Vec<_> = self.placed.iter().collect();
-        all.sort_unstable_by_key(|&(_, &place)| place);
-        all.into_iter()
-            .map(|(&id, &place)| (self.device_map.get(id), place))
+    /// The volumes that files were found on.
+    pub fn in_use(&self) -> impl Iterator<Item = (VolumeId, &Volume)> {
+        let all = self.device_map.volumes().zip(&self.ready);
+        all.filter(|(_, ready)| ready.is_in_use)
+            .map(|(volume, _)| volume)
+    }
+
+    /// Where each volume is mounted.
+    pub fn names(&self) -> Vec<String> {
+        let volumes = self.device_map.volumes();
+        volumes
+            .map(|(_, volume)| volume.mount_point.display().to_string())
+            .collect()
     }
 
     /// The saved profiles that could not be used, each told once.

@@ -10,6 +10,16 @@ use super::narrow::Narrow;
 use super::places::Places;
 use super::{DirId, DirTable, Fingerprint, Numbering, Sameness, Sighting};
 
+/// Number of a device number (`st_dev`) in the [`FileTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DevIndex(pub u16);
+
+impl From<DevIndex> for usize {
+    fn from(dev: DevIndex) -> Self {
+        dev.0.into()
+    }
+}
+
 /// Number of a file (an inode) in the [`FileTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIndex(pub u32);
@@ -113,7 +123,7 @@ impl FileTable {
     }
 
     /// The small number that stands for an `st_dev`, given out in order of first use.
-    pub fn volume_number(&mut self, dev: u64) -> u16 {
+    pub fn volume_number(&mut self, dev: u64) -> DevIndex {
         // A run meets a handful of file systems, and mostly the one it met last.
         let at = self.devs.iter().rposition(|&d| d == dev);
         let at = at.unwrap_or_else(|| {
@@ -121,11 +131,11 @@ impl FileTable {
             self.numberings.push(Numbering::Arbitrary);
             self.devs.len() - 1
         });
-        u16::try_from(at).expect("fewer than 65,536 file systems")
+        DevIndex(u16::try_from(at).expect("fewer than 65,536 file systems"))
     }
 
     /// Says what inode numbers of a volume are worth; nothing until then.
-    pub fn trust_numbers(&mut self, volume: u16, numbering: Numbering) {
+    pub fn trust_numbers(&mut self, volume: DevIndex, numbering: Numbering) {
         self.numberings[usize::from(volume)] = numbering;
     }
 
@@ -135,13 +145,19 @@ impl FileTable {
     }
 
     /// What inode numbers of a volume are worth.
-    pub fn numbering(&self, volume: u16) -> Numbering {
+    pub fn numbering(&self, volume: DevIndex) -> Numbering {
         let known = self.numberings.get(usize::from(volume));
         known.copied().unwrap_or_default()
     }
 
     /// Adds a file.
-    pub fn push(&mut self, found: &FoundFile, name: &[u8], dir: DirId, volume: u16) -> FileIndex {
+    pub fn push(
+        &mut self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        volume: DevIndex,
+    ) -> FileIndex {
         let i = self.inos.len();
         let index = FileIndex(u32::try_from(i).expect("fewer than 2^32 files"));
         self.names.push(name);
@@ -164,8 +180,13 @@ impl FileTable {
 
     /// The records with this device, inode and size among those that were [`FileTable::identify`]-ed. A file whose
     /// size changed during the scan is another one: each size has its own.
-    pub fn records(&self, volume: u16, ino: u64, size: u64) -> impl Iterator<Item = FileIndex> {
-        let known = self.by_inode.iter_hash(mix(volume.into(), ino));
+    pub fn records(
+        &self,
+        volume: DevIndex,
+        ino: u64,
+        size: u64,
+    ) -> impl Iterator<Item = FileIndex> {
+        let known = self.by_inode.iter_hash(mix(volume.0.into(), ino));
         known.map(|&i| FileIndex(i)).filter(move |&file| {
             let at = file.0 as usize;
             self.inos.get(at) == ino && self.sizes.get(at) == size && self.volume(file) == volume
@@ -178,7 +199,7 @@ impl FileTable {
         found: &FoundFile,
         name: &[u8],
         dir: DirId,
-        volume: u16,
+        volume: DevIndex,
         dirs: &DirTable,
     ) -> Option<FileIndex> {
         let seen = self.seen(found, dir, volume, dirs);
@@ -195,7 +216,7 @@ impl FileTable {
         &self,
         found: &FoundFile,
         dir: DirId,
-        volume: u16,
+        volume: DevIndex,
         dirs: &DirTable,
     ) -> impl Iterator<Item = FileIndex> {
         let state = self.seen(found, dir, volume, dirs).state;
@@ -214,7 +235,7 @@ impl FileTable {
         self.names(file).any(|(at, known)| is_this(at, known))
     }
 
-    fn seen(&self, found: &FoundFile, dir: DirId, volume: u16, dirs: &DirTable) -> Sighting {
+    fn seen(&self, found: &FoundFile, dir: DirId, volume: DevIndex, dirs: &DirTable) -> Sighting {
         Sighting {
             state: Fingerprint {
                 dev: self.devs.get(usize::from(volume)).copied().unwrap_or(0),
@@ -240,7 +261,7 @@ impl FileTable {
     }
 
     /// True if there are [records](FileTable::records) with this device, inode and size.
-    pub fn has_records(&self, volume: u16, ino: u64, size: u64) -> bool {
+    pub fn has_records(&self, volume: DevIndex, ino: u64, size: u64) -> bool {
         self.records(volume, ino, size).next().is_some()
     }
 
@@ -255,7 +276,7 @@ impl FileTable {
         let (inos, places) = (&self.inos, &self.places);
         let hash = |&i: &u32| {
             let (_, volume) = places.get(i as usize);
-            mix(volume.into(), inos.get(i as usize))
+            mix(volume.0.into(), inos.get(i as usize))
         };
         self.by_inode.insert_unique(hash(&file.0), file.0, hash);
     }
@@ -389,7 +410,7 @@ impl FileTable {
     }
 
     /// Volume number, see [`FileTable::volume_number`].
-    pub fn volume(&self, file: FileIndex) -> u16 {
+    pub fn volume(&self, file: FileIndex) -> DevIndex {
         self.places.get(file.0 as usize).1
     }
 
@@ -460,8 +481,9 @@ mod tests {
     fn what_is_pushed_can_be_found_and_asked_for() {
         let mut file_table = FileTable::default();
         let mut dirs = DirTable::default();
-        for volume in 0..4 {
-            assert_eq!(file_table.volume_number(volume.into()), volume);
+        for dev in 0..4 {
+            let volume = DevIndex(dev);
+            assert_eq!(file_table.volume_number(dev.into()), volume);
             file_table.trust_numbers(volume, Numbering::Unique);
         }
         let name = |i: u32| i.to_string().into_bytes();
@@ -470,7 +492,12 @@ mod tests {
             dirs.add_root(b"r", 0, (1, i.into()));
         }
         for i in 0..files {
-            let file = file_table.push(&found(i.into()), &name(i), DirId(i / 7), (i % 3) as u16);
+            let file = file_table.push(
+                &found(i.into()),
+                &name(i),
+                DirId(i / 7),
+                DevIndex((i % 3) as u16),
+            );
             assert_eq!(file, FileIndex(i));
             file_table.identify(file, false);
         }
@@ -481,7 +508,13 @@ mod tests {
             let ino = u64::from(i);
             let find = |volume: u32, size: u64| {
                 let seen = FoundFile { size, ..found(ino) };
-                file_table.find(&seen, &name(i), DirId(i / 7), volume as u16, &dirs)
+                file_table.find(
+                    &seen,
+                    &name(i),
+                    DirId(i / 7),
+                    DevIndex(volume as u16),
+                    &dirs,
+                )
             };
             assert_eq!(find(i % 3, ino * 3), Some(file));
             assert_eq!(find(i % 3, ino * 3 + 1), None);
@@ -495,7 +528,7 @@ mod tests {
         let mut file_table = FileTable::default();
         for links in [0, 1, 254, 255, 256, 70_000, u32::MAX] {
             let file = FoundFile { links, ..found(1) };
-            let file = file_table.push(&file, b"x", DirId(0), 0);
+            let file = file_table.push(&file, b"x", DirId(0), DevIndex(0));
             assert_eq!(file_table.links(file), links);
         }
     }
@@ -507,8 +540,8 @@ mod tests {
         let again = dirs.add_root(b"b/../a", 1, (1, 1));
         let other = dirs.add_root(b"b", 2, (1, 2));
         let mut file_table = FileTable::default();
-        let file = file_table.push(&found(1), b"x", one, 0);
-        let neighbour = file_table.push(&found(2), b"x", other, 0);
+        let file = file_table.push(&found(1), b"x", one, DevIndex(0));
+        let neighbour = file_table.push(&found(2), b"x", other, DevIndex(0));
         let long = "\u{6f22}".repeat(255).into_bytes();
         use Naming::{Further, Known};
         for (name, dir, naming) in [

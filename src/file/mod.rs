@@ -18,7 +18,7 @@ pub mod trust;
 pub use dir_handles::DirHandles;
 pub use dir_route::Manner;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
-pub use file_table::{FileIndex, FileTable, FoundFile, Naming};
+pub use file_table::{DevIndex, FileIndex, FileTable, FoundFile, Naming};
 pub use fingerprint::Fingerprint;
 pub use identity::{FolderId, Numbering, Sameness, Sighting};
 pub use own_folder::OwnFolder;

@@ -1,6 +1,6 @@
 //! Which folder and volume each file lies in. Files come in runs of one folder.
 
-use super::DirId;
+use super::{DevIndex, DirId};
 
 /// Files `1 << SHIFT` apart share an entry that says which run they begin in.
 const SHIFT: usize = 6;
@@ -10,7 +10,7 @@ const SHIFT: usize = 6;
 struct Run {
     first: u32,
     dir: DirId,
-    volume: u16,
+    volume: DevIndex,
 }
 
 /// A column of folders and volumes: 12 bytes for each run.
@@ -24,7 +24,7 @@ pub struct Places {
 
 impl Places {
     /// Adds one.
-    pub fn push(&mut self, dir: DirId, volume: u16) {
+    pub fn push(&mut self, dir: DirId, volume: DevIndex) {
         let goes_on = |run: &Run| run.dir == dir && run.volume == volume;
         if !self.runs.last().is_some_and(goes_on) {
             self.runs.push(Run {
@@ -40,7 +40,7 @@ impl Places {
     }
 
     /// The one at this place.
-    pub fn get(&self, i: usize) -> (DirId, u16) {
+    pub fn get(&self, i: usize) -> (DirId, DevIndex) {
         let start = self.starts[i >> SHIFT] as usize;
         let further = self.runs[start + 1..].iter();
         let further = further.take_while(|run| run.first as usize <= i);
@@ -60,7 +60,7 @@ mod tests {
         let mut expected = Vec::new();
         for run in 0..300_u32 {
             for _ in 0..run % 150 {
-                let place = (DirId(run / 2), (run % 3) as u16);
+                let place = (DirId(run / 2), DevIndex((run % 3) as u16));
                 places.push(place.0, place.1);
                 expected.push(place);
             }

@@ -89,7 +89,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
             len: expect.size,
         };
         let spans = [whole, Span { offset: 0, len: 0 }];
-        add_task(&mut batch, i as u64, name, expect, spans).may_go_past_cache = way.past_cache;
+        add_task(&mut batch, i as u32, name, expect, spans).may_go_past_cache = way.past_cache;
     }
     to.send(batch).expect("we hold the other end");
     let settings = Settings {
@@ -149,7 +149,7 @@ fn check(folder: &Path, names: &[String], way: Way) {
                 let equal =
                     |name: &String| fs::read(folder.join(name)).ok() == Some(content.clone());
                 let first = names.iter().position(equal);
-                assert_eq!(Some(with as usize), first, "{way:?}");
+                assert_eq!(Some(with.0 as usize), first, "{way:?}");
             }
             ref other => panic!("{way:?}: {other:?}"),
         }

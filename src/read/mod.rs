@@ -39,6 +39,6 @@ pub use fold::Fold;
 pub use parts::PART;
 pub use reader::Settings;
 
-pub use scheduler::{Answer, Asker, Change, Finished, Fragments, Lane, Limits, Request, Scheduler};
+pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};
 pub use stream::UNDECIDED;
-pub use task::{Ask, Batch, Failure, Span, Task};
+pub use task::{Ask, Batch, Failure, Outcome, Span, Task, Ticket};

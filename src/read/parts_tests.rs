@@ -42,7 +42,7 @@ fn read(
         let expect = fingerprint(&folder.join(name));
         let (offset, len) = (0, expect.size);
         let spans = [Span { offset, len }, Span { offset, len: 0 }];
-        add_task(&mut batch, i as u64, name, expect, spans).may_go_past_cache = true;
+        add_task(&mut batch, i as u32, name, expect, spans).may_go_past_cache = true;
         to.send(batch).expect("we hold the other end");
     }
     let (settings, fold) = (

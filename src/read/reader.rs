@@ -18,16 +18,11 @@ use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
 
 use super::behind::Behind;
 use super::budget::Budgets;
-use super::buffer::{Buffer, LargePages};
+use super::buffer::{Buffer, LargePages, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
-use super::scheduler::read_stamp;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
-
-/// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
-/// since the piece is still in the second-level cache when it is hashed.
-pub const PIECE: usize = 256 << 10;
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
 /// several times the sample. Shorter ones are likely to be read as a whole next.
@@ -133,8 +128,7 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        let (_, volume, _) = read_stamp(task.ticket);
-        self.signs.heartbeat.ask(volume as u32);
+        self.signs.heartbeat.ask(task.volume.0.into());
         let Self {
             handles,
             settings,
@@ -166,12 +160,11 @@ impl<F: Fold> Reader<F> {
 
     /// Takes bytes out of the device's budget, waiting until they may be read.
     pub fn spend(&self, task: &Task, bytes: u64) {
-        let (_, volume, _) = read_stamp(task.ticket);
         let Settings { budgets, stop, .. } = &self.settings;
         if budgets.are_limited() {
             self.signs.rest();
         }
-        budgets.take(volume, bytes, stop);
+        budgets.take(task.volume.0.into(), bytes, stop);
         self.signs.heartbeat.beat();
     }
 
@@ -295,7 +288,7 @@ impl<F: Fold> Reader<F> {
         if !shared || is_expected(task, fd).is_err() {
             return None;
         }
-        Some(places.finish(space))
+        Some(places.finish(space.0))
     }
 
     /// Answers for a task that must not touch the disk.

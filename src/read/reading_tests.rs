@@ -99,7 +99,7 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
                 }
                 add_task(
                     &mut batch,
-                    (b * 64 + i) as u64,
+                    (b * 64 + i) as u32,
                     &want.name,
                     want.expect,
                     want.spans,
@@ -130,8 +130,8 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
         drop(done);
         let mut outcomes: Vec<Option<Outcome<Digest>>> = vec![None; all.len()];
         for completion in completions.into_iter().flatten() {
-            let place = &mut outcomes[completion.ticket as usize];
-            assert!(place.is_none(), "{} answered twice", completion.ticket);
+            let place = &mut outcomes[completion.ticket.0 as usize];
+            assert!(place.is_none(), "{:?} answered twice", completion.ticket);
             *place = Some(completion.outcome);
         }
         let outcomes = outcomes.into_iter().enumerate();
@@ -479,7 +479,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
         cold.push(cachestat::cached_pages(&file, 0, size) == Some(0));
         let expect = fingerprint(&folder.path().join(&name));
         let spans = [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len });
-        add_task(&mut batch, i as u64, &name, expect, spans).may_end_early = i % 3 > 0;
+        add_task(&mut batch, i as u32, &name, expect, spans).may_end_early = i % 3 > 0;
     }
     to.send(batch).expect("we hold the other end");
     drop(to);
@@ -496,7 +496,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let all: Vec<_> = completions.into_iter().flatten().collect();
     assert_eq!(all.len(), contents.len());
     for completion in all {
-        let i = completion.ticket as usize;
+        let i = completion.ticket.0 as usize;
         let content = &contents[i];
         let Outcome::Read { digests, bytes, .. } = completion.outcome else {
             panic!("{completion:?}");

@@ -6,13 +6,14 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::file::Fingerprint;
+use crate::device::VolumeId;
+use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
 use crate::sys::{fadvise, fiemap};
 
-use super::scheduler::{Answer, Finished, Lane, Limits, Request, Scheduler};
-use super::task::{Batch, Failure, Span};
-use super::testing::{Hashing, add_task, bytes, fingerprint, in_time, settings};
+use super::scheduler::{Finished, Job, Lane, Limits, Scheduler};
+use super::task::{Batch, Failure, Outcome, Span};
+use super::testing::{Hashing, bytes, failure, fingerprint, in_time, settings, task};
 
 const LIMITS: Limits = Limits {
     random_threads: 2,
@@ -31,9 +32,10 @@ const DISK: Limits = Limits {
 /// Files of one folder, and what was asked of them.
 struct TestAsker {
     files: Vec<(String, Fingerprint)>,
-    scheduler: Scheduler<Hashing>,
-    /// Requests described, in order.
-    described: Vec<Request>,
+    scheduler: Scheduler<Hashing, &'static str>,
+    /// Jobs described, in order.
+    described: Vec<Job<&'static str>>,
+    /// By whether they are for the sequential pool.
     in_flight: HashMap<bool, usize>,
     most: HashMap<bool, usize>,
 }
@@ -55,47 +57,47 @@ impl TestAsker {
         }
     }
 
-    fn ask(&mut self, volume: usize, id: usize, bulk: bool) {
-        let request = Request {
-            id: id as u32,
-            note: 3,
+    fn ask(&mut self, volume: VolumeId, file: usize, bulk: bool) {
+        let job = Job {
+            file: FileIndex(file as u32),
+            want: "all of it",
             bulk,
         };
-        self.scheduler.push(volume, request);
+        self.scheduler.push(volume, job);
     }
 
     fn dispatch(&mut self) {
         let (files, described) = (&self.files, &mut self.described);
         let (in_flight, most) = (&mut self.in_flight, &mut self.most);
         self.scheduler
-            .dispatch(&mut |request: Request, batch: &mut Batch| {
-                let (name, expect) = &files[request.id as usize];
-                described.push(request);
-                let count = in_flight.entry(request.bulk).or_insert(0);
+            .dispatch(&mut |job: Job<&'static str>, batch: &mut Batch| {
+                let (name, expect) = &files[job.file.0 as usize];
+                described.push(job);
+                let count = in_flight.entry(job.bulk).or_insert(0);
                 *count += 1;
-                let highest = most.entry(request.bulk).or_insert(0);
+                let highest = most.entry(job.bulk).or_insert(0);
                 *highest = (*highest).max(*count);
                 let spans = [(0, expect.size), (0, 0)].map(|(offset, len)| Span { offset, len });
-                add_task(batch, 0, name, *expect, spans);
+                task(batch, 0, name, *expect, spans)
             });
     }
 
     /// Waits for some completions; none if nothing came for a while.
-    fn wait(&mut self) -> Vec<Finished<Digest>> {
+    fn wait(&mut self) -> Vec<Finished<&'static str, Digest>> {
         let arrived = self
             .scheduler
             .completions()
             .recv_timeout(Duration::from_millis(300));
         let arrived = arrived.unwrap_or_default().into_iter();
         let finished = arrived.filter_map(|completion| {
-            let bulk = completion.ticket & 1 << 40 != 0;
-            *self.in_flight.entry(bulk).or_insert(0) -= 1;
+            let job = self.scheduler.job(completion.ticket).expect("handed out");
+            *self.in_flight.entry(job.bulk).or_insert(0) -= 1;
             self.scheduler.completed(completion)
         });
         finished.collect()
     }
 
-    fn all(&mut self) -> Vec<Finished<Digest>> {
+    fn all(&mut self) -> Vec<Finished<&'static str, Digest>> {
         let mut all = Vec::new();
         while !self.scheduler.is_idle() {
             self.dispatch();
@@ -104,18 +106,18 @@ impl TestAsker {
         all
     }
 
-    fn check(&self, finished: &[Finished<Digest>], volume: usize) {
+    fn check(&self, finished: &[Finished<&'static str, Digest>], volume: VolumeId) {
         for f in finished {
-            let size = self.files[f.request.id as usize].1.size as usize;
-            let content = bytes(f.request.id.into(), size);
+            let size = self.files[f.job.file.0 as usize].1.size as usize;
+            let content = bytes(f.job.file.0.into(), size);
             let digest = Digest::of(blake3::hash(&content), true);
-            let Ok(Answer::Read { digests, bytes, .. }) = f.result else {
+            let Outcome::Read { digests, bytes, .. } = f.outcome else {
                 panic!("{f:?}");
             };
             assert_eq!((digests, bytes), ([Some(digest), None], size as u64));
-            assert_eq!((f.request.note, f.volume), (3, volume));
+            assert_eq!((f.job.want, f.volume), ("all of it", volume));
         }
-        let mut ids: Vec<_> = finished.iter().map(|f| f.request.id).collect();
+        let mut ids: Vec<_> = finished.iter().map(|f| f.job.file).collect();
         ids.sort_unstable();
         let twice = ids.windows(2).any(|pair| pair[0] == pair[1]);
         assert!(!twice, "answered twice: {ids:?}");
@@ -135,7 +137,7 @@ fn what_waits_when_the_scan_is_over_is_asked_for_in_its_order() {
         asker.scheduler.scan_done();
         let finished = asker.all();
         asker.check(&finished, volume);
-        let ids: Vec<u32> = asker.described.iter().map(|request| request.id).collect();
+        let ids: Vec<u32> = asker.described.iter().map(|job| job.file.0).collect();
         assert_eq!(ids, (0..100).collect::<Vec<_>>());
     });
 }
@@ -198,7 +200,7 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
             early.extend(finished);
         }
         asker.check(&early, disk);
-        let is_early = |i: usize| early.iter().any(|f| f.request.id as usize == i);
+        let is_early = |i: usize| early.iter().any(|f| f.job.file.0 as usize == i);
         let cached = (0..sizes.len()).step_by(4);
         // Where the kernel does not tell what is cached, everything waits; and it may take pages
         // away while we look.
@@ -213,7 +215,7 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         asker.check(&late, disk);
         assert_eq!(early.len() + late.len(), sizes.len());
         // In one sweep, short and long files as they lie.
-        let key = |r: &Request| positions[r.id as usize];
+        let key = |job: &Job<_>| positions[job.file.0 as usize];
         assert!(
             asker.described.is_sorted_by_key(key),
             "{:?}",
@@ -258,11 +260,12 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
         asker.scheduler.scan_done();
         (0..20).for_each(|i| asker.ask(disk, i, false));
         let finished = asker.all();
-        let swept = finished.iter().filter(|f| match f.result {
-            Ok(Answer::Read { cached, .. }) => !cached,
+        let swept = finished.iter().filter(|f| match f.outcome {
+            Outcome::Read { cached, .. } => !cached,
             _ => panic!("{f:?}"),
         });
-        let path = |f: &Finished<Digest>| folder.path().join(format!("f{}", f.request.id));
+        let path =
+            |f: &Finished<&'static str, Digest>| folder.path().join(format!("f{}", f.job.file.0));
         let known: Vec<usize> = swept.filter_map(|f| pieces_of(&path(f))).collect();
         let fragmented = known.iter().filter(|&&pieces| pieces > 1);
         let seen = asker.scheduler.fragments(disk);
@@ -339,7 +342,7 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
             }
         }
         for f in &finished {
-            let Ok(Answer::Read { cached, .. }) = f.result else {
+            let Outcome::Read { cached, .. } = f.outcome else {
                 panic!("{f:?}");
             };
             uncached += usize::from(!cached);
@@ -405,8 +408,11 @@ fn a_failure_is_answered_on_every_lane() {
         }
         let finished = asker.all();
         assert_eq!(finished.len(), 6);
-        let vanished = finished.iter().all(|f| f.result == Err(Failure::Vanished));
-        assert!(vanished, "{finished:?}");
+        let vanished = |outcome| failure(outcome) == Failure::Vanished;
+        assert!(
+            finished.iter().all(|f| vanished(&f.outcome)),
+            "{finished:?}"
+        );
         asker.scheduler.join();
     });
 }

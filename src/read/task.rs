@@ -2,7 +2,8 @@
 
 use std::ffi::CStr;
 
-use crate::file::{DirId, Fingerprint, Numbering};
+use crate::device::VolumeId;
+use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
 use crate::hash::PlacesDigest;
 use crate::sys::fiemap::Pieces;
 
@@ -18,11 +19,19 @@ pub struct Span {
 /// Spans of one file that are read with one opening, each to a digest of its own.
 pub const SPANS: usize = 2;
 
+/// Stands for a job while a reader has it. Readers hand it back and look no further.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(pub u32);
+
 /// A read to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// By which the asker knows it again.
-    pub ticket: u64,
+    /// By which the scheduler knows its job again.
+    pub ticket: Ticket,
+    /// The file.
+    pub file: FileIndex,
+    /// The volume that it lies on.
+    pub volume: VolumeId,
     /// Folder of the file.
     pub dir: DirId,
     /// Where in the batch's names its NUL-terminated name starts.
@@ -41,7 +50,7 @@ pub struct Task {
     /// Its device is one of which long reads may go past the page cache.
     pub may_go_past_cache: bool,
     /// The space in which the file's blocks have their numbers, if files there may share blocks.
-    pub space: Option<u16>,
+    pub space: Option<VolumeId>,
 }
 
 /// What is asked of a file.
@@ -119,8 +128,8 @@ pub enum Outcome<D> {
     },
     /// It was compared with the others of its batch.
     Compared {
-        /// Ticket of the first file with the same content.
-        with: u64,
+        /// The first file with the same content.
+        with: FileIndex,
         /// Bytes read.
         bytes: u64,
     },
@@ -148,7 +157,7 @@ pub enum Outcome<D> {
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<D> {
     /// The task's ticket.
-    pub ticket: u64,
+    pub ticket: Ticket,
     /// How it ended.
     pub outcome: Outcome<D>,
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crossbeam_channel::unbounded;
 
-use crate::file::{DirId, Fingerprint, Numbering, SharedDirs};
+use crate::device::VolumeId;
+use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running, Subtree, Zeros};
 use crate::sys::{cachestat, fadvise};
 
@@ -19,7 +20,7 @@ use super::budget::Budgets;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::reader::Settings;
-use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task};
+use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket};
 
 /// Hashes, and lets a test see and decide what it likes.
 #[derive(Clone)]
@@ -149,17 +150,19 @@ pub fn settings(folder: &Path) -> Settings {
     }
 }
 
-/// Adds a read of a file in the only folder to a batch.
-pub fn add_task<'b>(
-    batch: &'b mut Batch,
-    ticket: u64,
+/// A read of a file in the only folder, with its name added to a batch.
+pub fn task(
+    batch: &mut Batch,
+    number: u32,
     name: &str,
     expect: Fingerprint,
     spans: [Span; SPANS],
-) -> &'b mut Task {
+) -> Task {
     let name = batch.add_name(name.as_bytes());
-    batch.tasks.push(Task {
-        ticket,
+    Task {
+        ticket: Ticket(number),
+        file: FileIndex(number),
+        volume: VolumeId(0),
         dir: DirId(0),
         name,
         expect,
@@ -169,7 +172,19 @@ pub fn add_task<'b>(
         may_go_past_cache: false,
         space: None,
         numbering: Numbering::Unique,
-    });
+    }
+}
+
+/// Adds a read of a file in the only folder to a batch.
+pub fn add_task<'b>(
+    batch: &'b mut Batch,
+    number: u32,
+    name: &str,
+    expect: Fingerprint,
+    spans: [Span; SPANS],
+) -> &'b mut Task {
+    let task = task(batch, number, name, expect, spans);
+    batch.tasks.push(task);
     batch.tasks.last_mut().expect("just added")
 }
 

@@ -9,7 +9,9 @@ mod whole;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::file::{DirId, FileIndex, FileTable, FoundFile, Naming, Numbering, SharedDirs};
+use crate::file::{
+    DevIndex, DirId, FileIndex, FileTable, FoundFile, Naming, Numbering, SharedDirs,
+};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize, SizeClass};
@@ -112,12 +114,12 @@ impl Machine {
     }
 
     /// The small number that stands for an `st_dev`.
-    pub fn volume_number(&mut self, dev: u64) -> u16 {
+    pub fn volume_number(&mut self, dev: u64) -> DevIndex {
         self.file_table.volume_number(dev)
     }
 
     /// Says what inode numbers on a volume are worth.
-    pub fn trust_numbers(&mut self, volume: u16, numbering: Numbering) {
+    pub fn trust_numbers(&mut self, volume: DevIndex, numbering: Numbering) {
         self.file_table.trust_numbers(volume, numbering);
     }
 
@@ -127,12 +129,12 @@ impl Machine {
     }
 
     /// Says that reads from this volume cost seeks, so that fewer samples pay.
-    pub fn seeks_cost(&mut self, volume: u16) {
+    pub fn seeks_cost(&mut self, volume: DevIndex) {
         self.tail_rule.seeks_turned_out(volume, true);
     }
 
     /// Says that reads from this volume turned out to cost seeks, or none.
-    pub fn seeks_turned_out(&mut self, volume: u16, cost: bool) {
+    pub fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
         self.tail_rule.seeks_turned_out(volume, cost);
     }
 
@@ -147,7 +149,7 @@ impl Machine {
     }
 
     /// Says that files on this volume may share blocks.
-    pub fn blocks_are_shared_on(&mut self, volume: u16) {
+    pub fn blocks_are_shared_on(&mut self, volume: DevIndex) {
         self.same_blocks.is_possible_on(volume);
     }
 
@@ -178,7 +180,7 @@ impl Machine {
         name: &[u8],
         dir: DirId,
         root: u32,
-        volume: u16,
+        volume: DevIndex,
     ) -> Naming {
         let class = self.class_of_size(found.size);
         let is_met = class.is_some() && self.file_table.has_records(volume, found.ino, found.size);
@@ -207,13 +209,19 @@ impl Machine {
         Naming::First
     }
 
-    fn known(&self, found: &FoundFile, name: &[u8], dir: DirId, volume: u16) -> Option<FileIndex> {
+    fn known(
+        &self,
+        found: &FoundFile,
+        name: &[u8],
+        dir: DirId,
+        volume: DevIndex,
+    ) -> Option<FileIndex> {
         self.file_table
             .find(found, name, dir, volume, &self.dirs.read())
     }
 
     /// The files of which a name may be another, where inode numbers do not say it.
-    pub fn may_be(&mut self, found: &FoundFile, dir: DirId, volume: u16) -> Vec<FileIndex> {
+    pub fn may_be(&mut self, found: &FoundFile, dir: DirId, volume: DevIndex) -> Vec<FileIndex> {
         if self.class_of_size(found.size).is_none() {
             return Vec::new();
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Machine, Want};
 use crate::decide::rules::{Counting, Replication, TailRule};
-use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
+use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::SampleDigest;
 
 use super::drive::Drive;
@@ -125,7 +125,7 @@ fn machine() -> Machine {
 fn names_of_a_growing_inode_are_not_duplicates() {
     let mut machine = machine();
     let mut found = |ino, size, name: &[u8]| {
-        machine.found(&file(ino, size, false), name, DirId(0), 0, 0);
+        machine.found(&file(ino, size, false), name, DirId(0), 0, DevIndex(0));
     };
     found(1, 10, b"a");
     found(2, 10, b"x");
@@ -152,7 +152,13 @@ fn whether_a_size_is_read_whole_is_decided_by_what_was_read_before() {
     let mut machine = machine();
     for ino in 0..400 {
         // Too long to be read in vain one time in two.
-        machine.found(&file(ino, 30_000 + ino / 2, false), b"f", DirId(0), 0, 0);
+        machine.found(
+            &file(ino, 30_000 + ino / 2, false),
+            b"f",
+            DirId(0),
+            0,
+            DevIndex(0),
+        );
     }
     let wanted: Vec<_> = machine.effects().map(|effect| effect.file).collect();
     assert_eq!(wanted.len(), 400);
@@ -177,7 +183,13 @@ fn a_hundred_thousand_names_of_one_inode_take_no_time() {
     let started = std::time::Instant::now();
     for i in 0..100_000 {
         let name = format!("{i}");
-        let new = machine.found(&file(1, 10, false), name.as_bytes(), DirId(0), 0, 0);
+        let new = machine.found(
+            &file(1, 10, false),
+            name.as_bytes(),
+            DirId(0),
+            0,
+            DevIndex(0),
+        );
         assert_eq!(new == Naming::First, i == 0);
     }
     assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
@@ -189,7 +201,7 @@ fn a_hundred_thousand_names_of_one_inode_take_no_time() {
 fn a_link_is_no_further_name() {
     let mut machine = machine();
     for (name, via_link) in [(b"f", false), (b"m", true), (b"g", false), (b"n", true)] {
-        machine.found(&file(1, 10, via_link), name, DirId(0), 0, 0);
+        machine.found(&file(1, 10, via_link), name, DirId(0), 0, DevIndex(0));
     }
     let names: Vec<_> = machine.file_table().names(FileIndex(0)).collect();
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);

@@ -8,7 +8,7 @@ use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Comparing, Effect, Machine, Want};
 use crate::decide::rules::{Counting, Replication, TailRule};
 use crate::decide::same_blocks::SharedBlocks;
-use crate::file::{DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
+use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 
 use super::oracle::is_reported;
@@ -44,10 +44,11 @@ impl<'a> Drive<'a> {
         let first_visit = FirstVisit { visit };
         let mut machine = Machine::new(Arc::new(dirs), counting, tail_rule, first_visit);
         for dev in 0..VOLUMES {
-            assert_eq!(machine.volume_number(1000 + u64::from(dev)), dev);
-            machine.trust_numbers(dev, Numbering::Unique);
+            let volume = DevIndex(dev);
+            assert_eq!(machine.volume_number(1000 + u64::from(dev)), volume);
+            machine.trust_numbers(volume, Numbering::Unique);
         }
-        machine.seeks_cost(VOLUMES - 1);
+        machine.seeks_cost(DevIndex(VOLUMES - 1));
         if !digests {
             machine.compare(Comparing {
                 from: FROM,
@@ -74,7 +75,7 @@ impl<'a> Drive<'a> {
 
     pub fn blocks_are_shared(&mut self) {
         for volume in (0..VOLUMES).filter(|&volume| volume != ALL_APART) {
-            self.machine.blocks_are_shared_on(volume);
+            self.machine.blocks_are_shared_on(DevIndex(volume));
         }
     }
 
@@ -103,7 +104,7 @@ impl<'a> Drive<'a> {
         let before = self.machine.file_table().len();
         let root = (dir % ROOTS) as u32;
         let dir = DirId(dir as u32);
-        let volume = inode.volume;
+        let volume = DevIndex(inode.volume);
         let new = self
             .machine
             .found(&found, text.as_bytes(), dir, root, volume)
@@ -233,7 +234,7 @@ impl<'a> Drive<'a> {
             let name = names.swap_remove(rng.below(names.len()));
             self.find(name.0, name.1);
             if self.fickle && rng.below(8) == 0 {
-                let volume = rng.below(VOLUMES.into()) as u16;
+                let volume = DevIndex(rng.below(VOLUMES.into()) as u16);
                 self.machine.seeks_turned_out(volume, rng.below(2) == 0);
             }
             while !self.wanted.is_empty() && rng.below(4) < eagerness {

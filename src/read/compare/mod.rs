@@ -279,7 +279,7 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
     let mut answer = |file: &File<'_>, state: Result<(), Failure>, bytes| {
         let outcome = match state {
             Ok(()) => Outcome::Compared {
-                with: first.task.ticket,
+                with: first.task.file,
                 bytes,
             },
             Err(failure) => Outcome::Failed(failure),

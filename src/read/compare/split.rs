@@ -114,10 +114,8 @@ impl Block<'_> {
             work(self.piece);
         });
         if threads > 1 {
-            seen.like_first
-                .sort_unstable_by_key(|file| file.task.ticket);
-            seen.others
-                .sort_unstable_by_key(|(_, file)| file.task.ticket);
+            seen.like_first.sort_unstable_by_key(|file| file.task.file);
+            seen.others.sort_unstable_by_key(|(_, file)| file.task.file);
         }
         failed.append(&mut seen.failed);
         seen.classes()

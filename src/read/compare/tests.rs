@@ -6,6 +6,7 @@ use std::path::Path;
 use crossbeam_channel::unbounded;
 use rustix::io::Errno;
 
+use crate::file::FileIndex;
 use crate::hash::Digest;
 use crate::read::holes::Holes;
 use crate::read::reader::Reader;
@@ -49,7 +50,7 @@ fn compare_spoilt(
         let (name, content) = (format!("f{i}"), content(i));
         fs::write(folder.join(&name), &content).expect("written");
         let want = wanted(folder, &name, [(0, content.len() as u64), (0, 0)]);
-        add_task(&mut batch, i as u64, &name, want.expect, want.spans);
+        add_task(&mut batch, i as u32, &name, want.expect, want.spans);
     }
     let settings = settings(folder);
     spoil(folder);
@@ -93,8 +94,8 @@ fn comparing_tells_apart_what_differs_anywhere() {
         let Outcome::Compared { with, bytes } = *outcome else {
             panic!("{outcome:?}");
         };
-        assert_eq!(marks[with as usize], marks[i], "file {i}");
-        assert_eq!(Some(with as usize), first, "file {i}");
+        assert_eq!(marks[with.0 as usize], marks[i], "file {i}");
+        assert_eq!(Some(with.0 as usize), first, "file {i}");
         let alone = marks.iter().filter(|mark| **mark == marks[i]).count() == 1;
         let all = SIZE as u64;
         assert!(if alone { bytes <= all } else { bytes == all }, "{bytes}");
@@ -118,7 +119,7 @@ fn a_crowd_is_told_apart_like_a_pair() {
     for (i, outcome) in outcomes.iter().enumerate() {
         let first = (0..marks.len()).find(|&other| content(other) == content(i));
         let with = match outcome {
-            Outcome::Compared { with, .. } => Some(*with as usize),
+            Outcome::Compared { with, .. } => Some(with.0 as usize),
             _ => None,
         };
         assert_eq!(with, first, "file {i}: {outcome:?}");
@@ -143,7 +144,7 @@ fn what_differs_from_the_first_in_the_same_way_is_looked_at_once_more() {
     for (i, outcome) in outcomes.iter().enumerate() {
         let first = (0..40).find(|&other| content(other) == content(i));
         let with = match outcome {
-            Outcome::Compared { with, .. } => Some(*with as usize),
+            Outcome::Compared { with, .. } => Some(with.0 as usize),
             _ => None,
         };
         assert_eq!(with, first, "file {i}: {outcome:?}");
@@ -168,7 +169,7 @@ fn pairs_within_a_crowd_are_compared_to_their_ends() {
         let Outcome::Compared { with, bytes } = *outcome else {
             panic!("{outcome:?}");
         };
-        assert_eq!(with as usize, first, "file {i}");
+        assert_eq!(with.0 as usize, first, "file {i}");
         assert!(i % 3 == 2 || bytes == SIZE as u64, "file {i}: {bytes}");
     }
 }
@@ -187,7 +188,7 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
         let equal = matches!(
             outcomes[i],
             Outcome::Compared {
-                with: 1,
+                with: FileIndex(1),
                 bytes: 200_000
             }
         );
@@ -201,7 +202,7 @@ fn two_of_a_kin(folder: &Path) -> [Task; 2] {
     for (i, name) in ["first", "kin"].into_iter().enumerate() {
         fs::write(folder.join(name), bytes(1, 200_000)).expect("written");
         let want = wanted(folder, name, [(0, 200_000), (0, 0)]);
-        add_task(&mut batch, i as u64, name, want.expect, want.spans);
+        add_task(&mut batch, i as u32, name, want.expect, want.spans);
     }
     fs::write(folder.join("first"), bytes(2, 200_000)).expect("written");
     [batch.tasks[0], batch.tasks[1]]

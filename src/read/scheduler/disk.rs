@@ -2,23 +2,23 @@
 
 use std::time::Instant;
 
+use crate::device::VolumeId;
 use crate::read::elevator::Elevator;
 use crate::read::fold::Fold;
 use crate::read::pool::Pool;
-use crate::read::task::{Batch, Completion, Kind, Outcome};
+use crate::read::task::{Batch, Kind};
 use crate::sys::fiemap::Pieces;
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};
-use super::fragments::UnderWay;
-use super::request::{Asker, Request, Visit, stamp};
+use super::job::{Asker, Job};
+use super::under_way::{Handed, UnderWay, Visit};
 use super::volume::AHEAD;
 
 /// A disk with its own executor.
-pub(super) struct Disk<F: Fold> {
+pub(super) struct Disk<F: Fold, W> {
     /// What waits for the head to come by, whatever is to be read.
-    waiting: Elevator<Waiting>,
+    waiting: Elevator<Waiting<W>>,
     in_flight: usize,
-    under_way: UnderWay,
     window: usize,
     /// Set while it is not known whether there is a head.
     trying: Option<Trying>,
@@ -26,23 +26,15 @@ pub(super) struct Disk<F: Fold> {
     pub pool: Pool<F>,
 }
 
-/// A request in the elevator.
+/// A job in the elevator.
 #[derive(Clone, Copy)]
-pub(super) struct Waiting {
-    /// Number of its volume.
-    pub volume: u16,
+pub(super) struct Waiting<W> {
+    /// Its volume.
+    pub volume: VolumeId,
     /// In how many pieces its file lies, where that is known.
     pub pieces: Option<Pieces>,
-    /// What is asked for.
-    pub request: Request,
-}
-
-/// What a disk has to tell of a read that has ended.
-pub(super) struct Ended {
-    /// What it shows about the disk.
-    pub evidence: Option<Evidence>,
-    /// The pieces of the file, if it was read as a whole and they are known.
-    pub pieces: Option<Pieces>,
+    /// The job.
+    pub job: Job<W>,
 }
 
 /// Lone reads from far places, before the first sweep.
@@ -55,25 +47,24 @@ struct Trying {
     since: Option<Instant>,
 }
 
-impl<F: Fold> Disk<F> {
+impl<F: Fold, W: Copy> Disk<F, W> {
     /// A disk that keeps so many reads in flight.
     pub fn new(pool: Pool<F>, reads: usize) -> Self {
         Self {
             waiting: Elevator::default(),
             in_flight: 0,
-            under_way: UnderWay::default(),
             window: reads * AHEAD,
             trying: None,
             pool,
         }
     }
 
-    /// Takes a request for what lies at this position.
-    pub fn push(&mut self, position: u64, waiting: Waiting) {
+    /// Takes a job for what lies at this position.
+    pub fn push(&mut self, position: u64, waiting: Waiting<W>) {
         self.waiting.push(position, waiting);
     }
 
-    /// How many requests wait here.
+    /// How many jobs wait here.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -99,20 +90,18 @@ impl<F: Fold> Disk<F> {
     }
 
     /// Takes all that waits, with its positions.
-    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting)> + use<F> {
+    pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting<W>)> + use<F, W> {
         self.waiting.take_all()
     }
 
-    /// Takes note that a read has ended.
-    pub fn ended(&mut self, completion: &Completion<F::Digest>) -> Ended {
+    /// Takes note that a read has ended, and whether it was one from the disk; what it shows about the disk.
+    pub fn ended(&mut self, was_read: bool) -> Option<Evidence> {
         self.in_flight -= 1;
-        let pieces = self.under_way.ended(completion);
-        let was_read = matches!(completion.outcome, Outcome::Read { cached: false, .. });
         let evidence = self.tried(was_read);
         if evidence.is_some() {
             self.trying = None;
         }
-        Ended { evidence, pieces }
+        evidence
     }
 
     /// What the end of a lone read shows, if it was one.
@@ -122,34 +111,35 @@ impl<F: Fold> Disk<F> {
         was_read.then(|| trying.trial.read(took)).flatten()
     }
 
-    /// The next request to be tried, which is read alone; `None` when there is no more evidence to
+    /// The next job to be tried, which is read alone; `None` when there is no more evidence to
     /// be had.
-    fn next_trial(&mut self) -> Option<Waiting> {
+    fn next_trial(&mut self) -> Option<Waiting<W>> {
         let (first, last) = self.waiting.span()?;
         let trying = self.trying.as_mut()?;
         let step = (last - first) / TRIALS as u64;
         let (place, step) = trying.next.unwrap_or((first, step));
-        let request = (step >= FAR)
+        let waiting = (step >= FAR)
             .then(|| self.waiting.pop_from(place))
             .flatten();
         trying.next = Some((place + step, step));
-        trying.since = request.is_some().then(Instant::now);
-        request
+        trying.since = waiting.is_some().then(Instant::now);
+        waiting
     }
 
     /// The next tasks in the order of the disk, if there is room for them. `is_ready` says that
-    /// no request is on its way here and, for lone reads, that nobody else reads; `begun` hears of each that begins.
+    /// no job is on its way here and, for lone reads, that nobody else reads; `begun` hears of each that begins.
     pub fn next_batch(
         &mut self,
         is_ready: bool,
-        asker: &mut dyn Asker,
-        mut begun: impl FnMut(u16, Request),
+        asker: &mut dyn Asker<W>,
+        under_way: &mut UnderWay<W>,
+        mut begun: impl FnMut(VolumeId, Job<W>),
     ) -> Option<Batch> {
         if self.in_flight > self.window / 2 {
             return None;
         }
         // A sweep begins when all it could meet is in its place: one more would cost a turn of
-        // the disk for each request that came late.
+        // the disk for each job that came late.
         if !is_ready && (self.is_tasting() || !self.waiting.is_sweeping()) {
             return None;
         }
@@ -162,8 +152,8 @@ impl<F: Fold> Disk<F> {
                 return None;
             }
             if let Some(waiting) = self.next_trial() {
-                self.begin(waiting, asker, &mut batch);
-                begun(waiting.volume, waiting.request);
+                self.begin(waiting, asker, under_way, &mut batch);
+                begun(waiting.volume, waiting.job);
                 return Some(batch);
             }
             if !self.waiting.is_empty() {
@@ -173,22 +163,29 @@ impl<F: Fold> Disk<F> {
         while self.in_flight < self.window
             && let Some(mut waiting) = self.waiting.pop()
         {
-            waiting.request = asker.revise(waiting.volume.into(), waiting.request);
-            self.begin(waiting, asker, &mut batch);
-            begun(waiting.volume, waiting.request);
+            waiting.job = asker.revise(waiting.volume, waiting.job);
+            self.begin(waiting, asker, under_way, &mut batch);
+            begun(waiting.volume, waiting.job);
         }
         (!batch.tasks.is_empty()).then_some(batch)
     }
 
-    fn begin(&mut self, waiting: Waiting, asker: &mut dyn Asker, batch: &mut Batch) {
+    fn begin(
+        &mut self,
+        waiting: Waiting<W>,
+        asker: &mut dyn Asker<W>,
+        under_way: &mut UnderWay<W>,
+        batch: &mut Batch,
+    ) {
         let Waiting {
             volume,
             pieces,
-            request,
+            job,
         } = waiting;
-        asker.describe(request, batch);
-        stamp(batch, request, volume.into(), Visit::Swept);
-        self.under_way.begun(batch.tasks.last(), pieces);
+        let task = asker.describe(job, batch);
+        let size = task.expect.size;
+        let visit = Visit::Swept { pieces, size };
+        under_way.begin(Handed { job, volume, visit }, task, batch);
         self.in_flight += 1;
     }
 }

@@ -1,9 +1,9 @@
-//! Routes requests to whoever reads the device that they lie on.
+//! Routes jobs to whoever reads the device that they lie on.
 //!
-//! Requests wait here, in as few bytes as possible, and become tasks only when the device has room
+//! Jobs wait here, in as few bytes as possible, and become tasks only when the device has room
 //! for them: what is in flight is bounded by the devices, however fast the scan finds files.
 //!
-//! A spinning disk's requests first go to the random pool, which answers at once for what is in
+//! A spinning disk's jobs first go to the random pool, which answers at once for what is in
 //! the page cache and tells where on the disk the rest lies. The rest waits in the disk's elevator
 //! until its scan is over (the head can be in one place only), then one thread serves it in sweeps,
 //! samples and whole files as they lie. Just before the head comes by, whoever asked may choose to
@@ -12,7 +12,9 @@
 mod disk;
 mod evidence;
 mod fragments;
-mod request;
+mod job;
+mod limits;
+mod under_way;
 mod volume;
 
 use std::collections::{HashMap, HashSet};
@@ -21,42 +23,45 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use crate::device::VolumeId;
+
 use super::fold::Fold;
 use super::parts::Team;
 use super::pool::Pool;
 use super::reader::Settings;
 use super::source::COMPLETIONS;
 use super::stream::Window;
-use super::task::{Completion, Failure, Kind, Outcome};
+use super::task::{Completion, Kind, Outcome};
 use super::worker::Shape;
 
 use disk::{Disk, Waiting};
-use request::Visit;
-use volume::{RANDOM_SLOT, Volume};
+use limits::RANDOM_SLOT;
+use under_way::{Handed, UnderWay, Visit};
+use volume::{DiskIndex, VolumeQueues};
 
 use evidence::Evidence;
 pub use fragments::Fragments;
-pub(super) use request::read_stamp;
-pub use request::{Answer, Asker, Finished, Request};
-pub use volume::{Lane, Limits};
+pub use job::{Asker, Finished, Job};
+pub use limits::Limits;
+pub use volume::Lane;
 
-/// Routes requests.
-pub struct Scheduler<F: Fold> {
+/// Routes jobs.
+pub struct Scheduler<F: Fold, W> {
     settings: Settings,
     fold: F,
-    volumes: Vec<Volume>,
+    volumes: Vec<VolumeQueues<W>>,
     random: Pool<F>,
     sequential: Pool<F>,
     /// Random and sequential pools of single volumes.
-    own: HashMap<usize, (Pool<F>, Pool<F>)>,
-    disks: Vec<Disk<F>>,
-    disk_names: HashMap<Arc<str>, usize>,
+    own: HashMap<VolumeId, (Pool<F>, Pool<F>)>,
+    disks: Vec<Disk<F, W>>,
+    disk_names: HashMap<Arc<str>, DiskIndex>,
     done: Sender<Vec<Completion<F::Digest>>>,
     completions: Receiver<Vec<Completion<F::Digest>>>,
     holding: bool,
     /// Disks that need not wait for the end of the scan.
     scanned: HashSet<Arc<str>>,
-    in_flight: usize,
+    under_way: UnderWay<W>,
     began: Instant,
     changes: Vec<Change>,
 }
@@ -64,13 +69,13 @@ pub struct Scheduler<F: Fold> {
 /// A volume that is read in another way from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its number.
-    pub volume: usize,
+    /// Which.
+    pub volume: VolumeId,
     /// What was seen.
     pub evidence: Evidence,
 }
 
-impl<F: Fold> Scheduler<F> {
+impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// A scheduler without volumes.
     pub fn new(settings: Settings, fold: F) -> Self {
         let (done, completions) = unbounded();
@@ -86,7 +91,7 @@ impl<F: Fold> Scheduler<F> {
             completions,
             holding: true,
             scanned: HashSet::new(),
-            in_flight: 0,
+            under_way: UnderWay::default(),
             began: Instant::now(),
             changes: Vec::new(),
             settings,
@@ -95,28 +100,29 @@ impl<F: Fold> Scheduler<F> {
     }
 
     /// Adds a volume that lies on this device and returns its number.
-    pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> usize {
+    pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> VolumeId {
         self.settings.budgets.add_volume(device);
+        let volume = VolumeId(self.volumes.len() as u16);
         if lane == Lane::OwnPools {
             // What was read is not to wait in a thread that gets no answer about the next file.
             let (mut random, mut sequential) = pools(&self.settings, &self.fold, &self.done, 1);
             random.widen(limits.random_threads, limits.depth);
             sequential.widen(limits.sequential_threads, 0);
-            self.own.insert(self.volumes.len(), (random, sequential));
+            self.own.insert(volume, (random, sequential));
         }
         let is_apart = lane == Lane::OwnPools;
         let disk = self.make_ready(lane, limits);
-        self.volumes.push(Volume::new(disk, limits, is_apart));
-        self.volumes.len() - 1
+        self.volumes.push(VolumeQueues::new(disk, limits, is_apart));
+        volume
     }
 
     /// Lets a volume be read in this other way, should it turn out to be something else than was
     /// thought.
-    pub fn may_change(&mut self, volume: usize, lane: Lane, limits: Limits) {
-        let volume = &mut self.volumes[volume];
+    pub fn may_change(&mut self, volume: VolumeId, lane: Lane, limits: Limits) {
+        let volume = &mut self.volumes[volume.at()];
         volume.otherwise = Some((lane, limits));
         if let Some(d) = volume.disk {
-            self.disks[d].trial();
+            self.disks[d.0].trial();
         }
     }
 
@@ -127,7 +133,7 @@ impl<F: Fold> Scheduler<F> {
 
     /// Makes sure that there is somebody to read so; the disk with an executor of its own, if it is
     /// to be one.
-    fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<usize> {
+    fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<DiskIndex> {
         match lane {
             Lane::OwnPools => None,
             Lane::Pools => {
@@ -145,11 +151,11 @@ impl<F: Fold> Scheduler<F> {
     }
 
     /// Has volumes read in their other way.
-    fn change(&mut self, volumes: &[usize], evidence: Evidence) {
+    fn change(&mut self, volumes: &[VolumeId], evidence: Evidence) {
         for &volume in volumes {
-            if let Some((lane, limits)) = self.volumes[volume].otherwise.take() {
+            if let Some((lane, limits)) = self.volumes[volume.at()].otherwise.take() {
                 let disk = self.make_ready(lane, limits);
-                let before = self.volumes[volume].change(disk, limits);
+                let before = self.volumes[volume.at()].change(disk, limits);
                 self.changes.push(Change { volume, evidence });
                 if evidence.has_head {
                     // A device that others keep busy, or that is held up for a moment, looks like one with
@@ -160,31 +166,30 @@ impl<F: Fold> Scheduler<F> {
         }
         for d in 0..self.disks.len() {
             for (position, waiting) in self.disks[d].take_all() {
-                let volume = &mut self.volumes[usize::from(waiting.volume)];
-                match volume.disk == Some(d) {
+                let volume = &mut self.volumes[waiting.volume.at()];
+                match volume.disk == Some(DiskIndex(d)) {
                     true => self.disks[d].push(position, waiting),
-                    false => volume.push(waiting.request),
+                    false => volume.push(waiting.job),
                 }
             }
         }
     }
 
     /// Follows evidence about a disk with an executor of its own.
-    fn change_disk(&mut self, d: usize, evidence: Evidence) {
-        let on_it = self
-            .volumes
-            .iter()
-            .enumerate()
-            .filter(|(_, volume)| volume.disk == Some(d));
-        let on_it: Vec<usize> = on_it.map(|(v, _)| v).collect();
+    fn change_disk(&mut self, disk: DiskIndex, evidence: Evidence) {
+        let numbered = VolumeId::all().zip(&self.volumes);
+        let on_it = numbered.filter(|(_, volume)| volume.disk == Some(disk));
+        let on_it: Vec<VolumeId> = on_it.map(|(id, _)| id).collect();
         match evidence.has_head {
             // As was thought: nobody need look again.
-            true => on_it.iter().for_each(|&v| self.volumes[v].otherwise = None),
+            true => on_it
+                .iter()
+                .for_each(|id| self.volumes[id.at()].otherwise = None),
             false => self.change(&on_it, evidence),
         }
     }
 
-    fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> usize {
+    fn add_disk(&mut self, name: Arc<str>, limits: Limits) -> DiskIndex {
         let threads = limits.random_threads.max(limits.sequential_threads);
         let window = limits.disk_window();
         let shape = Shape {
@@ -196,25 +201,26 @@ impl<F: Fold> Scheduler<F> {
         let (settings, fold, done) = (self.settings.clone(), self.fold.clone(), self.done.clone());
         let pool = Pool::new(&name, threads, shape, settings, fold, done);
         self.disks.push(Disk::new(pool, threads * window.files));
-        self.disk_names.insert(name, self.disks.len() - 1);
-        self.disks.len() - 1
+        let disk = DiskIndex(self.disks.len() - 1);
+        self.disk_names.insert(name, disk);
+        disk
     }
 
-    /// Takes a request for a file on a volume.
-    pub fn push(&mut self, volume: usize, request: Request) {
-        self.volumes[volume].push(request);
+    /// Takes a job for a file on a volume.
+    pub fn push(&mut self, volume: VolumeId, job: Job<W>) {
+        self.volumes[volume.at()].push(job);
     }
 
-    /// Takes requests for whole files of one length that are to be compared with each other. The
+    /// Takes jobs for whole files of one length that are to be compared with each other. The
     /// volume must be read by the pools.
-    pub fn push_group(&mut self, volume: usize, group: Vec<Request>) {
-        self.volumes[volume].push_group(group);
+    pub fn push_group(&mut self, volume: VolumeId, group: Vec<Job<W>>) {
+        self.volumes[volume.at()].push_group(group);
     }
 
     /// Says that the scan is over: disks may begin their sweeps.
     pub fn scan_done(&mut self) {
         self.holding = false;
-        self.volumes.iter_mut().for_each(Volume::put_in_order);
+        self.volumes.iter_mut().for_each(VolumeQueues::put_in_order);
     }
 
     /// Says that nobody lists folders on the disk of this name any more: it may begin its sweeps.
@@ -229,45 +235,44 @@ impl<F: Fold> Scheduler<F> {
 
     /// True if nothing waits and nothing is in flight.
     pub fn is_idle(&self) -> bool {
-        self.in_flight == 0
-            && self.volumes.iter().all(Volume::is_empty)
+        self.under_way.len() == 0
+            && self.volumes.iter().all(VolumeQueues::is_empty)
             && self.disks.iter().all(Disk::is_empty)
     }
 
     /// Forgets all that waits; what is in flight still completes.
     pub fn forget_waiting(&mut self) {
-        self.volumes.iter_mut().for_each(Volume::clear);
+        self.volumes.iter_mut().for_each(VolumeQueues::clear);
         self.disks.iter_mut().for_each(Disk::clear);
     }
 
     /// Time during which something of the volume was in flight.
-    pub fn busy(&self, volume: usize) -> Duration {
-        self.volumes[volume].busy()
+    pub fn busy(&self, volume: VolumeId) -> Duration {
+        self.volumes[volume.at()].busy()
     }
 
     /// How the files of a volume lay that its disk's sweeps read as a whole.
-    pub fn fragments(&self, volume: usize) -> Fragments {
-        self.volumes[volume].fragments
+    pub fn fragments(&self, volume: VolumeId) -> Fragments {
+        self.volumes[volume.at()].fragments
     }
 
     /// Hands over as much as the devices have room for.
-    pub fn dispatch(&mut self, asker: &mut dyn Asker) {
-        for (v, volume) in self.volumes.iter_mut().enumerate() {
-            let (random, sequential) = match self.own.get_mut(&v) {
+    pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
+        let under_way = &mut self.under_way;
+        for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
+            let (random, sequential) = match self.own.get_mut(&id) {
                 Some((random, sequential)) => (random, sequential),
                 None => (&mut self.random, &mut self.sequential),
             };
             for bulk in [false, true] {
-                while let Some(batch) = volume.next_batch(v, bulk, asker) {
-                    self.in_flight += batch.tasks.len();
+                while let Some(batch) = volume.next_batch(id, bulk, asker, under_way) {
                     match batch.kind == Kind::Bulk {
                         true => sequential.send(batch),
                         false => random.send(batch),
                     }
                 }
             }
-            while let Some(batch) = volume.next_group(v, asker) {
-                self.in_flight += batch.tasks.len();
+            while let Some(batch) = volume.next_group(id, asker, under_way) {
                 sequential.send(batch);
             }
         }
@@ -276,57 +281,74 @@ impl<F: Fold> Scheduler<F> {
                 continue;
             }
             let volumes = &mut self.volumes;
-            let mut own = volumes.iter().filter(|volume| volume.disk == Some(d));
+            let mut own = volumes
+                .iter()
+                .filter(|volume| volume.disk == Some(DiskIndex(d)));
             // Lone reads are to be alone, and a sweep to meet all that it could.
             let is_ready = match disk.is_tasting() {
-                true => own.all(Volume::is_quiet),
-                false => own.all(Volume::all_placed),
+                true => own.all(VolumeQueues::is_quiet),
+                false => own.all(VolumeQueues::all_placed),
             };
-            let begun = |v, request: Request| volumes[usize::from(v)].begun(request.bulk, 1);
-            if let Some(batch) = disk.next_batch(is_ready, asker, begun) {
-                self.in_flight += batch.tasks.len();
+            let begun = |id: VolumeId, job: Job<W>| volumes[id.at()].begun(job.bulk, 1);
+            if let Some(batch) = disk.next_batch(is_ready, asker, under_way, begun) {
                 disk.pool.send(batch);
             }
         }
     }
 
-    /// Takes a completion; `None` if the request has a further way to go.
-    pub fn completed(&mut self, completion: Completion<F::Digest>) -> Option<Finished<F::Digest>> {
-        let (request, v, visit) = read_stamp(completion.ticket);
-        self.in_flight -= 1;
-        let volume = &mut self.volumes[v];
-        volume.ended(request.bulk);
-        match (visit, completion.outcome) {
-            (Visit::LookedUp, outcome) => {
+    /// Takes a completion; `None` if its job has a further way to go.
+    pub fn completed(
+        &mut self,
+        completion: Completion<F::Digest>,
+    ) -> Option<Finished<W, F::Digest>> {
+        let Completion { ticket, outcome } = completion;
+        let Handed {
+            job,
+            volume: id,
+            visit,
+        } = self.under_way.end(ticket)?;
+        let volume = &mut self.volumes[id.at()];
+        volume.ended(job.bulk);
+        match visit {
+            Visit::LookedUp => {
                 volume.placed();
                 if let Outcome::NotCached { position, pieces } = outcome {
-                    let waiting = Waiting {
-                        volume: v as u16,
-                        pieces,
-                        request,
-                    };
                     match volume.disk {
-                        Some(d) => self.disks[d].push(position, waiting),
+                        Some(disk) => {
+                            let waiting = Waiting {
+                                volume: id,
+                                pieces,
+                                job,
+                            };
+                            self.disks[disk.0].push(position, waiting);
+                        }
                         // It was found to have no head meanwhile.
-                        None => volume.push(request),
+                        None => volume.push(job),
                     }
                     return None;
                 }
             }
-            (Visit::Swept, _) => {
-                if let Some(d) = volume.home {
-                    let ended = self.disks[d].ended(&completion);
-                    if let Some(pieces) = ended.pieces {
+            Visit::Swept { pieces, size } => {
+                if let Some(disk) = volume.home {
+                    let read = match outcome {
+                        Outcome::Read {
+                            bytes,
+                            cached: false,
+                            ..
+                        } => Some(bytes),
+                        _ => None,
+                    };
+                    if let (Some(pieces), true) = (pieces, read.is_some_and(|read| read >= size)) {
                         volume.fragments.read(pieces);
                     }
-                    if let Some(evidence) = ended.evidence {
-                        self.change_disk(d, evidence);
+                    if let Some(evidence) = self.disks[disk.0].ended(read.is_some()) {
+                        self.change_disk(disk, evidence);
                     }
                 }
             }
-            (Visit::Pooled, _) => {
-                let is_watched = !request.bulk && volume.may_have_a_head();
-                let evidence = match completion.outcome {
+            Visit::Pooled => {
+                let is_watched = !job.bulk && volume.may_have_a_head();
+                let evidence = match outcome {
                     Outcome::Read { cached: true, .. } if is_watched => {
                         volume.answered_from_memory();
                         None
@@ -337,44 +359,35 @@ impl<F: Fold> Scheduler<F> {
                     _ => None,
                 };
                 if let Some(evidence) = evidence {
-                    self.change(&[v], evidence);
+                    self.change(&[id], evidence);
                 }
             }
         }
-        let result = match completion.outcome {
-            Outcome::Read {
-                digests,
-                bytes,
-                cached,
-            } => Ok(Answer::Read {
-                digests,
-                bytes,
-                cached,
-            }),
-            Outcome::Compared { with, bytes } => Ok(Answer::Compared {
-                with: read_stamp(with).0.id,
-                bytes,
-            }),
-            Outcome::NotCompared => Ok(Answer::NotCompared),
-            Outcome::Blocks { places } => Ok(Answer::Blocks(places)),
-            Outcome::Failed(failure) => Err(failure),
-            Outcome::NotCached { .. } => Err(Failure::Changed),
-        };
         Some(Finished {
-            request,
-            volume: v,
-            result,
+            job,
+            volume: id,
+            outcome,
         })
     }
 
-    /// Requests that wait or are in flight.
+    /// The job that a reader has under this ticket.
+    #[cfg(test)]
+    pub fn job(&self, ticket: super::task::Ticket) -> Option<Job<W>> {
+        self.under_way.get(ticket)
+    }
+
+    /// Jobs that wait or are in flight.
     pub fn outstanding(&self) -> usize {
-        let waiting = self.volumes.iter().map(Volume::waiting).sum::<usize>();
-        self.in_flight + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
+        let waiting = self
+            .volumes
+            .iter()
+            .map(VolumeQueues::waiting)
+            .sum::<usize>();
+        self.under_way.len() + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
     }
 
     /// Has others work in the place of a thread that gets no answer from a volume.
-    pub fn add_workers(&mut self, volume: usize) {
+    pub fn add_workers(&mut self, volume: VolumeId) {
         let (random, sequential) = match self.own.get_mut(&volume) {
             Some((random, sequential)) => (random, sequential),
             None => (&mut self.random, &mut self.sequential),

@@ -4,21 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::read::reader::PIECE;
-use crate::read::stream::Window;
+use crate::device::VolumeId;
 use crate::read::task::{Batch, Kind};
 
 use super::evidence::{Evidence, Pace};
 use super::fragments::Fragments;
-use super::request::{Asker, Request, Visit, stamp};
-
-/// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
-pub(super) const RANDOM_SLOT: usize = 32 << 10;
-
-/// Bytes announced ahead on a disk with a head. On a simulated disk of 7,200 turns a minute, 353
-/// photos took 9.4 s with 128 or 256 KiB, 9.6 s with 512 and 11.4 s with 1 or 2 MiB: the drive then
-/// goes back and forth between the end of one file and the next.
-const SWEPT: u64 = 256 << 10;
+use super::job::{Asker, Job};
+use super::limits::Limits;
+use super::under_way::{Handed, UnderWay, Visit};
 
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
@@ -37,103 +30,17 @@ pub enum Lane {
     Disk(Arc<str>),
 }
 
-/// How much of a volume may be under way.
+/// A disk's number in the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Threads for random reads.
-    pub random_threads: usize,
-    /// Reads in flight for each.
-    pub depth: usize,
-    /// Threads for sequential reads.
-    pub sequential_threads: usize,
-    /// Files under way for each, on a disk with a head.
-    pub sequential_depth: usize,
-}
+pub(super) struct DiskIndex(pub usize);
 
-impl Limits {
-    /// Of a pool that serves no volume yet.
-    pub const NOTHING: Self = Self {
-        random_threads: 0,
-        depth: 0,
-        sequential_threads: 0,
-        sequential_depth: 0,
-    };
-
-    /// What pools come to that serve volumes with these limits and with others.
-    #[must_use]
-    pub fn max(self, other: Self) -> Self {
-        Self {
-            random_threads: self.random_threads.max(other.random_threads),
-            depth: self.depth.max(other.depth),
-            sequential_threads: self.sequential_threads.max(other.sequential_threads),
-            sequential_depth: self.sequential_depth.max(other.sequential_depth),
-        }
-    }
-
-    /// Bytes that pools of this shape take at most: their buffers. What the kernel reads ahead of whole files
-    /// is page cache, which it takes back when memory is wanted.
-    pub fn bytes_in_flight(self) -> u64 {
-        self.scattered_bytes() + self.sequential_bytes()
-    }
-
-    fn scattered_bytes(self) -> u64 {
-        self.random_threads as u64 * (PIECE + self.depth * RANDOM_SLOT) as u64
-    }
-
-    fn sequential_bytes(self) -> u64 {
-        self.sequential_threads as u64 * PIECE as u64
-    }
-
-    /// About half as much of what takes most; none if it is the least already.
-    pub fn less(self) -> Option<Self> {
-        let halved = |number: usize| number.div_ceil(2);
-        let scattered = |limits: Self| match limits {
-            Self { depth: 2.., .. } => Some(Self {
-                depth: halved(limits.depth),
-                ..limits
-            }),
-            Self {
-                random_threads: 2..,
-                ..
-            } => Some(Self {
-                random_threads: halved(limits.random_threads),
-                ..limits
-            }),
-            _ => None,
-        };
-        let sequential = |limits: Self| match limits {
-            Self {
-                sequential_threads: 2..,
-                ..
-            } => Some(Self {
-                sequential_threads: halved(limits.sequential_threads),
-                ..limits
-            }),
-            _ => None,
-        };
-        match self.sequential_bytes() > self.scattered_bytes() {
-            true => sequential(self).or_else(|| scattered(self)),
-            false => scattered(self).or_else(|| sequential(self)),
-        }
-    }
-
-    /// How far the thread of a disk with a head looks ahead: so many short files that the drive has
-    /// a choice, but of long ones hardly more than the next piece.
-    pub(super) fn disk_window(self) -> Window {
-        Window {
-            bytes: self.sequential_depth as u64 * SWEPT,
-            files: self.depth,
-        }
-    }
-}
-
-/// A file system as the scheduler sees it.
+/// What waits to be read from a file system, and how much of it is under way.
 #[derive(Debug)]
-pub(super) struct Volume {
+pub(super) struct VolumeQueues<W> {
     /// The disk with an executor of its own; none if the pools read it.
-    pub disk: Option<usize>,
+    pub disk: Option<DiskIndex>,
     /// The disk that has read it, if any.
-    pub home: Option<usize>,
+    pub home: Option<DiskIndex>,
     /// How it is read if it turns out to be something else than was thought.
     pub otherwise: Option<(Lane, Limits)>,
     pace: Pace,
@@ -141,12 +48,12 @@ pub(super) struct Volume {
     /// It has pools of its own: a thread takes one task at a time, so that no other waits behind one that gets no
     /// answer.
     is_apart: bool,
-    random: Queue,
-    bulk: Queue,
-    /// Requests whose place on the disk is being asked for.
+    random: Queue<W>,
+    bulk: Queue<W>,
+    /// Jobs of files whose position on the disk is being asked for.
     looked_for: usize,
     /// Files that are to be compared with each other.
-    groups: VecDeque<Vec<Request>>,
+    groups: VecDeque<Vec<Job<W>>>,
     /// How the files lay that were read as a whole.
     pub fragments: Fragments,
     /// Since when something is in flight.
@@ -154,16 +61,26 @@ pub(super) struct Volume {
     busy: Duration,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<(u32, u8)>,
+/// Jobs of one kind: those that wait as they came, in eight bytes each where what is wanted takes three.
+#[derive(Debug)]
+struct Queue<W> {
+    waiting: VecDeque<Job<W>>,
     in_flight: usize,
 }
 
-/// Requests for which a queue always has room.
+impl<W> Default for Queue<W> {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            in_flight: 0,
+        }
+    }
+}
+
+/// Jobs for which a queue always has room.
 const ROOM: usize = 4096;
 
-impl Queue {
+impl<W> Queue<W> {
     /// Gives memory back once three quarters of it are free: what waits is most in the middle of a
     /// run, and the tables are largest at its end.
     fn give_back(&mut self) {
@@ -174,9 +91,9 @@ impl Queue {
     }
 }
 
-impl Volume {
+impl<W: Copy> VolumeQueues<W> {
     /// A volume of which nothing is wanted yet.
-    pub fn new(disk: Option<usize>, limits: Limits, is_apart: bool) -> Self {
+    pub fn new(disk: Option<DiskIndex>, limits: Limits, is_apart: bool) -> Self {
         Self {
             disk,
             home: disk,
@@ -195,7 +112,7 @@ impl Volume {
     }
 
     /// Has it read in another way from now on; returns how much could be under way before.
-    pub fn change(&mut self, disk: Option<usize>, limits: Limits) -> Limits {
+    pub fn change(&mut self, disk: Option<DiskIndex>, limits: Limits) -> Limits {
         self.disk = disk;
         self.home = self.home.or(disk);
         std::mem::replace(&mut self.limits, limits)
@@ -212,18 +129,17 @@ impl Volume {
         self.pace.answered_from_memory();
     }
 
-    /// Takes a request.
-    pub fn push(&mut self, request: Request) {
-        let waiting = &mut self.queue(request.bulk).waiting;
-        waiting.push_back((request.id, request.note));
+    /// Takes a job.
+    pub fn push(&mut self, job: Job<W>) {
+        self.queue(job.bulk).waiting.push_back(job);
     }
 
-    /// Takes requests for files that are to be compared with each other.
-    pub fn push_group(&mut self, group: Vec<Request>) {
+    /// Takes jobs for files that are to be compared with each other.
+    pub fn push_group(&mut self, group: Vec<Job<W>>) {
         self.groups.push_back(group);
     }
 
-    /// How many requests wait here.
+    /// How many jobs wait here.
     pub fn waiting(&self) -> usize {
         let groups: usize = self.groups.iter().map(Vec::len).sum();
         self.random.waiting.len() + self.bulk.waiting.len() + groups
@@ -234,7 +150,7 @@ impl Volume {
         self.random.waiting.is_empty() && self.bulk.waiting.is_empty() && self.groups.is_empty()
     }
 
-    /// True if the place of every request is known.
+    /// True if the position of every file is known.
     pub fn all_placed(&self) -> bool {
         self.is_empty() && self.looked_for == 0
     }
@@ -249,7 +165,7 @@ impl Volume {
         self.disk.is_none() && matches!(self.otherwise, Some((Lane::Disk(_), _)))
     }
 
-    /// Takes note that the place of a request is known, or no longer needed.
+    /// Takes note that the position of a file is known, or no longer needed.
     pub fn placed(&mut self) {
         self.looked_for -= 1;
     }
@@ -258,7 +174,8 @@ impl Volume {
     /// all of its files, and inodes that lie side by side are wanted together.
     pub fn put_in_order(&mut self) {
         for queue in [&mut self.random, &mut self.bulk] {
-            queue.waiting.make_contiguous().sort_unstable();
+            let waiting = queue.waiting.make_contiguous();
+            waiting.sort_unstable_by_key(|job| job.file);
         }
     }
 
@@ -269,13 +186,13 @@ impl Volume {
         self.groups.clear();
     }
 
-    /// Takes note that so many requests are under way.
+    /// Takes note that so many jobs are under way.
     pub fn begun(&mut self, bulk: bool, count: usize) {
         self.queue(bulk).in_flight += count;
         self.busy_since.get_or_insert_with(Instant::now);
     }
 
-    /// Takes note that a request is no longer under way.
+    /// Takes note that a job is no longer under way.
     pub fn ended(&mut self, bulk: bool) {
         self.queue(bulk).in_flight -= 1;
         if self.random.in_flight + self.bulk.in_flight == 0
@@ -291,8 +208,14 @@ impl Volume {
         self.busy + now.unwrap_or_default()
     }
 
-    /// The next tasks of one queue, if there is room for them; `v` is this volume's number.
-    pub fn next_batch(&mut self, v: usize, bulk: bool, asker: &mut dyn Asker) -> Option<Batch> {
+    /// The next tasks of one queue, if there is room for them; this volume has the number `volume`.
+    pub fn next_batch(
+        &mut self,
+        volume: VolumeId,
+        bulk: bool,
+        asker: &mut dyn Asker<W>,
+        under_way: &mut UnderWay<W>,
+    ) -> Option<Batch> {
         let on_disk = self.disk.is_some();
         // Should it have a head, whole files are best left to its own thread.
         let is_awaited = self.may_have_a_head() && self.pace.is_awaited(self.random.in_flight);
@@ -333,10 +256,10 @@ impl Volume {
             true => Visit::LookedUp,
             false => Visit::Pooled,
         };
-        for (id, note) in queue.waiting.drain(..count) {
-            let request = asker.choose(v, Request { id, note, bulk });
-            asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v, visit);
+        for job in queue.waiting.drain(..count) {
+            let job = asker.choose(volume, job);
+            let task = asker.describe(job, &mut batch);
+            under_way.begin(Handed { job, volume, visit }, task, &mut batch);
         }
         queue.give_back();
         self.begun(bulk, count);
@@ -347,7 +270,12 @@ impl Volume {
     }
 
     /// The next group to be compared, if there is room for it.
-    pub fn next_group(&mut self, v: usize, asker: &mut dyn Asker) -> Option<Batch> {
+    pub fn next_group(
+        &mut self,
+        volume: VolumeId,
+        asker: &mut dyn Asker<W>,
+        under_way: &mut UnderWay<W>,
+    ) -> Option<Batch> {
         if self.bulk.in_flight >= self.limits.sequential_threads * AHEAD {
             return None;
         }
@@ -356,15 +284,16 @@ impl Volume {
             kind: Kind::Compare,
             ..Batch::default()
         };
-        for &request in &group {
-            asker.describe(request, &mut batch);
-            stamp(&mut batch, request, v, Visit::Pooled);
+        let visit = Visit::Pooled;
+        for &job in &group {
+            let task = asker.describe(job, &mut batch);
+            under_way.begin(Handed { job, volume, visit }, task, &mut batch);
         }
         self.begun(true, group.len());
         Some(batch)
     }
 
-    fn queue(&mut self, bulk: bool) -> &mut Queue {
+    fn queue(&mut self, bulk: bool) -> &mut Queue<W> {
         match bulk {
             true => &mut self.bulk,
             false => &mut self.random,
@@ -375,61 +304,18 @@ impl Volume {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const LIMITS: Limits = Limits {
-        random_threads: 4,
-        depth: 8,
-        sequential_threads: 3,
-        sequential_depth: 5,
-    };
-
-    #[test]
-    fn each_thread_has_a_piece_and_each_read_in_flight_a_slot() {
-        let piece = PIECE as u64;
-        let scattered = 4 * (piece + 8 * RANDOM_SLOT as u64);
-        assert_eq!(LIMITS.bytes_in_flight(), scattered + 3 * piece);
-        assert_eq!(Limits::NOTHING.bytes_in_flight(), 0);
-        let window = LIMITS.disk_window();
-        assert_eq!((window.bytes, window.files), (5 * SWEPT, 8));
-    }
-
-    #[test]
-    fn what_takes_most_is_halved_until_nothing_can_be() {
-        let halvings = |limits: Limits| -> Vec<[usize; 3]> {
-            std::iter::successors(limits.less(), |limits| limits.less())
-                .map(|now| [now.random_threads, now.depth, now.sequential_threads])
-                .collect()
-        };
-        let scattered_first = [
-            [4, 4, 3],
-            [4, 2, 3],
-            [4, 1, 3],
-            [2, 1, 3],
-            [2, 1, 2],
-            [1, 1, 2],
-            [1, 1, 1],
-        ];
-        assert_eq!(halvings(LIMITS), scattered_first);
-        let readers = Limits {
-            random_threads: 1,
-            depth: 1,
-            ..LIMITS
-        };
-        assert_eq!(halvings(readers), [[1, 1, 2], [1, 1, 1]]);
-        let only_scattered = Limits {
-            depth: 2,
-            sequential_threads: 1,
-            random_threads: 1,
-            ..LIMITS
-        };
-        assert_eq!(halvings(only_scattered), [[1, 1, 1]]);
-        assert_eq!(Limits::NOTHING.less(), None);
-    }
+    use crate::file::FileIndex;
 
     #[test]
     fn a_queue_that_has_run_empty_gives_its_memory_back() {
+        let job = |file| Job {
+            file: FileIndex(file),
+            want: [0_u8; 3],
+            bulk: false,
+        };
+        assert_eq!(size_of_val(&job(0)), 8, "what waits is small");
         let mut queue = Queue::default();
-        queue.waiting.extend((0..100_000).map(|id| (id, 0)));
+        queue.waiting.extend((0..100_000).map(job));
         let full = queue.waiting.capacity();
         // As long as a quarter waits, it may grow again.
         queue.waiting.drain(..full.min(100_000) - full / 4);
@@ -443,7 +329,7 @@ mod tests {
             "{half} of {full}"
         );
         assert_eq!(queue.waiting.len(), full / 4 - 1, "nothing is lost");
-        assert_eq!(queue.waiting.back(), Some(&(99_999, 0)));
+        assert_eq!(queue.waiting.back(), Some(&job(99_999)));
         queue.waiting.clear();
         for _ in 0..20 {
             queue.give_back();

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::read::behind::{Behind, Range};
+use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::parts::{PART, Parts};
-use crate::read::reader::{PIECE, Reader, finished, is_whole};
+use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Failure, Outcome, SPANS, Task};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::fadvise::{self, Advice};

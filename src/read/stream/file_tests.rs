@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::read::reader::{PIECE, Reader};
+use crate::read::buffer::PIECE;
+use crate::read::reader::Reader;
 use crate::read::task::{Batch, Span};
 use crate::read::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, settings};
 

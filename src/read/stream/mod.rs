@@ -17,9 +17,10 @@ use rustix::io::Errno;
 
 use crate::sys::fadvise::{self, Advice};
 
+use super::buffer::PIECE;
 use super::fold::Fold;
 use super::parts::{Parts, Team};
-use super::reader::{PIECE, Reader, expected, refused};
+use super::reader::{Reader, expected, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
 
