@@ -16,7 +16,6 @@ use super::fold::Fold;
 use super::reader::{Reader, finished, is_expected, is_whole, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
-use super::worker::Shape;
 
 /// A file being read.
 struct File<F: Fold> {
@@ -56,14 +55,14 @@ pub struct Many<F: Fold> {
 }
 
 impl<F: Fold> Many<F> {
-    /// Nothing in flight yet.
-    pub fn new(ring: Ring, shape: Shape) -> Self {
+    /// Nothing in flight yet in a ring of so many slots, each of so many bytes.
+    pub fn new(ring: Ring, slots: usize, slot_size: usize) -> Self {
         Self {
             ring,
-            slot_size: shape.slot_size,
-            free: (0..shape.slots).rev().collect(),
-            pieces: (0..shape.slots).map(|_| Piece::default()).collect(),
-            files: (0..shape.slots).map(|_| None).collect(),
+            slot_size,
+            free: (0..slots).rev().collect(),
+            pieces: (0..slots).map(|_| Piece::default()).collect(),
+            files: (0..slots).map(|_| None).collect(),
             current: None,
         }
     }

@@ -150,7 +150,7 @@ fn read_broken(
     // Where the kernel has no ring, there is nothing to compare.
     let mut many = Ring::new(shape.slots, shape.slot_size).map(|mut ring| {
         ring.break_down();
-        Many::new(ring, shape)
+        Many::new(ring, shape.slots, shape.slot_size)
     });
     for batch in tasks {
         let mut source = Source::new(batch, tasks, done, 64);

@@ -116,7 +116,7 @@ impl<F: Fold> Means<F> {
         if let Self::Unmade = self {
             let ring = (shape.slots > 1).then(|| Ring::new(shape.slots, shape.slot_size));
             *self = match ring.flatten() {
-                Some(ring) => Self::Ring(Box::new(Many::new(ring, shape))),
+                Some(ring) => Self::Ring(Box::new(Many::new(ring, shape.slots, shape.slot_size))),
                 None => Self::OneByOne,
             };
         }

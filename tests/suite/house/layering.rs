@@ -283,6 +283,109 @@ const LOUD: [(&str, &[&str]); 7] = [
     ("process::abort", &["process", "::", "abort"]),
 ];
 
+/// Rooms whose files import each other in one direction only.
+const WITHOUT_CIRCLES: [&str; 1] = ["read"];
+
+/// The modules that a file names by path, as far as they are among those known: each by its longest known path.
+fn modules_named(source: &Source, known: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
+    let mut named = BTreeSet::new();
+    for (at, token) in source.tokens.iter().enumerate() {
+        let begins = at == 0 || source.tokens[at - 1] != "::";
+        let is_path = source.tokens.get(at + 1).is_some_and(|next| next == "::");
+        if !begins || !is_path || !["crate", "super", "self"].contains(&token.as_str()) {
+            continue;
+        }
+        let mut path = match token.as_str() {
+            "crate" => Vec::new(),
+            "super" => source.module[..source.module.len().saturating_sub(1)].to_vec(),
+            _ => source.module.clone(),
+        };
+        let mut rest = source.tokens[at + 2..].iter();
+        while let Some(part) = rest.next().filter(|part| *part != "{") {
+            match part.as_str() {
+                "super" => drop(path.pop()),
+                part => path.push(part.to_owned()),
+            }
+            if rest.next().is_none_or(|next| next != "::") {
+                break;
+            }
+        }
+        while !path.is_empty() && !known.contains(&path) {
+            path.pop();
+        }
+        named.insert(path);
+    }
+    named.remove(&source.module);
+    named
+}
+
+/// Leaves out modules and items that only tests have.
+fn without_tests(tokens: &[String]) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut rest = tokens;
+    while let Some(first) = rest.first() {
+        if !contains(
+            &rest[..rest.len().min(7)],
+            &["#", "[", "cfg", "(", "test", ")", "]"],
+        ) {
+            left.push(first.clone());
+            rest = &rest[1..];
+            continue;
+        }
+        let mut depth = 0;
+        let end = rest.iter().position(|token| {
+            match token.as_str() {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && (token == ";" || token == "}")
+        });
+        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
+    }
+    left
+}
+
+/// Modules of a room from which imports lead back to themselves.
+fn circles(sources: &[Source], room: &str) -> Vec<String> {
+    let is_test = |source: &Source| {
+        let name = source.module.last().map_or("", String::as_str);
+        name.ends_with("tests") || name == "testing"
+    };
+    let of_room = sources.iter().filter(|source| source.room() == Some(room));
+    let of_room: Vec<Source> = of_room
+        .filter(|source| source.module.len() > 1 && !is_test(source))
+        .map(|source| Source {
+            path: source.path.clone(),
+            module: source.module.clone(),
+            tokens: without_tests(&source.tokens),
+        })
+        .collect();
+    let known: BTreeSet<_> = of_room.iter().map(|source| source.module.clone()).collect();
+    let mut left: Vec<_> = of_room
+        .iter()
+        .map(|source| (source.module.clone(), modules_named(source, &known)))
+        .collect();
+    // Takes away, again and again, what imports nothing that is left.
+    loop {
+        let names: BTreeSet<_> = left.iter().map(|(module, _)| module.clone()).collect();
+        let before = left.len();
+        left.retain(|(_, named)| named.iter().any(|module| names.contains(module)));
+        if left.len() == before {
+            return left.iter().map(|(module, _)| module.join("::")).collect();
+        }
+    }
+}
+
+#[test]
+fn no_imports_inside_a_room_lead_in_circles() {
+    let sources = sources();
+    for room in WITHOUT_CIRCLES {
+        let circles = circles(&sources, room);
+        assert!(circles.is_empty(), "in or above a circle: {circles:?}");
+    }
+}
+
 fn contains(tokens: &[String], wanted: &[&str]) -> bool {
     tokens.windows(wanted.len()).any(|window| window == wanted)
 }
@@ -426,6 +529,46 @@ mod the_reader_of_sources {
         assert_eq!(
             edges("engine/session.rs", "use crate::decide; use crate::read;"),
             0
+        );
+    }
+
+    #[test]
+    fn sees_circles_between_files_of_a_room() {
+        let files = |one: &str, other: &str| {
+            let files = [
+                ("read/mod.rs", ""),
+                ("read/one.rs", one),
+                ("read/deep/other.rs", other),
+            ];
+            circles(&files.map(|(path, text)| source(path, text)), "read").len()
+        };
+        let down = "use crate::read::one::{A, B};";
+        assert_eq!(files("", down), 0);
+        assert_eq!(files("use super::deep::other::C;", down), 2);
+        assert_eq!(
+            files(
+                "fn f() -> super::deep::other::C {}",
+                "use super::super::one;"
+            ),
+            2
+        );
+        assert_eq!(
+            files(
+                "use super::deep::other::C;",
+                "use super::super::B; use crate::sys;"
+            ),
+            0
+        );
+        assert_eq!(
+            files(
+                "#[cfg(test)] mod tests { use super::super::deep::other; }",
+                down
+            ),
+            0
+        );
+        assert_eq!(
+            files("#[cfg(test)] mod x; use super::deep::other;", down),
+            2
         );
     }
 
