@@ -13,7 +13,7 @@ use super::leaf::LeafKind;
 use super::mountinfo::{Mount, MountTable};
 use super::number::DeviceNumber;
 use super::overrides::{Override, Overrides, Selector, Told, meant};
-use super::policy::{ExecutorKind, Policy};
+use super::policy::Policy;
 use super::profile::ProfileError;
 use super::rules::{Facts, Rule};
 use super::sysfs::Sysfs;
@@ -365,7 +365,7 @@ impl DeviceMap {
             volume.policy = volume.policy.with_threads(random, sequential);
             volume.told.push(format!("--threads {row}"));
         }
-        let has_queue = volume.policy.executor != ExecutorKind::Immediate;
+        let has_queue = volume.class != Class::Memory;
         if let Some(depth) = self
             .overrides
             .depth_random

@@ -38,7 +38,7 @@ pub use identity::Identity;
 pub use leaf::{Leaf, LeafKind};
 pub use mounts::{Inner, Mounts};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
-pub use policy::{ExecutorKind, Order, Policy};
+pub use policy::{Order, Policy};
 pub use profile::{Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};
 pub use topology::{Array, Contradiction};

@@ -10,9 +10,8 @@ use super::rules::Facts;
 /// How a volume is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Who reads.
-    pub executor: ExecutorKind,
-    /// In which order.
+    /// In which order: as they come, by pools of threads that many volumes share, or in physical order, by threads
+    /// that the volume's disks have to themselves.
     pub order: Order,
     /// Threads for small scattered reads.
     pub random_threads: usize,
@@ -24,17 +23,6 @@ pub struct Policy {
     pub sequential_depth: usize,
     /// Threads that list folders and ask for metadata.
     pub metadata_threads: usize,
-}
-
-/// Who reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExecutorKind {
-    /// A pool of threads for scattered reads and one for whole files.
-    Pools,
-    /// One thread for each physical disk, shared by all volumes on it.
-    OneThreadPerDisk,
-    /// No queue: whoever wants the bytes reads them.
-    Immediate,
 }
 
 /// In which order reads are issued.
@@ -83,7 +71,6 @@ impl Policy {
         let cores = cores.max(1);
         match class {
             Class::SolidState | Class::Unknown => Self {
-                executor: ExecutorKind::Pools,
                 order: Order::Arrival,
                 random_threads: cores,
                 depth: SOLID_STATE_DEPTH,
@@ -98,7 +85,6 @@ impl Policy {
                     spindles => spindles,
                 };
                 Self {
-                    executor: ExecutorKind::OneThreadPerDisk,
                     order: Order::Physical,
                     random_threads: 1,
                     // Whoever reads from a volume over three disks must feed three drives' queues.
@@ -109,7 +95,6 @@ impl Policy {
                 }
             }
             Class::Memory => Self {
-                executor: ExecutorKind::Immediate,
                 order: Order::Arrival,
                 random_threads: cores,
                 depth: 1,
@@ -118,7 +103,6 @@ impl Policy {
                 metadata_threads: cores,
             },
             Class::Network | Class::Fuse => Self {
-                executor: ExecutorKind::Pools,
                 order: Order::Arrival,
                 random_threads: REMOTE_RANDOM_THREADS,
                 depth: 1,
@@ -134,12 +118,11 @@ impl Policy {
     pub(super) fn with_threads(mut self, random: usize, sequential: Option<usize>) -> Self {
         self.random_threads = random;
         self.sequential_threads = sequential.unwrap_or(self.sequential_threads.min(random));
-        if self.executor == ExecutorKind::OneThreadPerDisk {
-            if random == 1 && self.sequential_threads == 1 {
+        if self.order == Order::Physical {
+            if self.is_one_thread_a_disk() {
                 return self;
             }
-            // More threads than one cannot be one thread; what was to be in flight is shared out.
-            self.executor = ExecutorKind::Pools;
+            // What was to be in flight is shared out.
             self.depth = (self.depth / random.max(1)).max(1);
             self.sequential_depth = 1;
         }
@@ -154,10 +137,10 @@ impl Policy {
         self.depth = pools.depth;
         self.order = pools.order;
         let streams = pools.sequential_streams;
-        (self.executor, self.sequential_threads) = match (pools.order, pools.random_threads) {
-            (Order::Arrival, _) => (ExecutorKind::Pools, streams.min(MOST_STREAMS)),
-            (Order::Physical, 1) => (ExecutorKind::OneThreadPerDisk, 1),
-            (Order::Physical, _) => (ExecutorKind::Pools, streams.min(cores.max(1))),
+        self.sequential_threads = match (pools.order, pools.random_threads) {
+            (Order::Arrival, _) => streams.min(MOST_STREAMS),
+            (Order::Physical, 1) => 1,
+            (Order::Physical, _) => streams.min(cores.max(1)),
         };
         self.sequential_depth = match pools.order {
             Order::Arrival => 1,
@@ -165,6 +148,11 @@ impl Policy {
         };
         self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
+    }
+
+    /// True if one thread does all that is to be read from a disk.
+    pub fn is_one_thread_a_disk(&self) -> bool {
+        self.order == Order::Physical && self.random_threads == 1 && self.sequential_threads == 1
     }
 
     /// Whole files that are read at the same time.

@@ -7,7 +7,7 @@ use super::class::Class;
 use super::cost::Cost;
 use super::filesystem::Kind;
 use super::leaf::{Leaf, LeafKind};
-use super::policy::{ExecutorKind, Order, Policy};
+use super::policy::{Order, Policy};
 use super::profile::Profile;
 use super::topology::{Array, Contradiction};
 
@@ -184,33 +184,26 @@ fn describe(leaf: &Leaf) -> String {
 impl Policy {
     /// One line for people.
     pub fn describe(&self) -> String {
-        let order = match self.order {
-            Order::Arrival => "as they come",
-            Order::Physical => "in physical order",
-        };
-        match self.executor {
-            ExecutorKind::OneThreadPerDisk => format!(
-                "one thread a disk, {order}: {} scattered reads in flight, then {} at a time; \
-                 metadata {}",
-                self.depth,
-                counted(self.sequential_depth, "whole file"),
-                counted(self.metadata_threads, "thread"),
-            ),
-            ExecutorKind::Pools => format!(
-                "pools, {order}: scattered reads {} x {} in flight, whole files {} x {}; metadata {}",
-                counted(self.random_threads, "thread"),
-                self.depth,
-                counted(self.sequential_threads, "thread"),
-                self.sequential_depth,
-                counted(self.metadata_threads, "thread"),
-            ),
-            ExecutorKind::Immediate => format!(
-                "no queue: {} for scattered reads, {} for whole files; metadata {}",
-                counted(self.random_threads, "thread"),
-                self.sequential_threads,
-                counted(self.metadata_threads, "thread"),
-            ),
+        let (random, whole, metadata) = (
+            counted(self.random_threads, "thread"),
+            counted(self.sequential_threads, "thread"),
+            counted(self.metadata_threads, "thread"),
+        );
+        let (depth, at_a_time) = (self.depth, self.sequential_depth);
+        if self.is_one_thread_a_disk() {
+            let files = counted(at_a_time, "whole file");
+            return format!(
+                "one thread a disk, in physical order: {depth} scattered reads in flight, then {files} at a time; \
+                 metadata {metadata}"
+            );
         }
+        let who = match self.order {
+            Order::Arrival => "pools, as they come",
+            Order::Physical => "threads of the disk's own, in physical order",
+        };
+        format!(
+            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata {metadata}"
+        )
     }
 }
 

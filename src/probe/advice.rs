@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::device::{ExecutorKind, Order, Policy};
+use crate::device::{Order, Policy};
 
 use super::findings::{Outcome, Series, chart};
 use super::signs::Signs;
@@ -273,7 +273,7 @@ fn flags(now: &Situation<'_>, advice: &Advice) -> Vec<String> {
     let mut flags = Vec::new();
     let mut threads = |word: String| flags.extend(["--threads".to_owned(), word]);
     let selector = now.selector;
-    let taken_for_spinning = now.policy.executor == ExecutorKind::OneThreadPerDisk;
+    let taken_for_spinning = now.policy.is_one_thread_a_disk();
     if advice.rotational {
         match taken_for_spinning {
             true => threads(format!("{selector}:1,1")),

@@ -1,6 +1,6 @@
 //! Advice on disks that are computed and on disks that were measured long ago.
 
-use crate::device::{ExecutorKind, Order, Policy};
+use crate::device::{Order, Policy};
 
 use super::advice::{Advice, Situation, advise};
 use super::findings::{Answer, Outcome, Point};
@@ -8,7 +8,6 @@ use super::model::{Model, recorded};
 use super::{order, streams};
 
 const POOLS: Policy = Policy {
-    executor: ExecutorKind::Pools,
     order: Order::Arrival,
     random_threads: 4,
     depth: 64,
@@ -18,7 +17,6 @@ const POOLS: Policy = Policy {
 };
 
 const ELEVATOR: Policy = Policy {
-    executor: ExecutorKind::OneThreadPerDisk,
     order: Order::Physical,
     random_threads: 1,
     depth: 8,
@@ -71,9 +69,9 @@ fn one_head_gets_one_stream_and_a_queue_in_physical_order() {
             in_force,
         );
         assert!(advice.depth >= 4, "{advice:?}");
-        let word = match policy.executor {
-            ExecutorKind::OneThreadPerDisk => "dev:sdx:1,1",
-            _ => "dev:sdx:hdd",
+        let word = match policy.is_one_thread_a_disk() {
+            true => "dev:sdx:1,1",
+            false => "dev:sdx:hdd",
         };
         let depth = advice.depth.to_string();
         assert_eq!(advice.flags, ["--threads", word, "--depth-random", &depth]);

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use serde::Serialize;
 
 use super::DEVICES_SCHEMA;
-use crate::device::{Array, ExecutorKind, Leaf, LeafKind, Order, Policy, Profile, Volume};
+use crate::device::{Array, Class, Leaf, LeafKind, Order, Policy, Profile, Volume};
 use crate::report::record::{Name, write_json};
 
 #[derive(Serialize)]
@@ -105,7 +105,7 @@ fn record(volume: &Volume) -> VolumeRecord<'_> {
         class: volume.class.word(),
         rule: volume.rule,
         why: &volume.why,
-        policy: policy(&volume.policy),
+        policy: policy(volume.class, &volume.policy),
         profile: volume.profile.as_ref(),
         notes: &volume.notes,
         warnings: volume
@@ -152,12 +152,12 @@ fn leaf(leaf: &Leaf) -> LeafRecord<'_> {
     }
 }
 
-fn policy(policy: &Policy) -> PolicyRecord {
+fn policy(class: Class, policy: &Policy) -> PolicyRecord {
     PolicyRecord {
-        executor: match policy.executor {
-            ExecutorKind::Pools => "pools",
-            ExecutorKind::OneThreadPerDisk => "one-thread-per-disk",
-            ExecutorKind::Immediate => "immediate",
+        executor: match class {
+            Class::Memory => "immediate",
+            _ if policy.is_one_thread_a_disk() => "one-thread-per-disk",
+            _ => "pools",
         },
         order: policy.order,
         random_threads: policy.random_threads,

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use seekless::device::{
-    ADVICE, BadOverride, Class, DeviceMap, ExecutorKind, Measured, Order, Overrides, Pools,
-    Profile, Profiles, RULES, SystemRoot, Volume,
+    ADVICE, BadOverride, Class, DeviceMap, Measured, Order, Overrides, Pools, Profile, Profiles,
+    RULES, SystemRoot, Volume,
 };
 use seekless::report::devices::{DEVICES_SCHEMA, write_json, write_table};
 
@@ -227,7 +227,7 @@ fn arrays_serve_as_many_whole_files_as_they_have_copies() {
         ("lvm-linear-two-hdds", 1, 8),
     ] {
         let policy = last(case, &[]).policy;
-        assert_eq!(policy.executor, ExecutorKind::OneThreadPerDisk, "{case}");
+        assert!(policy.is_one_thread_a_disk(), "{case}");
         assert_eq!(
             (policy.sequential_depth, policy.depth),
             (sweeps, depth),
@@ -334,11 +334,7 @@ fn regression_every_accepted_selector_is_used() {
             (3, 2),
             "{case} {row}"
         );
-        assert_ne!(
-            policy.executor,
-            ExecutorKind::OneThreadPerDisk,
-            "{case} {row}"
-        );
+        assert!(!policy.is_one_thread_a_disk(), "{case} {row}");
         assert!(
             volume.explain().contains("as told by --threads "),
             "{}",
@@ -424,7 +420,7 @@ fn one_measured_thread_in_physical_order_is_the_elevator() {
         ..MEASURED
     });
     let (volume, _) = with_profiles("sata-ssd", &[], &profiles);
-    assert_eq!(volume.policy.executor, ExecutorKind::OneThreadPerDisk);
+    assert!(volume.policy.is_one_thread_a_disk());
     assert_eq!(volume.policy.sequential_threads, 1);
     assert_eq!(volume.policy.sequential_depth, 9);
 }
@@ -482,10 +478,10 @@ fn memory_cannot_have_a_profile() {
 fn the_users_word_on_a_class_counts_more_than_the_flag() {
     let told = |case, rows: &[&str]| {
         let volume = last(case, rows);
-        (volume.class, volume.policy.executor)
+        (volume.class, volume.policy.order)
     };
-    let spins = (Class::Rotational, ExecutorKind::OneThreadPerDisk);
-    let is_solid = (Class::SolidState, ExecutorKind::Pools);
+    let spins = (Class::Rotational, Order::Physical);
+    let is_solid = (Class::SolidState, Order::Arrival);
     for (case, rows, expected) in [
         ("usb-disk-says-solid", vec!["dev:sdb:hdd"], spins),
         ("usb-disk-says-solid", vec!["ssd:hdd"], spins),
