@@ -21,6 +21,7 @@ use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
 use super::step_error::{self, StepError, failure};
 use super::synced::Synced;
 use crate::file::trust;
+use crate::sys::ioprio::Idle;
 use crate::sys::sync::Wait;
 use crate::sys::{fault, rlimit};
 
@@ -55,6 +56,8 @@ pub struct Actor {
     on_end: Box<dyn Fn(&Step)>,
     /// A step could not be written down.
     unwritten: bool,
+    /// This thread, and those that it starts, read only while nobody else does.
+    _idle: Option<Idle>,
 }
 
 impl fmt::Debug for Actor {
@@ -96,6 +99,10 @@ impl Actor {
     /// Begins a run that writes to this journal.
     pub fn new(settings: Settings, journal: Journal) -> Self {
         fault::arm();
+        let idle = settings.io_idle.then(Idle::enter).transpose();
+        if let Err(error) = &idle {
+            tracing::warn!("the system does not allow idle reads: {error}");
+        }
         Self {
             settings,
             journal,
@@ -111,6 +118,7 @@ impl Actor {
             progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
             unwritten: false,
+            _idle: idle.unwrap_or_default(),
         }
     }
 

@@ -10,8 +10,10 @@ use rustix::io::Errno;
 use super::coherence::Location;
 use super::compare;
 use super::folder_entry::{Identity, Place};
+use super::reads::Reads;
 use super::step::{ActionKind, Change, Expected, Skip, Target, Unfit};
 use crate::hash::ContentDigest;
+use crate::read::OpenFile;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
@@ -54,6 +56,8 @@ pub struct Opened {
     pub stat: Stat,
     /// As they were when it was opened.
     pub attributes: Attributes,
+    /// How its bytes are read.
+    pub reads: Reads,
     lease: Lease,
     /// The modification time after a rename by this run, if the file system changed it.
     renamed_ns: Cell<Option<i64>>,
@@ -70,7 +74,12 @@ pub enum Bound {
 
 impl Opened {
     /// Opens a file and makes sure that it is the one that is meant.
-    pub fn open(target: &Target, bound: Bound, ours: &OwnChanges) -> Result<Self, Unfit> {
+    pub fn open(
+        target: &Target,
+        bound: Bound,
+        ours: &OwnChanges,
+        reads: &Reads,
+    ) -> Result<Self, Unfit> {
         let place = Place::of(&target.path)?;
         // The kind comes first: opening may have effects on what is no regular file.
         let seen = place.stat().map_err(gone)?;
@@ -98,9 +107,15 @@ impl Opened {
             file,
             stat,
             attributes,
+            reads: reads.clone(),
             lease: Lease::Unknown,
             renamed_ns: Cell::new(None),
         })
+    }
+
+    /// The file, to be read as a whole.
+    pub fn whole(&self) -> OpenFile<&OwnedFd> {
+        self.reads.whole(&self.file, self.stat.dev, self.stat.size)
     }
 
     /// Device and inode number.

@@ -1,16 +1,13 @@
-//! Copying a file's bytes from one open descriptor to another.
+//! Copying a file's bytes into a new file.
 
 use std::os::fd::OwnedFd;
 
-use rustix::io::{Errno, Result};
+use rustix::io::Result;
 
+use super::check::Opened;
 use super::compare;
 use crate::hash::ContentDigest;
-use crate::sys::stat::Stat;
-use crate::sys::{dedupe, open, pread, write};
-
-/// Bytes read at once. As in `compare`.
-const PIECE: usize = 256 << 10;
+use crate::sys::{dedupe, open, write};
 
 /// Granularity of holes that are made: the usual block.
 const BLOCK: usize = 4096;
@@ -20,11 +17,11 @@ const BLOCK: usize = 4096;
 /// As a clone where the file system can, which takes no space; a sparse file's runs of zeros become holes.
 ///
 /// # Errors
-/// What the system said; `ESTALE` if the file ends before the length that `stat` tells.
-pub fn contents(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<()> {
-    match dedupe::clone_into_empty(to, from) {
+/// What the system said; `ESTALE` if the file ends before the length that it had when it was opened.
+pub fn contents(from: &Opened, to: &OwnedFd) -> Result<()> {
+    match dedupe::clone_into_empty(to, &from.file) {
         Some(()) => Ok(()),
-        None => by_pieces(from, stat, to, &mut |_| {}),
+        None => by_pieces(from, to, &mut |_| {}),
     }
 }
 
@@ -32,39 +29,31 @@ pub fn contents(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<()> {
 ///
 /// # Errors
 /// As [`contents`].
-pub fn hashed(from: &OwnedFd, stat: &Stat, to: &OwnedFd) -> Result<ContentDigest> {
-    if dedupe::clone_into_empty(to, from).is_some() {
+pub fn hashed(from: &Opened, to: &OwnedFd) -> Result<ContentDigest> {
+    if dedupe::clone_into_empty(to, &from.file).is_some() {
         return compare::digest(to);
     }
     let mut hasher = blake3::Hasher::new();
-    by_pieces(from, stat, to, &mut |piece| {
+    by_pieces(from, to, &mut |piece| {
         hasher.update(piece);
     })?;
     Ok(hasher.finalize().into())
 }
 
-fn by_pieces(from: &OwnedFd, stat: &Stat, to: &OwnedFd, seen: &mut dyn FnMut(&[u8])) -> Result<()> {
+fn by_pieces(from: &Opened, to: &OwnedFd, seen: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let stat = &from.stat;
     let sparse = stat.blocks.saturating_mul(512) < stat.size;
-    let mut buffer = vec![0; PIECE.min(usize::try_from(stat.size).unwrap_or(PIECE))];
-    let mut offset = 0;
-    while offset < stat.size {
-        let length = usize::try_from(stat.size - offset)
-            .unwrap_or(PIECE)
-            .min(PIECE);
-        let piece = &mut buffer[..length];
-        open::ask_about(from);
-        if pread::full(from, piece, offset)? != length {
-            return Err(Errno::STALE);
-        }
+    let file = from.whole();
+    let copied = file.each_piece(from.reads.rules(), stat.size, |piece, offset| {
         seen(piece);
         open::ask_about(to);
-        if sparse {
-            write_blocks(to, piece, offset)?;
-        } else {
-            write::at(to, piece, offset)?;
+        match sparse {
+            true => write_blocks(to, piece, offset),
+            false => write::at(to, piece, offset),
         }
-        offset += length as u64;
-    }
+    });
+    file.leave(stat.size);
+    copied?;
     match sparse {
         // It may end in a hole.
         true => write::set_length(to, stat.size),

@@ -10,8 +10,9 @@ use super::act::Act;
 use super::check::{Opened, gone, unreadable};
 use super::folder_entry;
 use super::step::{Change, Skip, Unfit};
+use crate::read::OpenFile;
 use crate::sys::open::{self, Manner};
-use crate::sys::{fadvise, pread, stat};
+use crate::sys::{fadvise, stat};
 
 /// Bytes that are read at both ends of a file.
 const BLOCK: u64 = 4096;
@@ -54,12 +55,13 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
     if (now.dev, now.ino) != keeper.identity() {
         return Err(Unfit::Changed(Change::Identity));
     }
+    let file = OpenFile::new(&opened, 0, false);
     let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
     let mut bytes = [0; BLOCK as usize];
     for offset in [0, last] {
         fadvise::advise(&opened, offset, BLOCK, fadvise::Advice::DontNeed);
-        let length = pread::full(&opened, &mut bytes, offset).map_err(unreadable)?;
-        if length as u64 != (keeper.stat.size - offset).min(BLOCK) {
+        let length = file.read(keeper.reads.rules(), 0, &mut bytes, BLOCK as usize, offset);
+        if length.map_err(unreadable)? as u64 != (keeper.stat.size - offset).min(BLOCK) {
             return Err(Unfit::Changed(Change::Size));
         }
     }

@@ -48,9 +48,14 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     }
     let mut freed = 0;
     let mut offset = 0;
+    let files = [keeper.whole(), victim.whole()];
     while offset < size {
         let length = RANGE.min(size - offset);
         if !before.shares(&reference, offset, length) {
+            // The kernel reads both to compare them.
+            files
+                .iter()
+                .for_each(|file| file.pay(victim.reads.rules(), length));
             share(keeper, victim, offset, length)?;
             freed += before.own(&reference, offset, length);
         }

@@ -14,7 +14,8 @@ use super::made::Made;
 use super::step::{Change, Done, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
-use crate::sys::{attributes, fadvise, parent, pread, rename, stat, statfs, sync, unlink, write};
+use crate::read::{Unequal, Which, equal};
+use crate::sys::{attributes, fadvise, parent, rename, stat, statfs, sync, unlink, write};
 
 /// Renames the victim into another folder of its file system.
 ///
@@ -103,7 +104,7 @@ fn copy_to(
         Ok(()) => error,
         Err(error) => StepError::Stuck(failure("take half a copy away".to_owned(), error)),
     };
-    let filled = copy::contents(&victim.file, &victim.stat, &file);
+    let filled = copy::contents(victim, &file);
     filled.map_err(|error| clean(failed("copy it")(error)))?;
     // What somebody wrote meanwhile must not get the rights of what was compared.
     let unchanged = victim.unchanged().map_err(Skip::Victim);
@@ -129,23 +130,26 @@ pub fn part(temporary: &CStr) -> CString {
 
 /// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
 fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
-    const PIECE: usize = 256 << 10;
     fadvise::advise(copy, 0, 0, fadvise::Advice::DontNeed);
-    let (mut one, mut other) = (vec![0; PIECE], vec![0; PIECE]);
-    let mut offset = 0;
-    loop {
-        let n = pread::full(&victim.file, &mut one, offset);
-        let n = n.map_err(failed("read it again"))?;
-        let m = pread::full(copy, &mut other, offset);
-        let m = m.map_err(failed("read the copy back"))?;
-        if one[..n] != other[..m] {
-            return Err(failed("trust the copy: it differs")(Errno::IO));
-        }
-        if n < PIECE {
-            return Ok(());
-        }
-        offset += n as u64;
+    let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
+    let differs = || failed("trust the copy: it differs")(Errno::IO);
+    if there.size != victim.stat.size {
+        return Err(differs());
     }
+    let (one, other) = (
+        victim.whole(),
+        victim.reads.whole(copy, there.dev, there.size),
+    );
+    let compared = equal([&one, &other], victim.reads.rules(), there.size, |_, _| {
+        Ok::<_, StepError>(())
+    });
+    one.leave(there.size);
+    compared.map_err(|unequal| match unequal {
+        Unequal::Unreadable(Which::First, error) => failed("read it again")(error),
+        Unequal::Unreadable(Which::Second, error) => failed("read the copy back")(error),
+        Unequal::Stopped(error) => error,
+        Unequal::Differ(_) | Unequal::Short(_) => differs(),
+    })
 }
 
 /// Opens a folder below another, making what is missing on the way; no link is followed.

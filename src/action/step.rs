@@ -5,6 +5,7 @@ use std::io;
 
 use super::access::Apart;
 use super::act::{Perform, Prepare};
+use super::reads::Reads;
 use crate::hash::ContentDigest;
 
 /// What is done to a victim.
@@ -143,6 +144,10 @@ pub struct Settings {
     pub absolute_links: bool,
     /// `move`: the folder, an absolute path. Made if it is missing.
     pub destination: Option<Vec<u8>>,
+    /// How bytes are read.
+    pub reads: Reads,
+    /// Reads only while nobody else does.
+    pub io_idle: bool,
     /// `trash`: the user's own (`$XDG_DATA_HOME/Trash`), an absolute path without links on the way.
     pub home_trash: Option<Vec<u8>>,
 }

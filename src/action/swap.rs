@@ -248,7 +248,7 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
 
 fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
     let file = write::create(&victim.place.folder, act.temporary)?;
-    copy::contents(&victim.file, &victim.stat, &file)?;
+    copy::contents(victim, &file)?;
     // Whoever wrote it meanwhile gets nobody's rights.
     let was = &act.intent.metadata;
     match victim.unchanged() {

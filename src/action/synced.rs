@@ -109,6 +109,7 @@ mod tests {
     use super::*;
     use crate::action::check::Bound;
     use crate::action::check::Times;
+    use crate::action::reads::Reads;
     use crate::action::step::{Expected, Target};
     use crate::sys::stat;
 
@@ -126,7 +127,13 @@ mod tests {
                 ..Expected::default()
             },
         };
-        let opened = Opened::open(&target, Bound::Strict, &OwnChanges::new()).unwrap();
+        let opened = Opened::open(
+            &target,
+            Bound::Strict,
+            &OwnChanges::new(),
+            &Reads::default(),
+        )
+        .unwrap();
         (named, opened)
     }
 

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::check::{Bound, Opened, OwnChanges};
 use super::folder_entry::Place;
 use super::past::{Fate, PastStep};
+use super::reads::Reads;
 use super::record::{Intent, Metadata, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
 use super::undo::{Lack, Undone};
@@ -246,11 +247,9 @@ impl<'a> Scene<'a> {
     /// Where no digest proves the bytes, whoever could write the source is taken for their author.
     fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
         match self.digest {
-            None => {
-                copy::contents(&source.file, &source.stat, file).map_err(said("make a copy"))?
-            }
+            None => copy::contents(source, file).map_err(said("make a copy"))?,
             Some(digest) => {
-                let copied = copy::hashed(&source.file, &source.stat, file);
+                let copied = copy::hashed(source, file);
                 if copied.map_err(said("make a copy"))? != digest {
                     return Err(other_bytes(self.source()));
                 }
@@ -417,7 +416,12 @@ fn opened_as(path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
         path: path.to_vec(),
         expected,
     };
-    Opened::open(&target, Bound::BytesAreCompared, &OwnChanges::new())
+    Opened::open(
+        &target,
+        Bound::BytesAreCompared,
+        &OwnChanges::new(),
+        &Reads::default(),
+    )
 }
 
 /// Opens a name in a folder for reading.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
-use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
+use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -30,6 +30,9 @@ pub struct ActArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
 
     #[command(flatten, next_help_heading = "Where to look")]
     pub patience: PatienceArgs,

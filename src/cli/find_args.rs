@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
-use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
+use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -17,6 +17,9 @@ pub struct FindArgs {
 
     #[command(flatten)]
     pub search: SearchArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
 
     #[command(flatten, next_help_heading = "Where to look")]
     pub patience: PatienceArgs,

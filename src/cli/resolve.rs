@@ -40,6 +40,7 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
     let mut config = search(
         &args.paths.roots,
         &args.search,
+        &args.reads,
         &args.names,
         replication(&args)?,
         args.patience,

@@ -9,9 +9,9 @@ use std::time::Duration;
 use rustix::process::geteuid;
 use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
-use seekless::action::{self, ActionKind, Common};
+use seekless::action::{self, ActionKind, Common, Reads};
 use seekless::device::Mounts;
-use seekless::engine::{Config, PageUse, Replication};
+use seekless::engine::{Config, Replication};
 use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, SidecarChoice, StayArgs};
@@ -110,6 +110,7 @@ pub fn resolve(
             Source::Search(Box::new(config))
         }
     };
+    let rate = args.reads.rate()?;
     let limits = limits(&args, &mut links, around)?;
     let StayArgs {
         reference,
@@ -159,6 +160,8 @@ pub fn resolve(
         acting: action::Settings {
             trust_hash: args.way.trust_hash,
             trust_mounts: args.way.trust_mounts,
+            reads: Reads::new(rate.map(|rate| rate.0), args.reads.page_use(true)),
+            io_idle: args.reads.io_idle,
             destination: to.as_ref().map(bytes),
             home_trash: home_trash.as_ref().map(bytes),
             ..special.acting
@@ -245,14 +248,15 @@ fn searched(
     let mut config = search(
         &roots,
         &args.search,
+        &args.reads,
         &args.names,
         Replication::Over(1),
         args.patience,
         around,
     )?;
     // What is found is read again, to compare it.
-    if config.page_use == PageUse::KeepShort && !args.way.trust_hash {
-        config.page_use = PageUse::KeepWhileFree;
+    if !args.way.trust_hash {
+        config.page_use = args.reads.page_use(true);
     }
     Ok(config)
 }

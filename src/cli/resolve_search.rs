@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, LEAST_MEMORY, PageUse, Replication, Root};
+use seekless::engine::{Config, LEAST_MEMORY, Replication, Root};
 use seekless::scan::FilterSpec;
 
 use super::environment::Environment;
 use super::root_list::{self, Ending};
-use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
+use super::search_args::{NamesArgs, PatienceArgs, ReadArgs, SearchArgs};
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -16,6 +16,7 @@ use super::wrong_use::{WrongUse, contradiction};
 pub fn search(
     given: &[OsString],
     args: &SearchArgs,
+    reads: &ReadArgs,
     names: &NamesArgs,
     replication: Replication,
     patience: PatienceArgs,
@@ -28,9 +29,7 @@ pub fn search(
             "--memory {memory} is too little to read anything: use {LEAST_MEMORY} or more"
         ));
     }
-    if args.bwlimit.is_some_and(|rate| rate.0 == 0) {
-        return contradiction("--bwlimit 0 would never read: use 1M or more");
-    }
+    let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
     if args.isolate && roots.len() == 1 {
         return contradiction(
@@ -52,17 +51,11 @@ pub fn search(
         shared_blocks: !args.no_shared_blocks,
         read_whole: !args.sample_first,
         order: args.order,
-        io_idle: args.io_idle,
-        bytes_per_second: args.bwlimit,
+        io_idle: reads.io_idle,
+        bytes_per_second,
         memory: args.memory,
         without: args.without.clone(),
-        page_use: match (args.keep_cache, args.drop_cache) {
-            (true, _) => PageUse::Keep,
-            (false, true) => PageUse::GiveBack,
-            // They are read again right away.
-            (false, false) if args.verify => PageUse::KeepWhileFree,
-            (false, false) => PageUse::KeepShort,
-        },
+        page_use: reads.page_use(args.verify),
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,

@@ -7,10 +7,11 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
-use seekless::engine::Idea;
-use seekless::engine::SweepOrder;
+use seekless::engine::{Idea, PageUse, SweepOrder};
 use seekless::scan::Kind;
 use seekless::units::Bytes;
+
+use super::wrong_use::{WrongUse, contradiction};
 
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
@@ -182,8 +183,7 @@ pub struct SearchArgs {
     /// Compare the members of each set byte by byte in the end
     ///
     /// 256 bits of BLAKE3 do not collide by accident or on purpose; this is for those who want to
-    /// see it, and reads every duplicate once more. This comparison does not obey --threads, --order, --bwlimit
-    /// and --drop-cache, and progress does not advance while it runs.
+    /// see it, and reads every duplicate once more.
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub verify: bool,
 
@@ -232,20 +232,6 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "How disks are read")]
     pub sample_first: bool,
 
-    /// Read only while no other program reads from the disk
-    ///
-    /// Uses the idle class of the kernel's I/O schedulers. bfq and mq-deadline obey it, none and
-    /// kyber do not.
-    #[arg(long, help_heading = "How disks are read")]
-    pub io_idle: bool,
-
-    /// Read at most so much from each device in a second: 50M
-    ///
-    /// What is in the page cache and the listing of folders do not count. --verify and the comparison before an
-    /// action do not obey the limit.
-    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
-    pub bwlimit: Option<Bytes>,
-
     /// Have no more than this in flight: found or read and not yet dealt with [default: 1/32 of the memory]
     ///
     /// Where it is less than a disk would like, fewer reads are under way at a time. What is known of
@@ -263,6 +249,24 @@ pub struct SearchArgs {
         help_heading = "How disks are read"
     )]
     pub without: Vec<Idea>,
+}
+
+/// How a search, and an action, read files. An action on a report reads them, too, so it is no part of [`SearchArgs`],
+/// whose group excludes `--from`.
+#[derive(Args, Clone, Debug)]
+pub struct ReadArgs {
+    /// Read only while no other program reads from the disk
+    ///
+    /// Uses the idle class of the kernel's I/O schedulers. bfq and mq-deadline obey it, none and
+    /// kyber do not.
+    #[arg(long, help_heading = "How disks are read")]
+    pub io_idle: bool,
+
+    /// Read at most so much from each device in a second: 50M
+    ///
+    /// What is in the page cache and the listing of folders do not count.
+    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
+    pub bwlimit: Option<Bytes>,
 
     /// Leave what was read in the page cache, even when memory is short
     ///
@@ -275,14 +279,32 @@ pub struct SearchArgs {
     pub keep_cache: bool,
 
     /// Let go of what was read at once, even while memory lies free
-    ///
-    /// What --verify and the comparison before an action read stays in the page cache.
     #[arg(
         long,
         conflicts_with = "keep_cache",
         help_heading = "How disks are read"
     )]
     pub drop_cache: bool,
+}
+
+impl ReadArgs {
+    /// What becomes of pages; `again` says that they are read again right away.
+    pub fn page_use(&self, again: bool) -> PageUse {
+        match (self.keep_cache, self.drop_cache) {
+            (true, _) => PageUse::Keep,
+            (false, true) => PageUse::GiveBack,
+            (false, false) if again => PageUse::KeepWhileFree,
+            (false, false) => PageUse::KeepShort,
+        }
+    }
+
+    /// The most that may be read of each device in a second.
+    pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
+        match self.bwlimit {
+            Some(Bytes(0)) => contradiction("--bwlimit 0 would never read: use 1M or more"),
+            rate => Ok(rate),
+        }
+    }
 }
 
 /// What can be said about a report, too; so it is no part of [`SearchArgs`], whose group excludes `--from`.

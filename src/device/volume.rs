@@ -67,6 +67,12 @@ impl Volume {
         self.leaves.iter().filter(|leaf| leaf.is_spindle())
     }
 
+    /// Names of the disks that it lies on, joined by `+`.
+    pub fn disks(&self) -> String {
+        let names: Vec<&str> = self.leaves.iter().map(|leaf| leaf.name.as_str()).collect();
+        names.join("+")
+    }
+
     /// True if its policy is what a measurement or the user says.
     pub fn is_settled(&self) -> bool {
         self.profile.is_some() || !self.told.is_empty()

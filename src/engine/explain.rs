@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use crate::device::DeviceMap;
 
 use crate::read::Limits;
-use crate::sys::{ring, sysinfo};
+use crate::read::has_rings;
+use crate::sys::sysinfo;
 
 use super::config::Config;
 use super::descriptors::Share;
@@ -19,7 +20,7 @@ pub fn explain(config: &Config) -> Vec<String> {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut memory = Memory::new(config.memory);
-    let rings = ring::is_available() && config.uses(Idea::Ring);
+    let rings = has_rings() && config.uses(Idea::Ring);
     let share = Share::of_all();
     let mut texts: Vec<String> = Vec::new();
     for root in &config.roots {

@@ -10,8 +10,8 @@ use crate::device::{BadOverride, DeviceMap};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::read::{Behind, Budgets, LargePages, PART, PageUse, Scheduler, Settings};
-use crate::sys::{cachestat, ioprio, mallopt, ring, sysinfo};
+use crate::read::{Access, PART, PageUse, Scheduler, Settings, has_rings};
+use crate::sys::{cachestat, ioprio, mallopt, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};
 use super::blake3_fold::Blake3;
@@ -86,11 +86,13 @@ pub fn find(
         open_folders: share.folders,
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
-        past_cache: past_cache.then(|| LargePages::new(memory.past_cache())),
         passes_holes: config.uses(Idea::Holes),
         order: config.order,
-        budgets: Arc::new(Budgets::new(config.bytes_per_second.map(|rate| rate.0))),
-        behind: Behind::new(config.page_use),
+        access: Access::new(
+            config.bytes_per_second.map(|rate| rate.0),
+            config.page_use,
+            past_cache.then(|| memory.past_cache()),
+        ),
         stop: control.stop_flag(),
         watchlist: Arc::clone(&watchlist),
     };
@@ -100,7 +102,7 @@ pub fn find(
         let said = format!("--io-idle has no effect: the system refused it ({error})");
         observer.notice(Notice(said));
     }
-    if !ring::is_available() {
+    if !has_rings() {
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::device::{Class, Cost, DeviceMap, Kind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DevIndex;
-use crate::read::{Fold, Lane, Limits, Scheduler};
-use crate::sys::{ring, xfs};
+use crate::read::{Fold, Lane, Limits, Scheduler, has_rings};
+use crate::sys::xfs;
 
 use super::memory::Memory;
 
@@ -68,7 +68,7 @@ impl Volumes {
             memory,
             shared_blocks,
             uses_past_cache,
-            rings: rings && ring::is_available(),
+            rings: rings && has_rings(),
         }
     }
 
@@ -106,8 +106,7 @@ impl Volumes {
     /// Lets the scheduler know the next volume.
     fn make_ready<F: Fold, W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<F, W>) {
         let volume = self.device_map.get(id);
-        let names: Vec<&str> = volume.leaves.iter().map(|l| l.name.as_str()).collect();
-        let disks: Arc<str> = names.join("+").into();
+        let disks: Arc<str> = volume.disks().into();
         let mut way = |policy: &Policy| {
             let wanted = limits(policy, self.open_files, self.rings);
             if seeks_in(policy) {
@@ -240,10 +239,7 @@ fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Ar
     let known = volume.leaves.iter().find_map(|l| executors.get(&l.name));
     let executor = match known {
         Some(executor) => Arc::clone(executor),
-        None => {
-            let names: Vec<&str> = volume.leaves.iter().map(|l| l.name.as_str()).collect();
-            names.join("+").into()
-        }
+        None => volume.disks().into(),
     };
     for leaf in &volume.leaves {
         executors

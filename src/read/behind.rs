@@ -85,6 +85,11 @@ impl Behind {
         }
     }
 
+    /// True if pages may ever have to go.
+    pub fn gives_back_at_all(&self) -> bool {
+        self.page_use != PageUse::Keep
+    }
+
     /// True if pages read now would have to go.
     pub fn is_wanted(&self) -> bool {
         self.page_use.gives_back(sysinfo::free_share)

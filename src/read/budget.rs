@@ -59,12 +59,13 @@ impl Budgets {
         self.rate.is_some()
     }
 
-    /// Adds the next volume, which lies on this device.
-    pub(super) fn add_volume(&self, device: &Arc<str>) {
+    /// Adds the next volume, which lies on this device; returns its number.
+    pub fn add_volume(&self, device: &Arc<str>) -> usize {
         let mut buckets = self.buckets.write().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets.by_device.entry(Arc::clone(device)).or_default();
         let bucket = Arc::clone(bucket);
         buckets.by_volume.push(bucket);
+        buckets.by_volume.len() - 1
     }
 
     /// Takes so many bytes of a volume and waits until they may be read, or until it is to stop.

@@ -12,7 +12,8 @@ use proptest::prelude::*;
 
 use crate::hash::Digest;
 
-use super::buffer::LargePages;
+use super::access::Access;
+use super::behind::PageUse;
 use super::parts::Team;
 use super::reader::{Reader, Settings};
 use super::stream::Window;
@@ -93,7 +94,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
     }
     to.send(batch).expect("we hold the other end");
     let settings = Settings {
-        past_cache: way.past_cache.then(|| LargePages::new(4 << 20)),
+        access: Access::new(None, PageUse::GiveBack, way.past_cache.then_some(4 << 20)),
         ..settings(folder)
     };
     let count = files.len();

@@ -3,6 +3,7 @@
 //! An executor does not know what the bytes are for. It opens files, reads spans, hands the bytes
 //! to a [`Fold`] and says whether the file was the expected one before and after.
 
+mod access;
 mod behind;
 mod budget;
 mod buffer;
@@ -14,6 +15,7 @@ mod holes;
 mod holes_tests;
 mod many;
 mod one;
+mod open_file;
 mod parts;
 #[cfg(test)]
 mod parts_tests;
@@ -31,14 +33,16 @@ mod task;
 mod testing;
 mod worker;
 
-pub use behind::{Behind, PageUse};
-pub use budget::Budgets;
-pub use buffer::LargePages;
+pub use access::{Access, Signs};
+pub use behind::PageUse;
+pub use compare::{Unequal, Which, equal};
 pub use elevator::SweepOrder;
 pub use fold::Fold;
+pub use open_file::{Device, OpenFile};
 pub use parts::PART;
 pub use reader::Settings;
 
+pub use crate::sys::ring::is_available as has_rings;
 pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};
 pub use stream::UNDECIDED;
 pub use task::{Ask, Batch, Failure, Outcome, Span, Task, Ticket};

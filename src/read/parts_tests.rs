@@ -13,7 +13,8 @@ use rustix::io::Errno;
 
 use crate::hash::Digest;
 
-use super::buffer::LargePages;
+use super::access::Access;
+use super::behind::PageUse;
 use super::parts::Team;
 use super::reader::{Reader, Settings};
 use super::stream::Window;
@@ -102,7 +103,7 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
     }
     let files: Vec<_> = (0..contents.len()).map(name).collect();
     let past_cache = Settings {
-        past_cache: Some(LargePages::new(4 << 20)),
+        access: Access::new(None, PageUse::GiveBack, Some(4 << 20)),
         ..settings(folder.path())
     };
     let cached = settings(folder.path());

@@ -3,25 +3,25 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rustix::io::Errno;
 
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
-use crate::heartbeat::{Heartbeat, Subject, Watchlist};
+use crate::heartbeat::{Subject, Watchlist};
 use crate::sys::aligned::ALIGNMENT;
 use crate::sys::open::Manner;
 use crate::sys::stat::Stat;
-use crate::sys::{cachestat, direct, fadvise, fiemap, open, pread, stat};
+use crate::sys::{direct, fadvise, fiemap, open, pread, stat};
 
-use super::behind::Behind;
-use super::budget::Budgets;
-use super::buffer::{Buffer, LargePages, PIECE};
+use super::access::{Access, Signs};
+use super::buffer::{Buffer, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
+use super::open_file::{OpenFile, uncached_bytes};
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
@@ -45,41 +45,16 @@ pub struct Settings {
     pub read_ahead: bool,
     /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
     pub part: Option<u64>,
-    /// What is read past the page cache is read into these; none if nothing is.
-    pub past_cache: Option<LargePages>,
     /// What a file system calls a hole is taken for zeros, where it can be believed.
     pub passes_holes: bool,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
-    /// How much may be read from each device.
-    pub budgets: Arc<Budgets>,
-    /// Who gives pages back.
-    pub behind: Behind,
+    /// The rules for all reads.
+    pub access: Access,
     /// Set when no further task is to be begun.
     pub stop: Arc<AtomicBool>,
     /// Where each reader's signs of life are looked after.
     pub watchlist: Arc<Watchlist>,
-}
-
-/// How a reader hears that it is to end, and shows that it lives.
-#[derive(Clone)]
-pub struct Signs {
-    stop: Arc<AtomicBool>,
-    heartbeat: Arc<Heartbeat>,
-}
-
-impl Signs {
-    /// True if the run was told to stop. It is asked between any two calls that may take long, so it counts as a sign
-    /// of life.
-    pub fn stopped(&self) -> bool {
-        self.heartbeat.beat();
-        self.stop.load(Ordering::Relaxed)
-    }
-
-    /// The reader asks no file system until it does so again.
-    pub fn rest(&self) {
-        self.heartbeat.rest();
-    }
 }
 
 /// One thread's means of reading.
@@ -94,10 +69,10 @@ pub struct Reader<F> {
 impl<F: Fold> Reader<F> {
     pub fn new(settings: Settings, fold: F) -> Self {
         Self {
-            signs: Signs {
-                stop: Arc::clone(&settings.stop),
-                heartbeat: settings.watchlist.admit(Subject::Volume),
-            },
+            signs: Signs::new(
+                Arc::clone(&settings.stop),
+                settings.watchlist.admit(Subject::Volume),
+            ),
             handles: DirHandles::new(settings.open_folders),
             settings,
             fold,
@@ -128,7 +103,7 @@ impl<F: Fold> Reader<F> {
             keep_access_time: true,
             follow: self.settings.follow,
         };
-        self.signs.heartbeat.ask(task.volume.0.into());
+        self.signs.ask_of(task.volume.0.into());
         let Self {
             handles,
             settings,
@@ -136,7 +111,7 @@ impl<F: Fold> Reader<F> {
             ..
         } = self;
         let opened = patiently(patience, |again| {
-            signs.heartbeat.beat();
+            signs.beat();
             if let Some(wait) = again {
                 // Out of descriptors: ours can be given up, and others will be soon.
                 handles.close_all();
@@ -160,18 +135,32 @@ impl<F: Fold> Reader<F> {
 
     /// Takes bytes out of the device's budget, waiting until they may be read.
     pub fn spend(&self, task: &Task, bytes: u64) {
-        let Settings { budgets, stop, .. } = &self.settings;
-        if budgets.are_limited() {
-            self.signs.rest();
-        }
-        budgets.take(task.volume.0.into(), bytes, stop);
-        self.signs.heartbeat.beat();
+        self.settings
+            .access
+            .spend(task.volume.0.into(), bytes, &self.signs);
+        self.signs.beat();
+    }
+
+    /// Reads bytes of a file into this thread's buffer; `unpaid` of them are taken out of the budget before.
+    pub fn read(
+        &mut self,
+        file: &OpenFile<impl AsFd>,
+        unpaid: u64,
+        len: usize,
+        offset: u64,
+    ) -> rustix::io::Result<usize> {
+        let room = match file.is_direct {
+            true => len.next_multiple_of(ALIGNMENT),
+            false => len,
+        };
+        let rules = (&self.settings.access, &self.signs);
+        file.read(rules, unpaid, self.buffer.first_mut(room), len, offset)
     }
 
     /// Reads all spans here and now, piece by piece, as far as the device's budget allows.
     pub fn read_in_time(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
         let spends =
-            self.settings.budgets.are_limited() && self.uncached_bytes(task, fd) != Some(0);
+            self.settings.access.budgets.are_limited() && self.uncached_bytes(task, fd) != Some(0);
         self.read_spans(task, fd, spends)
     }
 
@@ -203,6 +192,7 @@ impl<F: Fold> Reader<F> {
         spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
+        let file = OpenFile::new(fd, task.volume.0.into(), false);
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {
@@ -210,10 +200,8 @@ impl<F: Fold> Reader<F> {
                 return Err(Failure::Refused(Errno::CANCELED));
             }
             let want = (span.len - done).min(PIECE as u64) as usize;
-            if spends {
-                self.spend(task, want as u64);
-            }
-            match pread::full(fd, self.piece(want), span.offset + done) {
+            let unpaid = if spends { want as u64 } else { 0 };
+            match self.read(&file, unpaid, want, span.offset + done) {
                 Ok(n) if n == want => {}
                 Ok(_) => return Err(Failure::Changed),
                 Err(e) => return Err(refused(task, fd, e)),
@@ -254,14 +242,10 @@ impl<F: Fold> Reader<F> {
 
     /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.
     pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
-        let page = cachestat::page_size();
-        let mut missing = 0;
-        for span in task.spans.iter().filter(|span| span.len > 0) {
-            let pages = (span.offset + span.len).div_ceil(page) - span.offset / page;
-            let cached = cachestat::cached_pages(fd, span.offset, span.len)?;
-            missing += pages.saturating_sub(cached) * page;
-        }
-        Some(missing)
+        let spans = task.spans.iter().filter(|span| span.len > 0);
+        spans
+            .map(|span| uncached_bytes(fd, span.offset, span.len))
+            .sum()
     }
 
     /// Answers for a task that is not about bytes from the disk.
@@ -325,17 +309,21 @@ impl<F: Fold> Reader<F> {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         wanted >= PIECE as u64
             && missing.is_some_and(|missing| missing > wanted / 2)
-            && self.settings.behind.is_wanted()
+            && self.settings.access.behind.is_wanted()
     }
 
     /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
     pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
         let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
         let is_whole = is_whole(task, task.spans[0]);
-        if self.settings.past_cache.is_none()
+        if self.settings.access.past_cache.is_none()
             || !task.may_go_past_cache
             || !task.spans.iter().all(aligned)
-            || !self.settings.behind.keeps_out(task.expect.size, is_whole)
+            || !self
+                .settings
+                .access
+                .behind
+                .keeps_out(task.expect.size, is_whole)
         {
             return false;
         }
@@ -347,7 +335,7 @@ impl<F: Fold> Reader<F> {
 
     /// Makes ready for reads past the page cache; returns how long each may be.
     pub fn longest_past_cache(&mut self) -> usize {
-        match &self.settings.past_cache {
+        match &self.settings.access.past_cache {
             Some(pages) => self.buffer.enlarge(pages),
             None => PIECE,
         }

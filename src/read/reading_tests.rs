@@ -14,8 +14,8 @@ use crate::hash::Digest;
 use crate::sys::ring::Ring;
 use crate::sys::{cachestat, direct, open, stat};
 
-use super::behind::{Behind, PageUse};
-use super::budget::Budgets;
+use super::access::Access;
+use super::behind::PageUse;
 use super::buffer::LargePages;
 use super::many::Many;
 use super::one;
@@ -78,7 +78,7 @@ const WAYS: [Way; 10] = [
 /// Reads all and returns the outcomes in the order in which they were wanted.
 fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
     let (mut settings, all) = (settings.clone(), all.to_vec());
-    settings.past_cache = matches!(way, Way::PastCache).then(|| LargePages::new(2 << 20));
+    settings.access.past_cache = matches!(way, Way::PastCache).then(|| LargePages::new(2 << 20));
     in_time(move || {
         let (to, tasks) = unbounded();
         let (done, completions) = unbounded();
@@ -199,10 +199,10 @@ fn what_is_not_cached_is_paid_for_however_it_is_read() {
         {
             return;
         }
-        let budgets = Budgets::new(Some(RATE));
-        budgets.add_volume(&"sda".into());
+        let access = Access::new(Some(RATE), PageUse::GiveBack, None);
+        access.budgets.add_volume(&"sda".into());
         let settings = Settings {
-            budgets: Arc::new(budgets),
+            access,
             ..settings(folder.path())
         };
         let began = Instant::now();
@@ -530,12 +530,12 @@ fn past_cache(
         return None;
     }
     let settings = Settings {
-        behind: Behind::new(page_use),
+        access: Access::new(None, page_use, None),
         ..settings(folder.path())
     };
     let all = [wanted(folder.path(), "f", spans)];
     let outcome = read(Way::PastCache, &settings, &all).remove(0);
-    settings.behind.join();
+    settings.access.behind.join();
     let pages = cachestat::cached_pages(&file, 0, size as u64)?;
     Some((outcome, pages * cachestat::page_size()))
 }

@@ -15,8 +15,8 @@ use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running, Subtree, Zeros};
 use crate::sys::{cachestat, fadvise};
 
-use super::behind::{Behind, PageUse};
-use super::budget::Budgets;
+use super::access::Access;
+use super::behind::PageUse;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::reader::Settings;
@@ -140,11 +140,9 @@ pub fn settings(folder: &Path) -> Settings {
         open_folders: 2,
         read_ahead: true,
         part: None,
-        past_cache: None,
         passes_holes: true,
         order: SweepOrder::Physical,
-        budgets: Arc::new(Budgets::new(None)),
-        behind: Behind::new(PageUse::GiveBack),
+        access: Access::new(None, PageUse::GiveBack, None),
         stop: Arc::new(AtomicBool::new(false)),
         watchlist: Arc::default(),
     }

@@ -5,6 +5,8 @@
 //! reading the files is the walker's.
 
 use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -12,8 +14,9 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::io::Errno;
 
-use crate::sys::{open, pread, stat};
+use crate::sys::{open, stat};
 
 /// Longest ignore file that is read, bytes; what goes beyond is no list made by a person.
 const LONGEST: u64 = 1 << 20;
@@ -25,10 +28,12 @@ pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Ve
         follow: false,
     };
     let fd = open::file(folder, name, manner)?;
-    let mut contents = vec![0; stat::descriptor(&fd)?.size.min(LONGEST) as usize];
-    let read = pread::full(&fd, &mut contents, 0)?;
-    contents.truncate(read);
-    Ok(contents)
+    let size = stat::descriptor(&fd)?.size.min(LONGEST);
+    let mut contents = Vec::with_capacity(size as usize);
+    match File::from(fd).take(size).read_to_end(&mut contents) {
+        Ok(_) => Ok(contents),
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+    }
 }
 
 /// The rules that hold in one folder: those of its own ignore file and of all above it.

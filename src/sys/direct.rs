@@ -13,7 +13,7 @@ pub fn begin(fd: impl AsFd) -> bool {
 }
 
 /// Has them go through it again.
-fn end(fd: impl AsFd) {
+pub fn end(fd: impl AsFd) {
     // What could be set can be cleared.
     let _ignored = set(fd, false);
 }

@@ -11,6 +11,7 @@ use crossbeam_channel::bounded;
 use super::Group;
 use crate::action::check::{Bound, Opened, OwnChanges, Pair};
 use crate::action::folder_entry::Identity;
+use crate::action::reads::Reads;
 use crate::action::step::{Skip, Target};
 use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
@@ -48,6 +49,7 @@ pub(super) struct Check {
     pub victim: Target,
     /// Change times of these two files that are of this run's making.
     pub ours: OwnChanges,
+    pub reads: Reads,
     pub proof: Proof,
 }
 
@@ -63,7 +65,7 @@ pub(super) struct Checked {
 impl Check {
     /// Makes sure that keeper and victim are what they must be. They are guarded for as long as the pair is held.
     pub fn files(&self) -> Result<Checked, StepError> {
-        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours);
+        let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
         let victim = open(&self.victim).map_err(Skip::Victim)?;
         let keeper = open(&self.keeper).map_err(Skip::Keeper)?;
         let mut pair = Pair { keeper, victim };

@@ -62,6 +62,7 @@ impl Actor {
             (_, false) => Proof::Compared { wanted },
         };
         Check {
+            reads: self.settings.reads.clone(),
             keeper: sketched.keeper.clone(),
             victim: sketched.victim.clone(),
             ours: ours.collect(),

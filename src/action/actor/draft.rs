@@ -9,6 +9,7 @@ use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::Identity;
+use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
 use crate::action::step_error::{StepError, failed};
@@ -40,6 +41,7 @@ struct Kept {
 /// Finds the files of a step.
 struct Finder {
     ours: Arc<OwnChanges>,
+    reads: Reads,
     trust_hash: bool,
 }
 
@@ -87,7 +89,7 @@ impl Finder {
 
     /// Where no bytes will be compared, the file must have the inode number that is expected.
     fn open(&self, target: &Target, bound: Bound) -> Result<Opened, Unfit> {
-        let file = Opened::open(target, bound, &self.ours)?;
+        let file = Opened::open(target, bound, &self.ours, &self.reads)?;
         let number = target.expected.ino;
         match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
             true => Err(Unfit::Changed(Change::Identity)),
@@ -121,6 +123,7 @@ impl Actor {
     fn finder(&self) -> Finder {
         Finder {
             ours: Arc::clone(&self.ours),
+            reads: self.settings.reads.clone(),
             trust_hash: self.settings.trust_hash,
         }
     }
@@ -330,7 +333,7 @@ impl Actor {
     /// A file that can have no further name is kept, but others become links to a copy of it that stays.
     fn stand_in(&mut self, mut keeper: Opened, mut target: Target) -> (Opened, Target) {
         while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
-            match Opened::open(&next, Bound::Strict, &self.ours) {
+            match Opened::open(&next, Bound::Strict, &self.ours, &self.settings.reads) {
                 Ok(opened) => (keeper, target) = (opened, next),
                 Err(_) => {
                     // It changed meanwhile: the next file that cannot be linked takes its place.

@@ -120,7 +120,13 @@ fn opened(path: &Path) -> Opened {
             ..Expected::default()
         },
     };
-    Opened::open(&target, Bound::Strict, &OwnChanges::new()).unwrap()
+    Opened::open(
+        &target,
+        Bound::Strict,
+        &OwnChanges::new(),
+        &Reads::default(),
+    )
+    .unwrap()
 }
 
 pub(in crate::action) fn pair(keeper: &Path, victim: &Path) -> Pair {

@@ -17,6 +17,8 @@ pub struct Blocks {
     parts: [Range<u64>; 2],
     /// The part looked at last.
     at: usize,
+    /// Bytes of a block.
+    block: u64,
 }
 
 impl Blocks {
@@ -30,13 +32,22 @@ impl Blocks {
         };
         Self {
             parts: [middle..len, 0..middle],
+            ..Self::front_to_back(len, BLOCK)
+        }
+    }
+
+    /// Of files of this length, from front to back in blocks of so many bytes.
+    pub fn front_to_back(len: u64, block: usize) -> Self {
+        Self {
+            parts: [0..len, 0..0],
             at: 1,
+            block: block as u64,
         }
     }
 
     /// Blocks that were not looked at.
     pub fn left(&self) -> usize {
-        let blocks = |part: &Range<u64>| (part.end - part.start).div_ceil(BLOCK as u64);
+        let blocks = |part: &Range<u64>| (part.end - part.start).div_ceil(self.block);
         let left: u64 = self.parts.iter().map(blocks).sum();
         usize::try_from(left).unwrap_or(usize::MAX)
     }
@@ -51,7 +62,7 @@ impl Blocks {
             self.at = 1 - self.at;
         }
         let part = &mut self.parts[self.at];
-        let len = (part.end - part.start).min(BLOCK as u64);
+        let len = (part.end - part.start).min(self.block);
         let offset = part.start;
         part.start += len;
         (len > 0).then_some((offset, len as usize))

@@ -1,9 +1,12 @@
-//! Compares files of one length with each other, block by block, instead of hashing them.
+//! Compares files of one length with each other, block by block.
 //!
 //! All of them advance together, so that each is left alone as soon as it differs from all others,
-//! and bytes are looked at once. On cached files this is faster than any strong hash.
+//! and bytes are looked at once. On cached files this is faster than any strong hash. The search compares so instead of
+//! hashing, `--verify` compares what was found, and an action compares its two files.
 
 mod blocks;
+mod lock_step;
+mod pair;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -17,20 +20,25 @@ use std::thread;
 use crossbeam_channel::Sender;
 use rustix::io::Errno;
 
+use crate::hash::PlacesDigest;
+use crate::read::access::{Access, Signs};
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
-use crate::read::reader::{Reader, Signs, expected, is_expected};
+use crate::read::open_file::{Device, OpenFile};
+use crate::read::reader::{Reader, expected, is_expected, refused};
 use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
 
-use crate::hash::PlacesDigest;
-
 use blocks::{BLOCK, Blocks};
-use split::{Block, is_shared_out, threads_for};
+use lock_step::{Buffers, Comparison, Side};
+use split::{is_shared_out, threads_for};
+
+pub use pair::{Unequal, Which, equal};
 
 /// An open file and what it is.
 struct File<'a> {
     task: &'a Task,
-    fd: OwnedFd,
+    rules: (&'a Access, &'a Signs),
+    open: OpenFile<OwnedFd>,
     /// Where it has no bytes of its own.
     holes: Holes,
     /// Files that lie in the same blocks: what this one holds they hold too.
@@ -43,7 +51,7 @@ impl<'a> File<'a> {
     fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
         failed.push((self.task, failure));
         let mut kin = self.kin.drain(..);
-        if is_expected(self.task, self.fd.as_fd()).is_err() {
+        if is_expected(self.task, self.open.fd.as_fd()).is_err() {
             failed.extend(kin.map(|kin| (kin.task, Failure::Changed)));
             return None;
         }
@@ -55,6 +63,41 @@ impl<'a> File<'a> {
     }
 }
 
+impl<'a> Side for File<'a> {
+    type Failed = (&'a Task, Failure);
+
+    fn read(
+        mut self,
+        buffer: &mut [u8],
+        len: usize,
+        offset: u64,
+        failed: &mut Vec<Self::Failed>,
+    ) -> Result<Self, Option<Self>> {
+        let failure = if self.rules.1.stopped() {
+            Failure::Refused(Errno::CANCELED)
+        } else if self.holes.cover(&self.open.fd, offset, len as u64) {
+            buffer[..len].fill(0);
+            return Ok(self);
+        } else {
+            match self.open.read(self.rules, 0, buffer, len, offset) {
+                Ok(n) if n >= len => return Ok(self),
+                // Shorter than the scan said: cut off meanwhile.
+                Ok(_) => Failure::Changed,
+                Err(e) => refused(self.task, self.open.fd.as_fd(), e),
+            }
+        };
+        Err(self.fail(failure, failed))
+    }
+
+    fn is_hole(&mut self, offset: u64, len: usize) -> bool {
+        !self.rules.1.stopped() && self.holes.cover(&self.open.fd, offset, len as u64)
+    }
+
+    fn number(&self) -> u64 {
+        u64::from(self.task.file.0)
+    }
+}
+
 /// Compares the files of a batch with each other and answers for each.
 ///
 /// If descriptors are too few for all of them, none is compared.
@@ -63,11 +106,14 @@ pub fn run<F: Fold>(
     batch: &Batch,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
+    let access = reader.settings.access.clone();
+    let signs = reader.signs.clone();
+    let rules = (&access, &signs);
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    let outcomes = match open_all(reader, batch, &mut answers) {
+    let outcomes = match open_all(reader, rules, batch, &mut answers) {
         Some(files) => {
             let files = gather_kin(reader, files);
-            compare(reader, files, &mut answers);
+            compare(files, &mut answers);
             answers
         }
         None => {
@@ -89,6 +135,7 @@ fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
 /// Opens what can be opened; `None` if descriptors run out.
 fn open_all<'a, F: Fold>(
     reader: &mut Reader<F>,
+    rules: (&'a Access, &'a Signs),
     batch: &'a Batch,
     answers: &mut Vec<Completion<F::Digest>>,
 ) -> Option<Vec<File<'a>>> {
@@ -101,8 +148,9 @@ fn open_all<'a, F: Fold>(
         match opened.and_then(|fd| expected(task, fd.as_fd()).map(|now| (fd, now))) {
             Ok((fd, now)) => files.push(File {
                 task,
+                rules,
                 holes: Holes::of(reader.is_thin(&fd, &now)),
-                fd,
+                open: OpenFile::whole(fd, now.size, device(task), rules.0),
                 kin: Vec::new(),
             }),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
@@ -114,7 +162,7 @@ fn open_all<'a, F: Fold>(
 /// Puts files together that lie in the same blocks. Between the first look at the last of them and the
 /// second look at the first there is a moment when all lay where both looks found them.
 fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
-    let look = |file: &File<'_>| reader.blocks(file.task, file.fd.as_fd());
+    let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd.as_fd());
     let first: Vec<_> = files.iter().map(look).collect();
     let mut common = HashMap::new();
     for blocks in first.iter().flatten() {
@@ -137,140 +185,84 @@ fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File
     gathered
 }
 
-fn compare<F: Fold>(
-    reader: &mut Reader<F>,
-    files: Vec<File<'_>>,
-    answers: &mut Vec<Completion<F::Digest>>,
-) {
+/// The device that a task's file lies on.
+fn device(task: &Task) -> Device {
+    Device {
+        volume: task.volume.0.into(),
+        may_go_past_cache: task.may_go_past_cache,
+    }
+}
+
+fn compare<D: Send>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     let len = files.first().map_or(0, |file| file.task.expect.size);
-    let signs = reader.signs.clone();
     if files.len() == 1 {
         return settle(&files, 0, answers);
     }
-    let all = Comparison {
-        blocks: Blocks::new(files.len(), len),
-        read: 0,
-        told_apart: false,
-        is_crowd: is_shared_out(&files),
-        classes: vec![files],
-    };
-    let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
-    all.run(&mut buffers, &signs, answers);
+    let is_crowd = is_shared_out(&files);
+    let blocks = Blocks::new(files.len(), len);
+    let all = Comparison::new(files, blocks);
+    to_the_end(all, is_crowd, &mut Buffers::new(BLOCK), answers);
 }
 
-/// Files that were equal to each other as far as they were read.
-struct Comparison<'a> {
-    blocks: Blocks,
-    /// Bytes read of each.
-    read: u64,
-    /// The last block told some of them apart.
-    told_apart: bool,
-    /// So many that several threads work for them.
+/// Compares files to their end and answers for each. Of a crowd several threads compare a class each, once they no
+/// longer share the files of one.
+fn to_the_end<D: Send>(
+    mut comparison: Comparison<File<'_>>,
     is_crowd: bool,
-    classes: Vec<Vec<File<'a>>>,
-}
-
-impl<'a> Comparison<'a> {
-    /// Compares them to their end and answers for each.
-    fn run<D: Send>(
-        mut self,
-        buffers: &mut [Vec<u8>; 2],
-        signs: &Signs,
-        answers: &mut Vec<Completion<D>>,
-    ) {
-        while !self.classes.is_empty()
-            && let Some((offset, want)) = self.blocks.next(self.told_apart)
-        {
-            let before = self.classes.len();
-            let mut split = Vec::new();
-            let mut is_read = false;
-            for mut class in std::mem::take(&mut self.classes) {
-                if !signs.stopped() && is_common_hole(&mut class, offset, want) {
-                    split.push(class);
-                    continue;
-                }
-                is_read = true;
-                let [first, piece] = &mut *buffers;
-                let block = Block {
-                    offset,
-                    piece: &mut piece[..want],
-                    first: &mut first[..want],
-                    signs,
-                };
-                let failed = block.split(class, &mut split);
-                answers.extend(
-                    failed
-                        .into_iter()
-                        .map(|(task, failure)| completion(task, Outcome::Failed(failure))),
-                );
-            }
-            self.told_apart = split.len() > before;
-            self.read += if is_read { want as u64 } else { 0 };
-            for class in split {
-                match class.len() {
-                    1 => settle(&class, self.read, answers),
-                    _ => self.classes.push(class),
-                }
-            }
-            let threads = self.threads();
-            if threads > 1 {
-                return self.each_on_its_own(threads, signs, answers);
-            }
+    buffers: &mut Buffers,
+    answers: &mut Vec<Completion<D>>,
+) {
+    while let Some(step) = comparison.step(buffers) {
+        let failed = step.failed.into_iter();
+        answers.extend(failed.map(|(task, failure)| completion(task, Outcome::Failed(failure))));
+        for file in step.alone {
+            settle(&[file], comparison.read, answers);
         }
-        for class in self.classes {
-            settle(&class, self.read, answers);
+        let threads = if is_crowd { threads(&comparison) } else { 1 };
+        if threads > 1 {
+            return each_on_its_own(comparison, threads, answers);
         }
     }
-
-    /// Threads that can each take a class of its own, once several no longer share the files of one.
-    fn threads(&self) -> usize {
-        if !self.is_crowd || self.classes.iter().any(|class| is_shared_out(class)) {
-            return 1;
-        }
-        let files: usize = self.classes.iter().map(Vec::len).sum();
-        threads_for(self.blocks.left().saturating_mul(files)).min(self.classes.len())
-    }
-
-    /// Has threads take one class after the other to its end.
-    fn each_on_its_own<D: Send>(
-        self,
-        threads: usize,
-        signs: &Signs,
-        answers: &mut Vec<Completion<D>>,
-    ) {
-        let queue = Mutex::new(self.classes.into_iter());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let merged = Mutex::new(answers);
-        let work = || {
-            let mut own = Vec::new();
-            let mut buffers = [vec![0; BLOCK], vec![0; BLOCK]];
-            while let Some(class) = next() {
-                let alone = Comparison {
-                    blocks: self.blocks.clone(),
-                    is_crowd: false,
-                    classes: vec![class],
-                    ..self
-                };
-                alone.run(&mut buffers, signs, &mut own);
-            }
-            let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
-            merged.append(&mut own);
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                let thread = thread::Builder::new().name("compare".to_owned());
-                let _ignored = thread.spawn_scoped(scope, work);
-            }
-            work();
-        });
+    for class in comparison.classes {
+        settle(&class, comparison.read, answers);
     }
 }
 
-/// True if none of these files has bytes of its own in a block.
-fn is_common_hole(class: &mut [File<'_>], offset: u64, len: usize) -> bool {
-    class
-        .iter_mut()
-        .all(|file| file.holes.cover(&file.fd, offset, len as u64))
+/// Threads that can each take a class of a crowd.
+fn threads(comparison: &Comparison<File<'_>>) -> usize {
+    let classes = &comparison.classes;
+    if classes.iter().any(|class| is_shared_out(class)) {
+        return 1;
+    }
+    let files: usize = classes.iter().map(Vec::len).sum();
+    threads_for(comparison.blocks.left().saturating_mul(files)).min(classes.len())
+}
+
+/// Has threads take one class after the other to its end.
+fn each_on_its_own<D: Send>(
+    mut comparison: Comparison<File<'_>>,
+    threads: usize,
+    answers: &mut Vec<Completion<D>>,
+) {
+    let queue = Mutex::new(std::mem::take(&mut comparison.classes).into_iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let merged = Mutex::new(answers);
+    let work = || {
+        let mut own = Vec::new();
+        let mut buffers = Buffers::new(BLOCK);
+        while let Some(class) = next() {
+            to_the_end(comparison.of_one(class), false, &mut buffers, &mut own);
+        }
+        let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
+        merged.append(&mut own);
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            let thread = thread::Builder::new().name("compare".to_owned());
+            let _ignored = thread.spawn_scoped(scope, work);
+        }
+        work();
+    });
 }
 
 /// Answers for files that were equal to each other and to no others, after so many bytes.
@@ -286,8 +278,9 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
         };
         answers.push(completion(file.task, outcome));
     };
-    let state = |file: &File<'_>| is_expected(file.task, file.fd.as_fd());
+    let state = |file: &File<'_>| is_expected(file.task, file.open.fd.as_fd());
     for file in class {
+        file.open.leave(file.task.expect.size);
         let own = state(file);
         answer(file, own, bytes);
         for kin in &file.kin {

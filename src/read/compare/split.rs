@@ -1,17 +1,13 @@
 //! Tells files apart by one block.
 
 use std::collections::HashMap;
-use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use rustix::io::Errno;
+use crate::sys::aligned::Aligned;
+use crate::sys::sysinfo;
 
-use crate::read::reader::{Signs, refused};
-use crate::read::task::{Failure, Task};
-use crate::sys::{pread, sysinfo};
-
-use super::File;
+use super::lock_step::Side;
 
 /// Blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64
 /// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
@@ -19,11 +15,14 @@ const FOR_A_THREAD: usize = 64;
 
 /// Threads that so many blocks to be read are worth.
 pub fn threads_for(blocks: usize) -> usize {
-    (blocks / FOR_A_THREAD).clamp(1, sysinfo::cores().max(1))
+    match blocks / FOR_A_THREAD {
+        0 | 1 => 1,
+        threads => threads.min(sysinfo::cores().max(1)),
+    }
 }
 
 /// True if the files of a class are looked at by more threads than one.
-pub fn is_shared_out(class: &[File<'_>]) -> bool {
+pub fn is_shared_out<S>(class: &[S]) -> bool {
     threads_for(class.len()) > 1
 }
 
@@ -31,124 +30,161 @@ pub fn is_shared_out(class: &[File<'_>]) -> bool {
 pub struct Block<'b> {
     /// Where it begins, bytes.
     pub offset: u64,
+    /// How long it is.
+    pub len: usize,
     /// For the block of the first file.
     pub first: &'b mut [u8],
-    /// For the blocks of the others, as long.
+    /// For the blocks of the others.
     pub piece: &'b mut [u8],
-    /// Set when no more is to be read.
-    pub signs: &'b Signs,
 }
 
 /// What files with equal blocks have in common that are unlike the first one's.
 type Key = [u8; 32];
 
 /// What was seen of some files.
-#[derive(Default)]
-struct Seen<'a> {
-    like_first: Vec<File<'a>>,
+struct Seen<S: Side> {
+    like_first: Vec<S>,
     /// With their keys: comparing each with each would be quadratic.
-    others: Vec<(Key, File<'a>)>,
-    failed: Vec<(&'a Task, Failure)>,
+    others: Vec<(Key, S)>,
+    failed: Vec<S::Failed>,
 }
 
 impl Block<'_> {
-    /// Adds the files with equal blocks to `split`, class by class. Returns those that could not
-    /// be read.
+    /// Adds the files with equal blocks to `split`, class by class, and those that could not be read to `failed`.
     ///
     /// Most that are unlike the first one are unlike each other too, which shows where they begin to
     /// differ from it. The few that are not are looked at once more, by the BLAKE3 of their blocks.
-    pub fn split<'a>(
+    pub fn split<S: Side>(
         mut self,
-        class: Vec<File<'a>>,
-        split: &mut Vec<Vec<File<'a>>>,
-    ) -> Vec<(&'a Task, Failure)> {
-        let mut failed = Vec::new();
-        for likely in self.classes(class, difference, &mut failed) {
+        class: Vec<S>,
+        split: &mut Vec<Vec<S>>,
+        failed: &mut Vec<S::Failed>,
+    ) {
+        for likely in self.classes(class, difference, failed) {
             match likely {
                 Likely::Equal(class) => split.push(class),
                 Likely::Alike(files) if files.len() < 2 => split.push(files),
                 Likely::Alike(files) => {
-                    let classes = self.classes(files, digest, &mut failed);
+                    let classes = self.classes(files, digest, failed);
                     split.extend(classes.into_iter().map(Likely::into_files));
                 }
             }
         }
-        failed
     }
 
     /// The files by what they have in common with the first that can be read, and with each other.
-    fn classes<'a>(
+    fn classes<S: Side>(
         &mut self,
-        class: Vec<File<'a>>,
+        class: Vec<S>,
         key: fn(&[u8], &[u8]) -> Key,
-        failed: &mut Vec<(&'a Task, Failure)>,
-    ) -> Vec<Likely<'a>> {
+        failed: &mut Vec<S::Failed>,
+    ) -> Vec<Likely<S>> {
+        let (offset, len) = (self.offset, self.len);
         let mut files = class.into_iter();
-        let mut seen = Seen::default();
-        let mut next_of_kin = None;
-        while let Some(mut file) = next_of_kin.take().or_else(|| files.next()) {
-            match read(&mut file, self.offset, self.first, self.signs) {
-                Ok(()) => {
-                    seen.like_first.push(file);
-                    break;
-                }
-                Err(failure) => next_of_kin = file.fail(failure, failed),
-            }
-        }
-        let (offset, first, signs) = (self.offset, &*self.first, self.signs);
+        let mut seen = Seen::new();
+        let first = next_read(&mut || files.next(), self.first, len, offset, failed);
+        seen.like_first.extend(first);
+        let first = &self.first[..len];
         let threads = threads_for(files.len());
-        // Handed out one by one: threads that could not be started leave nothing undone.
-        let queue = Mutex::new(files);
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let merged = Mutex::new(&mut seen);
-        let work = |piece: &mut [u8]| {
-            let own = look(next, first, offset, piece, signs, key);
-            let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
-            merged.add(own);
-        };
-        thread::scope(|scope| {
-            for _ in 1..threads {
-                let thread = thread::Builder::new().name("compare".to_owned());
-                let _ignored = thread.spawn_scoped(scope, || work(&mut vec![0; first.len()]));
-            }
-            work(self.piece);
-        });
-        if threads > 1 {
-            seen.like_first.sort_unstable_by_key(|file| file.task.file);
-            seen.others.sort_unstable_by_key(|(_, file)| file.task.file);
+        if threads == 1 {
+            seen.look(&mut || files.next(), first, offset, self.piece, key);
+        } else {
+            // Handed out one by one: threads that could not be started leave nothing undone.
+            let queue = Mutex::new(files);
+            let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let merged = Mutex::new(&mut seen);
+            let work = |piece: &mut [u8]| {
+                let mut own = Seen::new();
+                own.look(&mut &next, first, offset, piece, key);
+                let mut merged = merged.lock().unwrap_or_else(PoisonError::into_inner);
+                merged.add(own);
+            };
+            let size = self.piece.len();
+            thread::scope(|scope| {
+                for _ in 1..threads {
+                    let thread = thread::Builder::new().name("compare".to_owned());
+                    let _ignored = thread.spawn_scoped(scope, || work(&mut Aligned::new(size)));
+                }
+                work(self.piece);
+            });
+            seen.like_first.sort_unstable_by_key(Side::number);
+            seen.others.sort_unstable_by_key(|(_, file)| file.number());
         }
         failed.append(&mut seen.failed);
         seen.classes()
     }
 }
 
-/// Files that belong together.
-enum Likely<'a> {
-    /// Their blocks are equal.
-    Equal(Vec<File<'a>>),
-    /// Their blocks have one key.
-    Alike(Vec<File<'a>>),
+/// The first file whose block can be read.
+fn next_read<S: Side>(
+    next: &mut dyn FnMut() -> Option<S>,
+    buffer: &mut [u8],
+    len: usize,
+    offset: u64,
+    failed: &mut Vec<S::Failed>,
+) -> Option<S> {
+    let mut file = next()?;
+    loop {
+        match file.read(buffer, len, offset, failed) {
+            Ok(file) => return Some(file),
+            Err(in_its_place) => file = in_its_place.or_else(&mut *next)?,
+        }
+    }
 }
 
-impl<'a> Likely<'a> {
-    fn into_files(self) -> Vec<File<'a>> {
+/// Files that belong together.
+enum Likely<S> {
+    /// Their blocks are equal.
+    Equal(Vec<S>),
+    /// Their blocks have one key.
+    Alike(Vec<S>),
+}
+
+impl<S> Likely<S> {
+    fn into_files(self) -> Vec<S> {
         match self {
             Self::Equal(files) | Self::Alike(files) => files,
         }
     }
 }
 
-impl<'a> Seen<'a> {
+impl<S: Side> Seen<S> {
+    fn new() -> Self {
+        Self {
+            like_first: Vec::new(),
+            others: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    /// Reads the block of each file that is next, and compares it with the first one's.
+    fn look(
+        &mut self,
+        next: &mut dyn FnMut() -> Option<S>,
+        first: &[u8],
+        offset: u64,
+        piece: &mut [u8],
+        key: fn(&[u8], &[u8]) -> Key,
+    ) {
+        let len = first.len();
+        while let Some(file) = next_read(next, piece, len, offset, &mut self.failed) {
+            match &piece[..len] {
+                piece if piece == first => self.like_first.push(file),
+                piece => self.others.push((key(piece, first), file)),
+            }
+        }
+    }
+
     fn add(&mut self, mut other: Self) {
         self.like_first.append(&mut other.like_first);
         self.others.append(&mut other.others);
         self.failed.append(&mut other.failed);
     }
 
-    fn classes(self) -> Vec<Likely<'a>> {
+    fn classes(self) -> Vec<Likely<S>> {
         let mut classes = Vec::new();
         classes.extend((!self.like_first.is_empty()).then_some(Likely::Equal(self.like_first)));
-        let mut alike: Vec<Vec<File<'a>>> = Vec::new();
+        let mut alike: Vec<Vec<S>> = Vec::new();
         let mut places: HashMap<Key, usize> = HashMap::new();
         for (key, file) in self.others {
             let place = *places.entry(key).or_insert(alike.len());
@@ -162,35 +198,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Reads the block of each file that is next, and compares it with the first one's.
-fn look<'a>(
-    next: impl Fn() -> Option<File<'a>>,
-    first: &[u8],
-    offset: u64,
-    piece: &mut [u8],
-    signs: &Signs,
-    key: fn(&[u8], &[u8]) -> Key,
-) -> Seen<'a> {
-    let mut seen = Seen::default();
-    let mut next_of_kin = None;
-    while let Some(mut file) = next_of_kin.take().or_else(&next) {
-        match read(&mut file, offset, piece, signs) {
-            Ok(()) if piece == first => seen.like_first.push(file),
-            Ok(()) => seen.others.push((key(piece, first), file)),
-            Err(failure) => next_of_kin = file.fail(failure, &mut seen.failed),
-        }
-    }
-    seen
-}
-
 /// Where a block begins to differ from the first one, and what is there.
 fn difference(piece: &[u8], first: &[u8]) -> Key {
-    /// Bytes compared at a time until the place is near.
-    const STEP: usize = 1024;
-    let steps = piece.chunks(STEP).zip(first.chunks(STEP));
-    let near = steps.take_while(|(own, other)| own == other).count() * STEP;
-    let bytes = piece[near..].iter().zip(&first[near..]);
-    let at = near + bytes.take_while(|(own, other)| own == other).count();
+    let at = common_prefix(piece, first);
     let mut key = Key::default();
     let (place, there) = key.split_at_mut(size_of::<u64>());
     place.copy_from_slice(&(at as u64).to_le_bytes());
@@ -204,18 +214,13 @@ fn digest(piece: &[u8], _first: &[u8]) -> Key {
     *blake3::hash(piece).as_bytes()
 }
 
-fn read(file: &mut File<'_>, offset: u64, piece: &mut [u8], signs: &Signs) -> Result<(), Failure> {
-    if signs.stopped() {
-        return Err(Failure::Refused(Errno::CANCELED));
-    }
-    if file.holes.cover(&file.fd, offset, piece.len() as u64) {
-        piece.fill(0);
-        return Ok(());
-    }
-    match pread::full(file.fd.as_fd(), piece, offset) {
-        Ok(n) if n == piece.len() => Ok(()),
-        // Shorter than the scan said: cut off meanwhile.
-        Ok(_) => Err(Failure::Changed),
-        Err(e) => Err(refused(file.task, file.fd.as_fd(), e)),
-    }
+/// So many bytes at the beginning are the same.
+pub fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    /// Bytes compared at a time until the place is near.
+    const STEP: usize = 1024;
+    let steps = one.chunks(STEP).zip(other.chunks(STEP));
+    let near = steps.take_while(|(own, other)| own == other).count() * STEP;
+    let near = near.min(one.len());
+    let bytes = one[near..].iter().zip(&other[near..]);
+    near + bytes.take_while(|(own, other)| own == other).count()
 }

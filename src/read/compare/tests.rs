@@ -8,7 +8,10 @@ use rustix::io::Errno;
 
 use crate::file::FileIndex;
 use crate::hash::Digest;
+use crate::read::access::{Access, Signs};
+use crate::read::behind::PageUse;
 use crate::read::holes::Holes;
+use crate::read::open_file::OpenFile;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
 use crate::read::task::{Batch, Completion, Failure, Kind, Outcome, Task};
@@ -208,11 +211,25 @@ fn two_of_a_kin(folder: &Path) -> [Task; 2] {
     [batch.tasks[0], batch.tasks[1]]
 }
 
+fn rules() -> (Access, Signs) {
+    let access = Access::new(None, PageUse::Keep, None);
+    (access, Signs::of_current_thread())
+}
+
 /// The first with the other as its kin.
-fn opened<'a>(folder: &Path, [first, kin]: &'a [Task; 2]) -> super::File<'a> {
+fn opened<'a>(
+    folder: &Path,
+    [first, kin]: &'a [Task; 2],
+    rules: (&'a Access, &'a Signs),
+) -> super::File<'a> {
     let open = |task, name| super::File {
         task,
-        fd: File::open(folder.join(name)).expect("is there").into(),
+        rules,
+        open: OpenFile::new(
+            File::open(folder.join(name)).expect("is there").into(),
+            0,
+            false,
+        ),
         holes: Holes::of(false),
         kin: Vec::new(),
     };
@@ -228,7 +245,9 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");
     let tasks = two_of_a_kin(folder.path());
     let mut answers: Vec<Completion<Digest>> = Vec::new();
-    super::settle(&[opened(folder.path(), &tasks)], 200_000, &mut answers);
+    let (access, signs) = rules();
+    let first = opened(folder.path(), &tasks, (&access, &signs));
+    super::settle(&[first], 200_000, &mut answers);
     assert_eq!(answers.len(), 2);
     for answer in &answers {
         assert_eq!(failure(&answer.outcome), Failure::Changed);
@@ -243,7 +262,8 @@ fn nobody_stands_for_a_file_that_changed_before_it_failed() {
         if !changed {
             tasks[0].expect = fingerprint(&folder.path().join("first"));
         }
-        let first = opened(folder.path(), &tasks);
+        let (access, signs) = rules();
+        let first = opened(folder.path(), &tasks, (&access, &signs));
         let mut failed = Vec::new();
         let next = first.fail(Failure::Refused(Errno::IO), &mut failed);
         let failures: Vec<_> = failed.into_iter().map(|(_, failure)| failure).collect();

@@ -101,7 +101,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Adds a volume that lies on this device and returns its number.
     pub fn add_volume(&mut self, device: &Arc<str>, lane: Lane, limits: Limits) -> VolumeId {
-        self.settings.budgets.add_volume(device);
+        self.settings.access.budgets.add_volume(device);
         let volume = VolumeId(self.volumes.len() as u16);
         if lane == Lane::OwnPools {
             // What was read is not to wait in a thread that gets no answer about the next file.
@@ -410,7 +410,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         for disk in self.disks {
             disk.pool.join();
         }
-        self.settings.behind.join();
+        self.settings.access.behind.join();
     }
 }
 

@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::read::behind::{Behind, Range};
+use crate::read::behind::Behind;
 use crate::read::buffer::PIECE;
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
+use crate::read::open_file::OpenFile;
 use crate::read::parts::{PART, Parts};
 use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Failure, Outcome, SPANS, Task};
-use crate::sys::aligned::ALIGNMENT;
 use crate::sys::fadvise::{self, Advice};
-use crate::sys::{direct, pread};
 
 /// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
 /// little once it is there.
@@ -43,7 +42,7 @@ enum Cursor {
 /// A file under way.
 pub(super) struct File<F: Fold> {
     pub task: Task,
-    pub fd: Arc<OwnedFd>,
+    pub open: OpenFile<Arc<OwnedFd>>,
     /// The first span to be read: one that is the beginning of the next comes along with that.
     first: usize,
     /// Bytes of the spans that were announced, and that were read.
@@ -59,10 +58,7 @@ pub(super) struct File<F: Fold> {
     part: Option<(Arc<Parts<F>>, usize)>,
     /// Whether it is read to its end is yet to be seen.
     pub undecided: bool,
-    drop_behind: bool,
-    /// Its reads go past the page cache.
-    is_direct: bool,
-    /// Bytes read at a time, if so.
+    /// Bytes read at a time past the page cache.
     longest: u64,
     /// Where it has none of its own, for what is read and for what is announced.
     holes: [Holes; 2],
@@ -88,8 +84,8 @@ impl<F: Fold> File<F> {
         let along = head.offset == whole.offset && head.len <= whole.len.min(PIECE as u64);
         Self {
             first: usize::from(along),
+            open: OpenFile::new(fd, task.volume.0.into(), is_direct),
             task,
-            fd,
             announced: 0,
             read: 0,
             skipped: 0,
@@ -101,8 +97,6 @@ impl<F: Fold> File<F> {
                 && task.may_end_early
                 && head.len <= UNDECIDED
                 && whole.len > UNDECIDED,
-            drop_behind: false,
-            is_direct,
             longest: 0,
             holes: [Holes::of(is_thin); 2],
             is_one_hole: false,
@@ -126,32 +120,32 @@ impl<F: Fold> File<F> {
 
     /// Finds out whether it is cached, and sees to its being read ahead unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
-        if self.is_direct {
+        if self.open.is_direct {
             self.longest = reader.longest_past_cache() as u64;
         }
         let len = self.len();
         if len >= PIECE as u64 || !is_announced {
-            let missing = reader.uncached_bytes(&self.task, self.fd.as_fd());
+            let missing = reader.uncached_bytes(&self.task, self.open.fd.as_fd());
             let in_one = len == self.task.spans[self.first].len;
-            self.drop_behind = in_one && reader.drops_behind(&self.task, missing);
-            if missing == Some(0) && !self.is_direct {
+            self.open.drops_behind = in_one && reader.drops_behind(&self.task, missing);
+            if missing == Some(0) && !self.open.is_direct {
                 self.undecided = false;
                 self.announced = len;
                 return;
             }
         }
-        if is_announced || self.is_direct {
+        if is_announced || self.open.is_direct {
             return;
         }
         let all = self.part.is_some() || len == self.task.expect.size;
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
-            (true, true) => fadvise::advise(&self.fd, 0, 0, Advice::Sequential),
-            (false, true) => fadvise::advise(&self.fd, 0, 0, Advice::Random),
+            (true, true) => fadvise::advise(&self.open.fd, 0, 0, Advice::Sequential),
+            (false, true) => fadvise::advise(&self.open.fd, 0, 0, Advice::Random),
             // Of stretches the kernel would read more than is wanted.
             (true, false) => {
                 for span in self.task.spans.iter().filter(|span| span.len > 0) {
-                    fadvise::advise(&self.fd, span.offset, span.len, Advice::WillNeed);
+                    fadvise::advise(&self.open.fd, span.offset, span.len, Advice::WillNeed);
                 }
             }
             (false, false) => {}
@@ -173,7 +167,7 @@ impl<F: Fold> File<F> {
 
     /// Bytes to be read next.
     fn next_len(&self) -> u64 {
-        if self.is_direct {
+        if self.open.is_direct {
             return self.longest.min(self.decided() - self.read);
         }
         let begins = self.is_left_to_readahead && self.read < SETTLED;
@@ -200,7 +194,7 @@ impl<F: Fold> File<F> {
     /// The piece that begins after so many bytes: of so many at most, or the rest of a hole.
     fn next(&mut self, cursor: Cursor, after: u64, most: u64) -> Piece {
         let piece = self.piece_at(after, most);
-        let run = self.holes[cursor as usize].at(&self.fd, piece.offset);
+        let run = self.holes[cursor as usize].at(&self.open.fd, piece.offset);
         let left = run.end - piece.offset;
         // What a part that is one hole comes to may be known.
         let is_all = after == 0 && self.part.is_some() && left >= self.len();
@@ -233,13 +227,13 @@ impl<F: Fold> File<F> {
     }
 
     /// Reads a piece, or a bit more, into the reader's buffer; returns how many bytes were read.
-    pub fn read_piece(&self, reader: &mut Reader<F>, piece: Piece) -> rustix::io::Result<usize> {
-        let len = piece.len as usize;
-        if !self.is_direct {
-            return pread::full(self.fd.as_fd(), reader.piece(len), piece.offset);
-        }
-        let buffer = reader.piece(len.next_multiple_of(ALIGNMENT));
-        direct::read(self.fd.as_fd(), buffer, len, piece.offset)
+    pub fn read_piece(
+        &self,
+        reader: &mut Reader<F>,
+        piece: Piece,
+        unpaid: u64,
+    ) -> rustix::io::Result<usize> {
+        reader.read(&self.open, unpaid, piece.len as usize, piece.offset)
     }
 
     /// Folds the piece that was read last, which is in the reader's buffer.
@@ -312,7 +306,7 @@ impl<F: Fold> File<F> {
         }
         Some(match failure {
             Some(failure) => Outcome::Failed(failure),
-            None => finished(&self.task, self.fd.as_fd(), self.digests, read),
+            None => finished(&self.task, self.open.fd.as_fd(), self.digests, read),
         })
     }
 
@@ -328,13 +322,9 @@ impl<F: Fold> File<F> {
 
     /// Has the pages read so far given back.
     pub fn give_back(&mut self, behind: &Behind) {
-        if self.drop_behind {
-            behind.push(Range {
-                file: Arc::clone(&self.fd),
-                offset: self.task.spans[self.first].offset + self.given_back,
-                len: self.read - self.given_back,
-            });
-            self.given_back = self.read;
-        }
+        let offset = self.task.spans[self.first].offset + self.given_back;
+        self.open
+            .give_back(behind, offset, self.read - self.given_back);
+        self.given_back = self.read;
     }
 }

@@ -120,7 +120,7 @@ impl<F: Fold> Stream<F> {
             } = file.next_to_announce(STEP);
             if !is_hole {
                 reader.spend(&file.task, len);
-                fadvise::advise(&file.fd, offset, len, Advice::WillNeed);
+                fadvise::advise(&file.open.fd, offset, len, Advice::WillNeed);
             }
             file.announced += len;
             self.ahead += len;
@@ -193,19 +193,16 @@ impl<F: Fold> Stream<F> {
         let piece = file.next_to_read();
         // What was announced was paid for then, and what is cached costs nothing.
         let unpaid = (file.read + piece.len).saturating_sub(file.announced.max(file.read));
-        if unpaid > 0 && !piece.is_hole {
-            reader.spend(&file.task, unpaid);
-        }
         let read = match piece.is_hole {
             true => Ok(piece.len as usize),
-            false => file.read_piece(reader, piece),
+            false => file.read_piece(reader, piece, unpaid),
         };
         let failure = match read {
             // Shorter than the scan said: cut off meanwhile.
             Ok(n) if n < piece.len as usize => Some(Failure::Changed),
             Ok(_) if reader.stopped() => Some(Failure::Refused(Errno::CANCELED)),
             Ok(_) => None,
-            Err(e) => Some(refused(&file.task, file.fd.as_fd(), e)),
+            Err(e) => Some(refused(&file.task, file.open.fd.as_fd(), e)),
         };
         let before = file.read.min(file.announced);
         file.read += piece.len;
@@ -230,7 +227,7 @@ impl<F: Fold> Stream<F> {
         let is_done = file.read == file.decided() && !file.is_read_on(reader);
         if failure.is_none() && !is_done {
             if file.read - file.given_back >= GIVEN_BACK {
-                file.give_back(&reader.settings.behind);
+                file.give_back(&reader.settings.access.behind);
             }
             return;
         }
@@ -244,6 +241,6 @@ impl<F: Fold> Stream<F> {
         }
         // What was long to read may be what others wait for.
         source.flush();
-        file.give_back(&reader.settings.behind);
+        file.give_back(&reader.settings.access.behind);
     }
 }

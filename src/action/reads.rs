@@ -1,0 +1,108 @@
+//! How the files of a run that acts are read: by the rules that hold for a search.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::device::{DeviceMap, Overrides, SystemRoot};
+use crate::read::{Access, Device, OpenFile, PageUse, Signs};
+use crate::sys::{open, sysinfo};
+
+/// The rules, and the devices that files lie on.
+#[derive(Clone)]
+pub struct Reads {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    access: Access,
+    signs: Signs,
+    /// Devices matter to these rules.
+    needs_devices: bool,
+    devices: Mutex<Devices>,
+}
+
+/// What is known of devices, by the device number of the file system.
+#[derive(Default)]
+struct Devices {
+    device_map: Option<DeviceMap>,
+    known: HashMap<u64, Device>,
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Self::new(None, PageUse::Keep)
+    }
+}
+
+impl fmt::Debug for Reads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reads").finish_non_exhaustive()
+    }
+}
+
+impl Reads {
+    /// Reads so many bytes a second from each device at most, and does this with the pages that were read.
+    pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
+        let shared = Shared {
+            access: Access::new(bytes_per_second, page_use, Some(0)),
+            signs: Signs::of_current_thread(),
+            needs_devices: bytes_per_second.is_some() || page_use != PageUse::Keep,
+            devices: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// What every read is told.
+    pub(super) fn rules(&self) -> (&Access, &Signs) {
+        (&self.shared.access, &self.shared.signs)
+    }
+
+    /// A file of this size on this file system, to be read as a whole.
+    pub(super) fn whole<'a>(
+        &self,
+        file: &'a OwnedFd,
+        dev: u64,
+        size: u64,
+    ) -> OpenFile<&'a OwnedFd> {
+        let access = &self.shared.access;
+        let device = match self.shared.needs_devices && access.asks_about(size) {
+            true => self.device(dev, file),
+            false => Device::default(),
+        };
+        OpenFile::whole(file, size, device, access)
+    }
+
+    fn device(&self, dev: u64, file: &OwnedFd) -> Device {
+        let devices = self.shared.devices.lock();
+        let mut devices = devices.unwrap_or_else(PoisonError::into_inner);
+        let Devices { device_map, known } = &mut *devices;
+        *known.entry(dev).or_insert_with(|| {
+            let device_map = device_map.get_or_insert_with(|| {
+                DeviceMap::new(
+                    SystemRoot::default(),
+                    Overrides::default(),
+                    sysinfo::cores(),
+                )
+            });
+            let path = open::path_of(file).unwrap_or_default();
+            let path = Path::new(std::ffi::OsStr::from_bytes(&path));
+            let volume = device_map.volume(dev, path);
+            let volume = device_map.get(volume);
+            Device {
+                volume: self
+                    .shared
+                    .access
+                    .budgets
+                    .add_volume(&volume.disks().into()),
+                // Where there is a head, the kernel reads ahead for it.
+                may_go_past_cache: volume.may_go_past_cache() && volume.cost().is_none(),
+            }
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! What all reads of a run have in common: the budgets of the devices, what becomes of the pages, and how the reading
+//! thread shows that it lives.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::heartbeat::{Heartbeat, current};
+use crate::sys::open;
+
+use super::behind::{Behind, PageUse};
+use super::budget::Budgets;
+use super::buffer::LargePages;
+use super::open_file::LONG;
+
+/// The rules for all reads of a run.
+#[derive(Clone)]
+pub struct Access {
+    /// How much may be read from each device.
+    pub budgets: Arc<Budgets>,
+    /// Who gives pages back.
+    pub behind: Behind,
+    /// What is read past the page cache is read into these; none if nothing is.
+    pub past_cache: Option<LargePages>,
+}
+
+impl Access {
+    /// Reads at this rate at most, in bytes a second from each device, and does this with the pages. `large` bytes of
+    /// buffers serve long reads past the page cache.
+    pub fn new(rate: Option<u64>, page_use: PageUse, large: Option<u64>) -> Self {
+        Self {
+            budgets: Arc::new(Budgets::new(rate)),
+            behind: Behind::new(page_use),
+            past_cache: large.map(LargePages::new),
+        }
+    }
+
+    /// True if it matters to these rules how much of a file of this size is in the page cache, and where it lies.
+    pub fn asks_about(&self, size: u64) -> bool {
+        self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
+    }
+
+    /// Takes bytes out of the budget of a volume's device, and waits until they may be read.
+    pub(super) fn spend(&self, volume: usize, bytes: u64, signs: &Signs) {
+        if self.budgets.are_limited() {
+            signs.rest();
+            self.budgets.take(volume, bytes, &signs.stop);
+        }
+    }
+}
+
+/// How a reading thread hears that it is to end, and shows that it lives.
+#[derive(Clone)]
+pub struct Signs {
+    stop: Arc<AtomicBool>,
+    /// None for the heartbeat of the current thread, which the system calls themselves count.
+    heartbeat: Option<Arc<Heartbeat>>,
+}
+
+impl Signs {
+    /// Those of a thread that reads for a search.
+    pub(super) fn new(stop: Arc<AtomicBool>, heartbeat: Arc<Heartbeat>) -> Self {
+        Self {
+            stop,
+            heartbeat: Some(heartbeat),
+        }
+    }
+
+    /// Those of whichever thread reads, and reads to the end.
+    pub fn of_current_thread() -> Self {
+        Self {
+            stop: Arc::default(),
+            heartbeat: None,
+        }
+    }
+
+    /// True if the run was told to stop. It is asked between any two calls that may take long, so it counts as a sign
+    /// of life.
+    pub fn stopped(&self) -> bool {
+        self.beat();
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The thread makes a call to a file system.
+    pub(super) fn beat(&self) {
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.beat();
+        }
+    }
+
+    /// The thread makes calls to the file system of this volume, about this file, from now on.
+    pub(super) fn ask(&self, volume: usize, fd: impl AsFd) {
+        match &self.heartbeat {
+            Some(heartbeat) => heartbeat.ask(volume as u32),
+            None => open::ask_about(fd),
+        }
+    }
+
+    /// As [`Self::ask`], where nothing is open yet.
+    pub(super) fn ask_of(&self, volume: usize) {
+        if let Some(heartbeat) = &self.heartbeat {
+            heartbeat.ask(volume as u32);
+        }
+    }
+
+    /// The thread asks no file system until it does so again.
+    pub fn rest(&self) {
+        match &self.heartbeat {
+            Some(heartbeat) => heartbeat.rest(),
+            None => current::rest(),
+        }
+    }
+}

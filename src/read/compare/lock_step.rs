@@ -1,0 +1,138 @@
+//! The comparison itself: files of one length, block by block, with whatever differs in classes of their own.
+
+use crate::sys::aligned::Aligned;
+
+use super::blocks::Blocks;
+use super::split::Block;
+
+/// A file that is compared with others.
+pub trait Side: Sized + Send {
+    /// What becomes of a file that could not be read.
+    type Failed: Send;
+
+    /// Reads a block of so many bytes, all of it, to the beginning of a buffer. Whoever cannot is taken out; another
+    /// file may take its place if it stands for that as well.
+    ///
+    /// # Errors
+    /// The file that takes its place, if there is one.
+    fn read(
+        self,
+        buffer: &mut [u8],
+        len: usize,
+        offset: u64,
+        failed: &mut Vec<Self::Failed>,
+    ) -> Result<Self, Option<Self>>;
+
+    /// True if it is known that a block is all zeros.
+    fn is_hole(&mut self, _offset: u64, _len: usize) -> bool {
+        false
+    }
+
+    /// By which files of one class are put in order.
+    fn number(&self) -> u64;
+}
+
+/// What files are read into: a block of the first of a class, and one of another.
+pub struct Buffers {
+    first: Aligned,
+    piece: Aligned,
+}
+
+impl Buffers {
+    /// Room for blocks of so many bytes.
+    pub fn new(len: usize) -> Self {
+        Self {
+            first: Aligned::new(len),
+            piece: Aligned::new(len),
+        }
+    }
+
+    /// So many bytes of the first file of the class that was read last, and of the one of its files that was.
+    pub fn last(&self, len: usize) -> [&[u8]; 2] {
+        [&self.first[..len], &self.piece[..len]]
+    }
+}
+
+/// Files that were equal to each other as far as they were read.
+pub struct Comparison<S> {
+    pub blocks: Blocks,
+    /// Bytes read of each.
+    pub read: u64,
+    /// The last block told some of them apart.
+    told_apart: bool,
+    pub classes: Vec<Vec<S>>,
+}
+
+/// What became of one block of all files.
+pub struct Step<S: Side> {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is.
+    pub len: usize,
+    /// Files that could not be read.
+    pub failed: Vec<S::Failed>,
+    /// Files that are equal to no other from here on.
+    pub alone: Vec<S>,
+}
+
+impl<S: Side> Comparison<S> {
+    /// Of files of one length, none of which was read.
+    pub fn new(files: Vec<S>, blocks: Blocks) -> Self {
+        Self {
+            blocks,
+            read: 0,
+            told_apart: false,
+            classes: vec![files],
+        }
+    }
+
+    /// One of the classes, from here on by itself.
+    pub fn of_one(&self, class: Vec<S>) -> Self {
+        Self {
+            blocks: self.blocks.clone(),
+            read: self.read,
+            told_apart: self.told_apart,
+            classes: vec![class],
+        }
+    }
+
+    /// Compares the next block; `None` at the end, or when each file is alone.
+    pub fn step(&mut self, buffers: &mut Buffers) -> Option<Step<S>> {
+        if self.classes.is_empty() {
+            return None;
+        }
+        let (offset, len) = self.blocks.next(self.told_apart)?;
+        let mut step = Step {
+            offset,
+            len,
+            failed: Vec::new(),
+            alone: Vec::new(),
+        };
+        let before = self.classes.len();
+        let mut split = Vec::with_capacity(before);
+        let mut is_read = false;
+        for mut class in std::mem::take(&mut self.classes) {
+            if class.iter_mut().all(|file| file.is_hole(offset, len)) {
+                split.push(class);
+                continue;
+            }
+            is_read = true;
+            let block = Block {
+                offset,
+                len,
+                first: &mut buffers.first,
+                piece: &mut buffers.piece,
+            };
+            block.split(class, &mut split, &mut step.failed);
+        }
+        self.told_apart = split.len() > before;
+        self.read += if is_read { len as u64 } else { 0 };
+        for mut class in split {
+            match class.len() {
+                1 => step.alone.append(&mut class),
+                _ => self.classes.push(class),
+            }
+        }
+        Some(step)
+    }
+}

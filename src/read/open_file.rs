@@ -1,0 +1,161 @@
+//! An open file, and how its bytes come into memory: as its device's budget allows, and through the page cache or past
+//! it.
+//!
+//! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::{Errno, Result};
+
+use crate::sys::aligned::{ALIGNMENT, Aligned};
+use crate::sys::fadvise::{self, Advice};
+use crate::sys::{cachestat, direct, pread};
+
+use super::access::{Access, Signs};
+use super::behind::{Behind, Range};
+use super::buffer::PIECE;
+
+/// Shorter files go through the page cache and stay there.
+pub(super) const LONG: u64 = PIECE as u64;
+
+/// Where a file lies, as far as that matters for reading it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// The volume's number among the budgets.
+    pub volume: usize,
+    /// Long reads may go past the page cache.
+    pub may_go_past_cache: bool,
+}
+
+/// An open file that is read.
+pub struct OpenFile<Fd> {
+    pub fd: Fd,
+    volume: usize,
+    /// What is read of it is taken out of the budget.
+    is_paid: bool,
+    pub is_direct: bool,
+    /// Pages that were read are given back.
+    pub drops_behind: bool,
+}
+
+impl<Fd: AsFd> OpenFile<Fd> {
+    /// Reads take nothing out of the budget but what [`Self::read`] is told.
+    pub fn new(fd: Fd, volume: usize, is_direct: bool) -> Self {
+        Self {
+            fd,
+            volume,
+            is_paid: false,
+            is_direct,
+            drops_behind: false,
+        }
+    }
+
+    /// A file of this size of which every byte will be read.
+    pub fn whole(fd: Fd, size: u64, device: Device, access: &Access) -> Self {
+        let is_limited = access.budgets.are_limited();
+        let is_long = size >= LONG;
+        // Nobody wants to know it, or nobody can tell.
+        let missing = match access.asks_about(size) {
+            true => uncached_bytes(&fd, 0, size),
+            false => None,
+        };
+        let is_cold = |share: u64| missing.is_some_and(|missing| missing >= size - size / share);
+        let is_direct = is_long
+            && device.may_go_past_cache
+            && access.past_cache.is_some()
+            && is_cold(8)
+            && access.behind.keeps_out(size, true)
+            && direct::begin(&fd);
+        Self {
+            is_paid: is_limited && missing != Some(0),
+            drops_behind: is_long && !is_direct && is_cold(2) && access.behind.is_wanted(),
+            ..Self::new(fd, device.volume, is_direct)
+        }
+    }
+
+    /// Reads `len` bytes, or up to the end of the file, into a buffer; returns how many were read, which may be more.
+    ///
+    /// `unpaid` bytes are taken out of the budget before. The buffer is longer where `len` is no multiple of what direct
+    /// reads want.
+    pub fn read(
+        &self,
+        (access, signs): (&Access, &Signs),
+        unpaid: u64,
+        buffer: &mut [u8],
+        len: usize,
+        offset: u64,
+    ) -> Result<usize> {
+        let unpaid = if self.is_paid { len as u64 } else { unpaid };
+        if unpaid > 0 {
+            access.spend(self.volume, unpaid, signs);
+        }
+        signs.ask(self.volume, &self.fd);
+        match self.is_direct {
+            true => direct::read(&self.fd, buffer, len, offset),
+            false => pread::full(&self.fd, &mut buffer[..len], offset),
+        }
+    }
+
+    /// Takes bytes out of the budget that the kernel is about to read by itself.
+    pub fn pay(&self, (access, signs): (&Access, &Signs), bytes: u64) {
+        if self.is_paid {
+            access.spend(self.volume, bytes, signs);
+        }
+    }
+
+    /// Hands over the first `len` bytes, piece by piece, each with its offset.
+    ///
+    /// # Errors
+    /// What the system or `take` said; `ESTALE` if the file is shorter.
+    pub fn each_piece(
+        &self,
+        rules: (&Access, &Signs),
+        len: u64,
+        mut take: impl FnMut(&[u8], u64) -> Result<()>,
+    ) -> Result<()> {
+        let most = len.min(PIECE as u64) as usize;
+        let mut buffer = Aligned::new(most.next_multiple_of(ALIGNMENT));
+        let mut offset = 0;
+        while offset < len {
+            let want = (len - offset).min(most as u64) as usize;
+            if self.read(rules, 0, &mut buffer, want, offset)? < want {
+                return Err(Errno::STALE);
+            }
+            take(&buffer[..want], offset)?;
+            offset += want as u64;
+        }
+        Ok(())
+    }
+
+    /// Gives back what was read so far, if it is to go; reads go through the page cache from now on.
+    pub fn leave(&self, len: u64) {
+        if self.drops_behind {
+            fadvise::advise(&self.fd, 0, len, Advice::DontNeed);
+        }
+        if self.is_direct {
+            direct::end(&self.fd);
+        }
+    }
+}
+
+impl OpenFile<Arc<OwnedFd>> {
+    /// Has the pages of a range given back some time soon, if they are to go.
+    pub fn give_back(&self, behind: &Behind, offset: u64, len: u64) {
+        if self.drops_behind {
+            behind.push(Range {
+                file: Arc::clone(&self.fd),
+                offset,
+                len,
+            });
+        }
+    }
+}
+
+/// Bytes of a span that are not in the page cache; `None` if nobody can tell.
+pub fn uncached_bytes(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
+    let page = cachestat::page_size();
+    let pages = (offset + len).div_ceil(page) - offset / page;
+    let cached = cachestat::cached_pages(fd, offset, len)?;
+    Some(pages.saturating_sub(cached) * page)
+}
