@@ -24,11 +24,17 @@ impl Run<'_> {
         let stage = Stage::of(want);
         let wanted = wanted_bytes(want, size);
         let read = match finished.outcome {
-            Outcome::Read { bytes, .. } | Outcome::Compared { bytes, .. } => bytes,
+            Outcome::Read { bytes, .. }
+            | Outcome::Compared { bytes, .. }
+            | Outcome::Verified { bytes, .. } => bytes,
             _ => 0,
         };
         if want != Want::BlocksAgain {
             self.tally.done(finished.volume, stage, wanted, read);
+        }
+        if want == Want::Verify {
+            self.verified(file, finished.outcome);
+            return stage;
         }
         match finished.outcome {
             Outcome::Read {
@@ -36,6 +42,8 @@ impl Run<'_> {
             } => self.read(file, want, digests, cached),
             Outcome::Compared { with, bytes } => self.machine.compared(file, with, bytes > 0),
             Outcome::NotCompared => self.machine.not_compared(file),
+            // Nobody else asks for it.
+            Outcome::Verified { .. } => {}
             Outcome::Blocks { places } => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
             Outcome::Failed(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {

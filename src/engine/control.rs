@@ -69,13 +69,6 @@ impl Control {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note that what is asked answers, and goes on to be asked.
-    pub(super) fn answered(&self) {
-        if let Some((_, since)) = &mut *self.asked() {
-            *since = Instant::now();
-        }
-    }
-
     pub(super) fn asking(&self, path: &Path) -> Asking<'_> {
         *self.asked() = Some((path.to_owned(), Instant::now()));
         Asking(self)

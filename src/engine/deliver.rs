@@ -3,19 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::time::{Duration, Instant};
 
-use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, StageTally, Summary};
-use crate::event::{Observer, Problem, ProblemKind};
+use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
 use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
 use crate::hash::ContentDigest;
 
 use super::config::Config;
-use super::control::Control;
 use super::order;
 use super::reclaim;
 use super::requests::SMALL;
-use super::verify::{Refusal, verify};
 use super::volumes::Volumes;
 
 /// When sets are handed over.
@@ -31,9 +27,10 @@ pub enum Delivery {
 pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
 /// A set before its members are written out.
-struct Draft {
+pub struct Draft {
     digest: Option<ContentDigest>,
-    files: Vec<FileIndex>,
+    /// Its members in their order.
+    pub files: Vec<FileIndex>,
     replicas: u64,
     reclaimable: u64,
 }
@@ -43,37 +40,23 @@ pub struct Deliverer<'a> {
     config: &'a Config,
     counting: Counting,
     delivery: Delivery,
-    observer: &'a dyn Observer,
     sink: &'a mut Sink<'a>,
-    control: &'a Control,
     kept: Vec<Draft>,
-    verified: StageTally,
+    /// Sets whose members have to be compared first.
+    unverified: Vec<Draft>,
     /// Counts of what was delivered.
     pub summary: Summary,
 }
 
 impl<'a> Deliverer<'a> {
-    pub fn new(
-        config: &'a Config,
-        delivery: Delivery,
-        observer: &'a dyn Observer,
-        control: &'a Control,
-        sink: &'a mut Sink<'a>,
-    ) -> Self {
+    pub fn new(config: &'a Config, delivery: Delivery, sink: &'a mut Sink<'a>) -> Self {
         Self {
             config,
             counting: config.counting(),
             delivery,
-            observer,
             sink,
-            control,
             kept: Vec::new(),
-            verified: StageTally {
-                name: "verify",
-                files: 0,
-                bytes_read: 0,
-                time: Duration::ZERO,
-            },
+            unverified: Vec::new(),
             summary: Summary::default(),
         }
     }
@@ -120,20 +103,47 @@ impl<'a> Deliverer<'a> {
             return Ok(());
         }
         order::sort(&mut files, file_table, dirs);
-        let mut draft = Draft {
+        let draft = Draft {
             digest,
             replicas,
             reclaimable: 0,
             files,
         };
         if self.config.verify && draft.files.len() > 1 {
-            self.verify(&mut draft, file_table, dirs);
-            draft.replicas = self.replicas(&draft.files, file_table, dirs);
-            let inodes = draft.files.len() as u64;
-            if inodes == 0 || !self.counting.reported(inodes, draft.replicas) {
-                return Ok(());
-            }
+            self.unverified.push(draft);
+            return Ok(());
         }
+        self.hand_over(draft, file_table, dirs, volumes)
+    }
+
+    /// Takes the sets whose members have to be compared first.
+    pub fn take_unverified(&mut self) -> Vec<Draft> {
+        std::mem::take(&mut self.unverified)
+    }
+
+    /// Takes a set whose members were compared.
+    pub fn verified(
+        &mut self,
+        mut draft: Draft,
+        file_table: &FileTable,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
+        draft.replicas = self.replicas(&draft.files, file_table, dirs);
+        let inodes = draft.files.len() as u64;
+        match inodes > 0 && self.counting.reported(inodes, draft.replicas) {
+            true => self.hand_over(draft, file_table, dirs, volumes),
+            false => Ok(()),
+        }
+    }
+
+    fn hand_over(
+        &mut self,
+        mut draft: Draft,
+        file_table: &FileTable,
+        dirs: &DirTable,
+        volumes: &Volumes,
+    ) -> io::Result<()> {
         let sharing = |dev: DevIndex| {
             let shares = matches!(
                 volumes.get(volumes.of(dev)).filesystem.as_str(),
@@ -181,9 +191,6 @@ impl<'a> Deliverer<'a> {
             file_table,
             dirs,
         );
-        if self.verified.files > 0 {
-            self.summary.stages.push(self.verified.clone());
-        }
         for draft in &kept {
             (self.sink)(&written_out(draft, file_table, dirs, volumes))?;
         }
@@ -229,49 +236,6 @@ impl<'a> Deliverer<'a> {
         }
         self.counting
             .replicas(files.len() as u64, name_count, root_count)
-    }
-
-    fn verify(&mut self, draft: &mut Draft, file_table: &FileTable, dirs: &DirTable) {
-        let started = Instant::now();
-        let first = draft.files.first();
-        let first = first.map(|&file| order::best_name(file_table, dirs, file));
-        let mut path = Vec::new();
-        if let Some((dir, name)) = first {
-            dirs.path_of(dir, name, &mut path);
-        }
-        let asking = self.control.asking(&super::answers::to_path(path));
-        let stopped = || {
-            self.control.answered();
-            self.control.is_cancelled()
-        };
-        let follow = self.config.follow_links;
-        let verified = verify(file_table, dirs, &draft.files, follow, &stopped);
-        drop(asking);
-        self.verified.files += draft.files.len() as u64;
-        let read = &mut self.verified.bytes_read;
-        *read = read.saturating_add(verified.bytes_read);
-        self.verified.time += started.elapsed();
-        for (file, refusal) in verified.refused {
-            draft.files.retain(|&f| f != file);
-            let mut path = Vec::new();
-            let (dir, name) = order::best_name(file_table, dirs, file);
-            dirs.path_of(dir, name, &mut path);
-            let (kind, cause) = match refusal {
-                Refusal::NotReached => continue,
-                Refusal::Differs => (ProblemKind::NotVerified, None),
-                Refusal::Changed => (ProblemKind::Changed, None),
-                Refusal::Unreadable(e) => (ProblemKind::UnreadableFile, Some(e.into())),
-            };
-            match kind {
-                ProblemKind::UnreadableFile => self.summary.left_out.unreadable += 1,
-                _ => self.summary.left_out.changed += 1,
-            }
-            self.observer.problem(Problem {
-                path: super::answers::to_path(path),
-                kind,
-                cause,
-            });
-        }
     }
 }
 

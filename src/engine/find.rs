@@ -25,7 +25,12 @@ use super::requests::SMALL;
 use super::run::Run;
 use super::silence::Silence;
 use super::tally::Tally;
+use super::verify::Verification;
 use super::volumes::Volumes;
+
+/// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,
+/// not swept.
+const SET_FILES: usize = 64;
 
 /// Why a run ended without a result.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +89,7 @@ pub fn find(
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
+        set_files: share.files.min(SET_FILES),
         read_ahead: config.uses(Idea::ReadAhead),
         part: config.uses(Idea::Parts).then_some(PART),
         passes_holes: config.uses(Idea::Holes),
@@ -161,6 +167,7 @@ pub fn find(
         scan_done: false,
         listing_ended: false,
         silence: Silence::new(config.patience),
+        verification: Verification::default(),
         watchlist,
         walked_disks: Vec::new(),
         at_roots: HashSet::new(),
@@ -170,7 +177,7 @@ pub fn find(
         real_folders: HashMap::new(),
     };
     let mut sink = |set: &_| sink(set);
-    let mut deliverer = Deliverer::new(config, delivery, observer, control, &mut sink);
+    let mut deliverer = Deliverer::new(config, delivery, &mut sink);
     let driven = run.drive(&mut deliverer, &share);
     match run.scheduler.outstanding() {
         0 => run.scheduler.join(),
@@ -180,7 +187,6 @@ pub fn find(
     driven?;
     let mut summary = deliverer.summary;
     summary.left_out.add(&run.left_out);
-    run.summary.stages.append(&mut summary.stages);
     Ok(Summary {
         sets: summary.sets,
         redundant_files: summary.redundant_files,

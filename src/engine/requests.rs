@@ -84,7 +84,9 @@ fn spans(want: Want, size: u64) -> [Span; 2] {
         Want::Head => [span(0, HEAD.min(size)), span(0, 0)],
         Want::HeadAndTail => [span(0, HEAD.min(size)), tail],
         Want::Tail => [tail, span(0, 0)],
-        Want::Whole | Want::Content | Want::Comparison => [span(0, size), span(0, 0)],
+        Want::Whole | Want::Content | Want::Comparison | Want::Verify => {
+            [span(0, size), span(0, 0)]
+        }
         Want::HeadAndContent => [span(0, HEAD.min(size)), span(0, size)],
         Want::Stretches(stretches) => stretches
             .spans(size, FIRST_STRETCH)
@@ -128,6 +130,7 @@ impl Asker<Want> for JobAsker<'_> {
             spans: spans(want, file_table.size(file)),
             ask: match want {
                 Want::Blocks | Want::BlocksAgain => Ask::Blocks,
+                Want::Verify => Ask::EveryByte,
                 _ => Ask::Bytes,
             },
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),

@@ -13,8 +13,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use crate::decide::{ClassId, Machine, Replication, Summary, Want};
 use crate::event::{LeftOut, Observer, ProblemKind};
 use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
+use crate::hash::Digest;
 use crate::heartbeat::Watchlist;
-use crate::read::Scheduler;
+use crate::read::{Completion, Scheduler};
 use crate::scan::{Given, Group, ScanMessage, Search, Walk};
 
 use super::blake3_fold::{Blake3, Heads};
@@ -24,6 +25,7 @@ use super::deliver::Deliverer;
 use super::descriptors::Share;
 use super::silence::Silence;
 use super::tally::{EndedStages, Tally};
+use super::verify::Verification;
 use super::volumes::Volumes;
 
 /// How often progress is published.
@@ -64,6 +66,8 @@ pub struct Run<'a> {
     pub listing_ended: bool,
     /// Which of them get no answer.
     pub silence: Silence,
+    /// Sets whose members are being compared.
+    pub verification: Verification,
     /// By the number of a group of walkers the executor of the disk that they walk, if it has one.
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
@@ -137,7 +141,7 @@ impl Run<'_> {
         let over = never();
         let mut scanned = from_scan;
         let completions = self.scheduler.completions().clone();
-        while !(self.scan_done && (self.scheduler.is_idle() || self.silence.is_over())) {
+        while !(self.scan_done && self.is_over()) {
             let patience = match self.to_deliver.is_empty() {
                 true => PROGRESS,
                 false => Duration::ZERO,
@@ -166,33 +170,48 @@ impl Run<'_> {
                         scanned = &over;
                     }
                 },
-                recv(completions) -> message => {
-                    self.silence.counts.moved = true;
-                    let mut stages = EndedStages::default();
-                    for completion in message.into_iter().flatten() {
-                        if let Some(finished) = self.scheduler.completed(completion) {
-                            stages.add(self.finished(&finished));
-                        }
-                    }
-                    self.tally.tick(stages);
-                    self.heed_changes();
-                }
+                recv(completions) -> message => self.completed(message.unwrap_or_default()),
                 default(patience) => {}
             }
             self.request();
             self.deliver_finished(PORTION, deliverer)?;
-            if self.control.is_cancelled() {
-                self.scheduler.forget_waiting();
-            }
-            if self.published.elapsed() >= PROGRESS {
-                self.publish();
-                self.listen();
-            }
+            self.look_around();
         }
         if !self.control.is_cancelled() {
             self.left_out.unanswered += self.scheduler.outstanding() as u64;
         }
+        self.verification.forget();
         self.deliver_rest(deliverer)
+    }
+
+    /// True if nothing is left to do, or to wait for.
+    fn is_over(&self) -> bool {
+        // Sets that are final may have to be compared.
+        let is_delivered = !self.config.verify || self.to_deliver.is_empty();
+        self.silence.is_over() || self.scheduler.is_idle() && is_delivered
+    }
+
+    fn completed(&mut self, completions: Vec<Completion<Digest>>) {
+        self.silence.counts.moved = true;
+        let mut stages = EndedStages::default();
+        for completion in completions {
+            if let Some(finished) = self.scheduler.completed(completion) {
+                stages.add(self.finished(&finished));
+            }
+        }
+        self.tally.tick(stages);
+        self.heed_changes();
+    }
+
+    /// Heeds an interruption, and looks now and then who gets no answer.
+    fn look_around(&mut self) {
+        if self.control.is_cancelled() {
+            self.scheduler.forget_waiting();
+        }
+        if self.published.elapsed() >= PROGRESS {
+            self.publish();
+            self.listen();
+        }
     }
 
     /// Hands over so many of the sizes that are final.
@@ -201,15 +220,55 @@ impl Run<'_> {
         if self.knows_too_little() {
             self.to_deliver.clear();
         }
-        if self.to_deliver.is_empty() {
-            return Ok(());
-        }
         let count = count.min(self.to_deliver.len());
-        let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
-        self.settle_sizes(&sizes);
+        if count > 0 {
+            let sizes: Vec<ClassId> = self.to_deliver.drain(..count).collect();
+            self.settle_sizes(&sizes);
+            let dirs = self.dirs.read();
+            for size in sizes {
+                deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
+            }
+        }
+        match self.config.verify {
+            true => self.deliver_verified(deliverer),
+            false => Ok(()),
+        }
+    }
+
+    /// Has sets compared that have to be, and hands over those that were.
+    fn deliver_verified(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+        let unverified = deliverer.take_unverified();
+        if !unverified.is_empty() && !self.control.is_cancelled() {
+            self.verify(unverified);
+            self.request();
+        }
+        let done = self.verification.take_done();
         let dirs = self.dirs.read();
-        for size in sizes {
-            deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
+        for draft in done {
+            deliverer.verified(draft, self.machine.file_table(), &dirs, &self.volumes)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the sets that were not final before everything else was over.
+    fn verify_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
+        let completions = self.scheduler.completions().clone();
+        self.silence.begin_again();
+        self.deliver_verified(deliverer)?;
+        while !self.verification.is_empty() && !self.silence.is_over() {
+            if self.control.is_cancelled() && self.scheduler.is_idle() {
+                break;
+            }
+            self.request();
+            select! {
+                recv(completions) -> message => self.completed(message.unwrap_or_default()),
+                default(PROGRESS) => {}
+            }
+            self.deliver_verified(deliverer)?;
+            self.look_around();
+        }
+        if !self.control.is_cancelled() {
+            self.left_out.unanswered += self.verification.outstanding();
         }
         Ok(())
     }
@@ -224,8 +283,8 @@ impl Run<'_> {
             let alone: Vec<FileIndex> = self.machine.alone().collect();
             self.settle_names(alone);
         }
-        let dirs = self.dirs.read();
         if !self.knows_too_little() {
+            let dirs = self.dirs.read();
             for size in unfinished {
                 deliverer.size(size, &self.machine, &dirs, &self.volumes)?;
             }
@@ -235,6 +294,10 @@ impl Run<'_> {
                 }
             }
         }
+        if self.config.verify {
+            self.verify_rest(deliverer)?;
+        }
+        let dirs = self.dirs.read();
         deliverer.finish(self.machine.file_table(), &dirs, &self.volumes)
     }
 

@@ -32,6 +32,12 @@ impl Silence {
         }
     }
 
+    /// Waits once more, for other calls.
+    pub fn begin_again(&mut self) {
+        self.is_over = false;
+        self.counts.moved = true;
+    }
+
     /// True if the run no longer waits for calls in flight.
     pub fn is_over(&self) -> bool {
         self.is_over

@@ -15,10 +15,11 @@ pub enum Stage {
     Stretches,
     Blocks,
     Content,
+    Verify,
 }
 
 /// What the stages are called.
-const STAGES: [&str; 5] = ["head", "tail", "stretches", "blocks", "content"];
+const STAGES: [&str; 6] = ["head", "tail", "stretches", "blocks", "content", "verify"];
 
 impl Stage {
     /// The stage that a read belongs to.
@@ -29,6 +30,7 @@ impl Stage {
             Want::Stretches(_) => Self::Stretches,
             Want::Blocks | Want::BlocksAgain => Self::Blocks,
             Want::Content | Want::Comparison | Want::HeadAndContent => Self::Content,
+            Want::Verify => Self::Verify,
         }
     }
 }

@@ -1,140 +1,160 @@
-//! Compares files byte by byte, for people who want that word.
+//! Sets whose members are compared byte by byte before they are handed over, for people who want that word.
 
-use std::os::fd::OwnedFd;
+use std::collections::HashMap;
 
-use crate::file::{DirTable, FileIndex, FileTable, Fingerprint};
-use crate::sys::{pread, stat};
+use rustix::io::Errno;
 
-use super::reclaim;
+use crate::decide::Want;
+use crate::event::{Problem, ProblemKind};
+use crate::file::FileIndex;
+use crate::hash::Digest;
+use crate::read::{Failure, Job, Outcome};
 
-/// Bytes compared at a time.
-const PIECE: usize = 256 << 10;
+use super::answers::to_path;
+use super::deliver::Draft;
+use super::order;
+use super::run::Run;
+use super::tally::Stage;
 
-/// Why a file is no member of a verified set.
+/// Why a file is no member of a set after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+enum Refusal {
     /// It differs.
     Differs,
     /// It is not what the scan saw.
     Changed,
     /// It could not be read.
-    Unreadable(rustix::io::Errno),
+    Unreadable(Errno),
     /// The run was interrupted before it was compared.
     NotReached,
 }
 
-/// What a comparison found out.
-#[derive(Debug, Default)]
-pub struct Verified {
-    /// The files that are not equal to the others, and why.
-    pub refused: Vec<(FileIndex, Refusal)>,
-    /// Bytes read.
-    pub bytes_read: u64,
+/// A set that is being compared.
+struct Compared {
+    draft: Draft,
+    /// Files of which nothing was heard.
+    left: usize,
+    refused: Vec<(FileIndex, Refusal)>,
 }
 
-/// Which of two files a comparison failed on.
-enum Fault {
-    Keeper(Refusal),
-    Other(Refusal),
+/// The sets that are being compared.
+#[derive(Default)]
+pub struct Verification {
+    sets: HashMap<usize, Compared>,
+    /// The set of each of their files.
+    of: HashMap<FileIndex, usize>,
+    /// Number of the next set.
+    next: usize,
+    /// Sets that were compared.
+    done: Vec<Draft>,
 }
 
-/// Compares the files with the first of them that can be read.
-pub fn verify(
-    file_table: &FileTable,
-    dirs: &DirTable,
-    files: &[FileIndex],
-    follow: bool,
-    stopped: &dyn Fn() -> bool,
-) -> Verified {
-    let mut verified = Verified::default();
-    let mut rest = files.to_vec();
-    while let Some((&keeper, others)) = rest.split_first() {
-        match against(
-            file_table,
-            dirs,
-            keeper,
-            others,
-            follow,
-            stopped,
-            &mut verified,
-        ) {
-            Ok(()) => break,
-            Err(refusal) => {
-                verified.refused.push((keeper, refusal));
-                let refused = &verified.refused;
-                rest.retain(|file| !refused.iter().any(|(f, _)| f == file));
+impl Verification {
+    /// True if no set is being compared.
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
+    /// Files of which nothing was heard.
+    pub fn outstanding(&self) -> u64 {
+        self.of.len() as u64
+    }
+
+    /// Forgets the sets that are being compared: nobody can vouch for them.
+    pub fn forget(&mut self) {
+        self.sets.clear();
+        self.of.clear();
+    }
+
+    /// Takes the sets that were compared.
+    pub fn take_done(&mut self) -> Vec<Draft> {
+        std::mem::take(&mut self.done)
+    }
+}
+
+impl Run<'_> {
+    /// Has the members of sets compared.
+    pub fn verify(&mut self, drafts: Vec<Draft>) {
+        for draft in drafts {
+            let number = self.verification.next;
+            self.verification.next += 1;
+            let file_table = self.machine.file_table();
+            let mut set = Vec::with_capacity(draft.files.len());
+            for &file in &draft.files {
+                let volume = self.volumes.of(file_table.volume(file));
+                let size = file_table.size(file);
+                self.tally.wanted(volume, Stage::Verify, size);
+                self.verification.of.insert(file, number);
+                let job = Job {
+                    file,
+                    want: Want::Verify,
+                    bulk: true,
+                };
+                set.push((volume, job));
             }
+            let position = draft.files.first().map_or(0, |&file| file_table.ino(file));
+            self.scheduler.push_set(position, set);
+            let compared = Compared {
+                left: draft.files.len(),
+                draft,
+                refused: Vec::new(),
+            };
+            self.verification.sets.insert(number, compared);
         }
     }
-    verified
-}
 
-/// Compares files with one of them; an error is that one's.
-fn against(
-    file_table: &FileTable,
-    dirs: &DirTable,
-    keeper: FileIndex,
-    others: &[FileIndex],
-    follow: bool,
-    stopped: &dyn Fn() -> bool,
-    verified: &mut Verified,
-) -> Result<(), Refusal> {
-    let kept = reclaim::open(file_table, dirs, keeper, follow).map_err(Refusal::Unreadable)?;
-    for &other in others {
-        let compared = match reclaim::open(file_table, dirs, other, follow) {
-            Err(e) => Err(Fault::Other(Refusal::Unreadable(e))),
-            Ok(fd) => same_bytes(&kept, &fd, file_table.size(other), stopped).and_then(|bytes| {
-                verified.bytes_read = verified.bytes_read.saturating_add(bytes);
-                unchanged(&fd, file_table, other).map_err(Fault::Other)
-            }),
+    /// Takes what came of comparing a file with the others of its set.
+    pub fn verified(&mut self, file: FileIndex, outcome: Outcome<Digest>) {
+        let Some(number) = self.verification.of.remove(&file) else {
+            return;
         };
-        match compared {
-            Ok(()) => {}
-            Err(Fault::Other(refusal)) => verified.refused.push((other, refusal)),
-            Err(Fault::Keeper(refusal)) => return Err(refusal),
+        let Some(set) = self.verification.sets.get_mut(&number) else {
+            return;
+        };
+        let refusal = match outcome {
+            Outcome::Verified { equal: true, .. } => None,
+            Outcome::Verified { equal: false, .. } => Some(Refusal::Differs),
+            Outcome::Failed(Failure::Refused(Errno::CANCELED)) => Some(Refusal::NotReached),
+            Outcome::Failed(Failure::Refused(error)) => Some(Refusal::Unreadable(error)),
+            Outcome::Failed(Failure::Vanished) => Some(Refusal::Unreadable(Errno::NOENT)),
+            _ => Some(Refusal::Changed),
+        };
+        set.refused.extend(refusal.map(|refusal| (file, refusal)));
+        set.left -= 1;
+        if set.left > 0 {
+            return;
+        }
+        if let Some(set) = self.verification.sets.remove(&number) {
+            self.end_set(set);
         }
     }
-    unchanged(&kept, file_table, keeper)
-}
 
-/// Compares two files to their end; returns the bytes read of both.
-fn same_bytes(
-    keeper: &OwnedFd,
-    other: &OwnedFd,
-    size: u64,
-    stopped: &dyn Fn() -> bool,
-) -> Result<u64, Fault> {
-    let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
-    let mut at = 0;
-    while at < size {
-        if stopped() {
-            return Err(Fault::Other(Refusal::NotReached));
+    fn end_set(&mut self, set: Compared) {
+        let Compared {
+            mut draft, refused, ..
+        } = set;
+        for (file, refusal) in refused {
+            draft.files.retain(|&f| f != file);
+            let (kind, cause) = match refusal {
+                Refusal::NotReached => continue,
+                Refusal::Differs => (ProblemKind::NotVerified, None),
+                Refusal::Changed => (ProblemKind::Changed, None),
+                Refusal::Unreadable(e) => (ProblemKind::UnreadableFile, Some(e.into())),
+            };
+            match kind {
+                ProblemKind::UnreadableFile => self.left_out.unreadable += 1,
+                _ => self.left_out.changed += 1,
+            }
+            let dirs = self.dirs.read();
+            let (dir, name) = order::best_name(self.machine.file_table(), &dirs, file);
+            let mut path = Vec::new();
+            dirs.path_of(dir, name, &mut path);
+            self.observer.problem(Problem {
+                path: to_path(path),
+                kind,
+                cause,
+            });
         }
-        let want = (size - at).min(PIECE as u64) as usize;
-        piece(keeper, &mut left[..want], at).map_err(Fault::Keeper)?;
-        piece(other, &mut right[..want], at).map_err(Fault::Other)?;
-        if left[..want] != right[..want] {
-            return Err(Fault::Other(Refusal::Differs));
-        }
-        at += want as u64;
-    }
-    Ok(2 * size)
-}
-
-fn piece(fd: &OwnedFd, buffer: &mut [u8], at: u64) -> Result<(), Refusal> {
-    match pread::full(fd, buffer, at) {
-        Ok(read) if read == buffer.len() => Ok(()),
-        Ok(_) => Err(Refusal::Changed),
-        Err(e) => Err(Refusal::Unreadable(e)),
-    }
-}
-
-fn unchanged(fd: &OwnedFd, file_table: &FileTable, file: FileIndex) -> Result<(), Refusal> {
-    let expected = file_table.fingerprint(file);
-    let numbering = file_table.numbering(file_table.volume(file));
-    match stat::descriptor(fd) {
-        Ok(now) if expected.is_met_by(&Fingerprint::from(&now), numbering) => Ok(()),
-        Ok(_) => Err(Refusal::Changed),
-        Err(e) => Err(Refusal::Unreadable(e)),
+        self.verification.done.push(draft);
     }
 }

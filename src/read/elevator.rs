@@ -72,6 +72,11 @@ impl<T> Elevator<T> {
         self.waiting.remove(&at)
     }
 
+    /// All requests that wait.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.waiting.values()
+    }
+
     /// The lowest and the highest position of a request.
     pub fn span(&self) -> Option<(u64, u64)> {
         let ((first, _), _) = self.waiting.first_key_value()?;

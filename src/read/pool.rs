@@ -63,6 +63,11 @@ impl<F: Fold> Pool<F> {
         &self.name
     }
 
+    /// How many threads it has, or will have.
+    pub fn threads(&self) -> usize {
+        self.threads.max(1)
+    }
+
     /// Makes sure that there are so many threads and reads in flight at least.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);

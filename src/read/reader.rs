@@ -47,6 +47,8 @@ pub struct Settings {
     pub part: Option<u64>,
     /// What a file system calls a hole is taken for zeros, where it can be believed.
     pub passes_holes: bool,
+    /// Files of a set that a thread has open at a time, to compare them.
+    pub set_files: usize,
     /// By what a spinning disk's sweeps are put in order.
     pub order: SweepOrder,
     /// The rules for all reads.
@@ -251,7 +253,7 @@ impl<F: Fold> Reader<F> {
     /// Answers for a task that is not about bytes from the disk.
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
-            Ask::Bytes => None,
+            Ask::Bytes | Ask::EveryByte => None,
             Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
                 places: self.blocks(task, fd),

@@ -63,6 +63,8 @@ pub enum Ask {
     BytesIfCached,
     /// The blocks that it lies in.
     Blocks,
+    /// That it is equal to the others of its batch; holes are read like data.
+    EveryByte,
 }
 
 /// Tasks that travel together.
@@ -130,6 +132,13 @@ pub enum Outcome<D> {
     Compared {
         /// The first file with the same content.
         with: FileIndex,
+        /// Bytes read.
+        bytes: u64,
+    },
+    /// Every byte of it was compared with the first file of its batch that could be read.
+    Verified {
+        /// They are the same.
+        equal: bool,
         /// Bytes read.
         bytes: u64,
     },

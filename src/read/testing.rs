@@ -138,6 +138,7 @@ pub fn settings(folder: &Path) -> Settings {
         dirs: Arc::new(dirs),
         follow: false,
         open_folders: 2,
+        set_files: 3,
         read_ahead: true,
         part: None,
         passes_holes: true,

@@ -90,7 +90,7 @@ pub fn run<F: Fold>(
         };
         let kind = batch.kind;
         if kind == Kind::Compare {
-            compare::run(&mut reader, &batch, done);
+            compare::run(&mut reader, &batch, shape.window != Window::NONE, done);
             continue;
         }
         let mut source = Source::new(batch, tasks, done, shape.completions);

@@ -43,6 +43,8 @@ pub enum Want {
     Blocks,
     /// The same once more.
     BlocksAgain,
+    /// Every byte, compared with the other files of its set. The machine never asks for this.
+    Verify,
 }
 
 impl Want {

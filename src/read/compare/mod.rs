@@ -10,6 +10,7 @@ mod pair;
 mod split;
 #[cfg(test)]
 mod tests;
+mod verify;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -26,7 +27,7 @@ use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::{Device, OpenFile};
 use crate::read::reader::{Reader, expected, is_expected, refused};
-use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
+use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
 
 use blocks::{BLOCK, Blocks};
 use lock_step::{Buffers, Comparison, Side};
@@ -100,17 +101,29 @@ impl<'a> Side for File<'a> {
 
 /// Compares the files of a batch with each other and answers for each.
 ///
-/// If descriptors are too few for all of them, none is compared.
+/// If descriptors are too few for all of them, none is compared, unless every byte is asked for. `has_head` says
+/// that it is best to stay with one file for long.
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
+    has_head: bool,
     done: &Sender<Vec<Completion<F::Digest>>>,
 ) {
+    let outcomes = match batch.tasks.iter().all(|task| task.ask == Ask::EveryByte) {
+        true => verify::run(reader, batch, has_head),
+        false => search(reader, batch),
+    };
+    // Nobody listens any more only when the run is over.
+    let _ignored = done.send(outcomes);
+}
+
+/// Compares files that the search wants to have compared.
+fn search<F: Fold>(reader: &mut Reader<F>, batch: &Batch) -> Vec<Completion<F::Digest>> {
     let access = reader.settings.access.clone();
     let signs = reader.signs.clone();
     let rules = (&access, &signs);
     let mut answers = Vec::with_capacity(batch.tasks.len());
-    let outcomes = match open_all(reader, rules, batch, &mut answers) {
+    match open_all(reader, rules, batch, &mut answers) {
         Some(files) => {
             let files = gather_kin(reader, files);
             compare(files, &mut answers);
@@ -120,9 +133,7 @@ pub fn run<F: Fold>(
             let none = |task: &Task| completion(task, Outcome::NotCompared);
             batch.tasks.iter().map(none).collect()
         }
-    };
-    // Nobody listens any more only when the run is over.
-    let _ignored = done.send(outcomes);
+    }
 }
 
 fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {

@@ -74,6 +74,11 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         self.waiting.is_empty()
     }
 
+    /// True if nothing waits here, and nothing is being read.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.in_flight == 0
+    }
+
     /// Forgets all that waits.
     pub fn clear(&mut self) {
         self.waiting.clear();

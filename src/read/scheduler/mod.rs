@@ -14,6 +14,7 @@ mod evidence;
 mod fragments;
 mod job;
 mod limits;
+mod sets;
 mod under_way;
 mod volume;
 
@@ -31,13 +32,14 @@ use super::pool::Pool;
 use super::reader::Settings;
 use super::source::COMPLETIONS;
 use super::stream::Window;
-use super::task::{Completion, Kind, Outcome};
+use super::task::{Batch, Completion, Kind, Outcome};
 use super::worker::Shape;
 
 use disk::{Disk, Waiting};
 use limits::RANDOM_SLOT;
+use sets::{By, Sets};
 use under_way::{Handed, UnderWay, Visit};
-use volume::{DiskIndex, VolumeQueues};
+use volume::{AHEAD, DiskIndex, VolumeQueues};
 
 use evidence::Evidence;
 pub use fragments::Fragments;
@@ -55,6 +57,7 @@ pub struct Scheduler<F: Fold, W> {
     /// Random and sequential pools of single volumes.
     own: HashMap<VolumeId, (Pool<F>, Pool<F>)>,
     disks: Vec<Disk<F, W>>,
+    sets: Sets<W>,
     disk_names: HashMap<Arc<str>, DiskIndex>,
     done: Sender<Vec<Completion<F::Digest>>>,
     completions: Receiver<Vec<Completion<F::Digest>>>,
@@ -86,6 +89,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             own: HashMap::new(),
             volumes: Vec::new(),
             disks: Vec::new(),
+            sets: Sets::default(),
             disk_names: HashMap::new(),
             done,
             completions,
@@ -217,6 +221,19 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.volumes[volume.at()].push_group(group);
     }
 
+    /// Takes jobs for files of one length, each with its volume, that are to be compared with the first of them,
+    /// every byte. Disks with a head compare sets in the order of these positions.
+    pub fn push_set(&mut self, position: u64, set: Vec<(VolumeId, Job<W>)>) {
+        let mut volumes = set.iter().map(|&(volume, _)| volume);
+        let disks = set.iter().find_map(|&(v, _)| self.volumes[v.at()].disk);
+        let by = match (volumes.find(|v| self.own.contains_key(v)), disks) {
+            (Some(volume), _) => By::OwnPool(volume),
+            (None, Some(disk)) => By::Disk(disk),
+            (None, None) => By::Pool,
+        };
+        self.sets.push(by, position, set);
+    }
+
     /// Says that the scan is over: disks may begin their sweeps.
     pub fn scan_done(&mut self) {
         self.holding = false;
@@ -236,6 +253,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// True if nothing waits and nothing is in flight.
     pub fn is_idle(&self) -> bool {
         self.under_way.len() == 0
+            && self.sets.waiting() == 0
             && self.volumes.iter().all(VolumeQueues::is_empty)
             && self.disks.iter().all(Disk::is_empty)
     }
@@ -244,6 +262,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
     pub fn forget_waiting(&mut self) {
         self.volumes.iter_mut().for_each(VolumeQueues::clear);
         self.disks.iter_mut().for_each(Disk::clear);
+        self.sets.clear();
     }
 
     /// Time during which something of the volume was in flight.
@@ -292,6 +311,53 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             let begun = |id: VolumeId, job: Job<W>| volumes[id.at()].begun(job.bulk, 1);
             if let Some(batch) = disk.next_batch(is_ready, asker, under_way, begun) {
                 disk.pool.send(batch);
+            }
+        }
+        for by in self.sets.readers() {
+            self.dispatch_sets(by, asker);
+        }
+    }
+
+    /// Hands over sets as far as their reader has room for them.
+    fn dispatch_sets(&mut self, by: By, asker: &mut dyn Asker<W>) {
+        let (pool, most) = match by {
+            By::Pool => {
+                let threads = self.sequential.threads();
+                (&mut self.sequential, threads * AHEAD)
+            }
+            By::OwnPool(volume) => {
+                let Some((_, sequential)) = self.own.get_mut(&volume) else {
+                    return;
+                };
+                let threads = sequential.threads();
+                (sequential, threads)
+            }
+            By::Disk(d) => {
+                let disk = &mut self.disks[d.0];
+                let is_held = self.holding && !self.scanned.contains(disk.pool.name());
+                let mut own = self.volumes.iter().filter(|volume| volume.disk == Some(d));
+                // The sweeps come first.
+                if is_held || !disk.is_idle() || !own.all(VolumeQueues::all_placed) {
+                    return;
+                }
+                (&mut disk.pool, AHEAD)
+            }
+        };
+        while let Some(set) = self.sets.next(by, most) {
+            let mut batch = Batch {
+                kind: Kind::Compare,
+                ..Batch::default()
+            };
+            for (volume, job) in set {
+                let task = asker.describe(job, &mut batch);
+                let visit = Visit::Compared;
+                self.under_way
+                    .begin(Handed { job, volume, visit }, task, &mut batch);
+                self.volumes[volume.at()].begun(job.bulk, 1);
+            }
+            if let Some(first) = batch.tasks.first() {
+                self.sets.begun(first.ticket, by);
+                pool.send(batch);
             }
         }
     }
@@ -346,6 +412,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                     }
                 }
             }
+            Visit::Compared => self.sets.ended(ticket),
             Visit::Pooled => {
                 let is_watched = !job.bulk && volume.may_have_a_head();
                 let evidence = match outcome {
@@ -383,6 +450,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             .iter()
             .map(VolumeQueues::waiting)
             .sum::<usize>();
+        let waiting = waiting + self.sets.waiting();
         self.under_way.len() + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
     }
 

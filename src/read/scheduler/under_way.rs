@@ -31,6 +31,8 @@ pub(super) enum Visit {
         /// Bytes of its file.
         size: u64,
     },
+    /// It is compared with the others of its set, wherever they lie.
+    Compared,
 }
 
 /// The jobs that readers have, by ticket.
@@ -133,6 +135,7 @@ mod tests {
         let visits = [
             Visit::Pooled,
             Visit::LookedUp,
+            Visit::Compared,
             Visit::Swept { pieces: None, size },
             Visit::Swept {
                 pieces: Some(pieces),

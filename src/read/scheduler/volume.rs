@@ -31,7 +31,7 @@ pub enum Lane {
 }
 
 /// A disk's number in the scheduler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct DiskIndex(pub usize);
 
 /// What waits to be read from a file system, and how much of it is under way.

@@ -444,6 +444,36 @@ fn unsafe_has_one_room() {
     assert!(wrong.is_empty(), "unsafe outside sys: {wrong:?}");
 }
 
+/// System calls by which bytes of files are read.
+const READS: [&str; 3] = ["pread", "direct", "ring"];
+
+/// Rooms that make them.
+const READERS: [&str; 3] = ["sys", "read", "probe"];
+
+/// Which of these calls a source imports, or names by their whole path.
+fn reads_named(tokens: &[String]) -> Vec<&'static str> {
+    let after_sys = tokens.windows(2).enumerate();
+    let after_sys = after_sys.filter(|(_, pair)| pair[0] == "sys" && pair[1] == "::");
+    let named = after_sys.flat_map(|(at, _)| first_parts(&tokens[at + 2..]));
+    let named: BTreeSet<String> = named.collect();
+    READS
+        .into_iter()
+        .filter(|call| named.contains(*call))
+        .collect()
+}
+
+#[test]
+fn bytes_of_files_are_read_in_one_room() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        if !source.room().is_some_and(|room| READERS.contains(&room)) {
+            let calls = reads_named(&source.tokens).into_iter();
+            wrong.extend(calls.map(|call| format!("{}: sys::{call}", source.path.display())));
+        }
+    }
+    assert!(wrong.is_empty(), "past crate::read:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_library_neither_prints_nor_exits() {
     let mut wrong = Vec::new();
@@ -570,6 +600,19 @@ mod the_reader_of_sources {
             files("#[cfg(test)] mod x; use super::deep::other;", down),
             2
         );
+    }
+
+    #[test]
+    fn sees_who_reads() {
+        for text in [
+            "use crate::sys::pread;",
+            "use crate::sys::{stat, pread::full};",
+            "fn f() { crate::sys::pread::full(fd, bytes, 0) }",
+        ] {
+            assert_eq!(reads_named(&tokens(text)), ["pread"], "{text}");
+        }
+        let others = "use crate::sys::{stat, fadvise}; let direct = ring::new();";
+        assert!(reads_named(&tokens(others)).is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Searches: the right sets, whatever is looked at, and an end.
 
+mod bwlimit;
 mod crosscheck;
 mod crowds;
 mod determinism;

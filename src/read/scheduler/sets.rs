@@ -1,0 +1,83 @@
+//! Sets of files that are compared with each other, every byte, wherever they lie.
+
+use std::collections::HashMap;
+
+use crate::device::VolumeId;
+use crate::read::elevator::Elevator;
+use crate::read::task::Ticket;
+
+use super::job::Job;
+use super::volume::DiskIndex;
+
+/// Who reads the files of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum By {
+    /// The pool for whole files.
+    Pool,
+    /// That of a volume with pools of its own.
+    OwnPool(VolumeId),
+    /// A disk's executor.
+    Disk(DiskIndex),
+}
+
+/// Files, each with its volume.
+pub(super) type Set<W> = Vec<(VolumeId, Job<W>)>;
+
+/// What waits, and what is under way.
+pub(super) struct Sets<W> {
+    waiting: HashMap<By, Elevator<Set<W>>>,
+    /// By the ticket of a set's first file who reads it.
+    under_way: HashMap<Ticket, By>,
+}
+
+impl<W> Default for Sets<W> {
+    fn default() -> Self {
+        Self {
+            waiting: HashMap::new(),
+            under_way: HashMap::new(),
+        }
+    }
+}
+
+impl<W> Sets<W> {
+    /// Takes a set. Those with one reader come in the order of their positions.
+    pub fn push(&mut self, by: By, position: u64, set: Set<W>) {
+        self.waiting.entry(by).or_default().push(position, set);
+    }
+
+    /// Who has something to read.
+    pub fn readers(&self) -> Vec<By> {
+        let waiting = self.waiting.iter();
+        let waiting = waiting.filter(|(_, sets)| !sets.is_empty());
+        waiting.map(|(&by, _)| by).collect()
+    }
+
+    /// The next set for a reader that may have so many under way.
+    pub fn next(&mut self, by: By, most: usize) -> Option<Set<W>> {
+        if self.under_way.values().filter(|&&at| at == by).count() >= most {
+            return None;
+        }
+        self.waiting.get_mut(&by)?.pop()
+    }
+
+    /// Takes note that a reader has a set, of which the first file has this ticket.
+    pub fn begun(&mut self, first: Ticket, by: By) {
+        self.under_way.insert(first, by);
+    }
+
+    /// Takes note that a file was compared.
+    pub fn ended(&mut self, ticket: Ticket) {
+        self.under_way.remove(&ticket);
+    }
+
+    /// How many files wait.
+    pub fn waiting(&self) -> usize {
+        let sets = self.waiting.values().flat_map(Elevator::iter);
+        sets.map(Vec::len).sum()
+    }
+
+    /// Forgets all that waits.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+}

@@ -1,0 +1,101 @@
+//! `--bwlimit` holds for every read: of a search, of `--verify`, and of the comparison before an action.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::common::stage::Stage;
+use crate::common::{Run, Tree, noise};
+use rustix::fs::{Advice, fadvise};
+
+/// Bytes of each of the two files.
+const SIZE: u64 = 3_000_000;
+
+/// Bytes a second.
+const RATE: u64 = 8_000_000;
+
+/// Two copies on a disk, none of them in memory.
+fn two_copies() -> Stage {
+    let content = noise(1, SIZE as usize);
+    // Not where temporary files lie in memory: these have no device.
+    let tree = Tree::inside(Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let stage = Stage::new(tree.file("a", &content).file("b", &content));
+    forget(&stage);
+    stage
+}
+
+/// Takes the files out of the page cache.
+fn forget(stage: &Stage) {
+    for entry in fs::read_dir(stage.tree.root()).expect("a folder") {
+        let file = File::open(entry.expect("an entry").path()).expect("is there");
+        file.sync_all().expect("can be written out");
+        fadvise(&file, 0, None, Advice::DontNeed).expect("advice can be given");
+    }
+}
+
+/// Runs a command that reads so many bytes from the disk. The limit allows no more than twice its rate.
+#[track_caller]
+fn keeps_to_the_limit(stage: &Stage, arguments: &str, bytes: u64) -> Run {
+    let began = Instant::now();
+    let run = stage.run(&arguments.replace("LIMIT", &format!("--bwlimit {RATE}")));
+    let took = began.elapsed();
+    let least = Duration::from_secs_f64(bytes as f64 / RATE as f64 / 2.0);
+    assert!(
+        took >= least,
+        "{arguments}: {bytes} bytes in {took:?}\n{run}"
+    );
+    run.exits(0)
+}
+
+/// Bytes that a search says it read in a stage.
+fn read_in(run: &Run, stage: &str) -> u64 {
+    let summary = &run.json()["summary"];
+    let mut stages = summary["stages"].as_array().expect("stages").iter();
+    let stage = stages.find(|told| told["name"] == stage);
+    stage.map_or(0, |stage| stage["bytes_read"].as_u64().expect("a number"))
+}
+
+#[test]
+fn a_search_keeps_to_it() {
+    let run = keeps_to_the_limit(&two_copies(), "find -f json LIMIT .", 2 * SIZE);
+    assert!(read_in(&run, "content") >= 2 * SIZE, "{run}");
+    run.finds_files(["a b"]);
+}
+
+/// What was read before is not in memory any more.
+#[test]
+fn the_comparison_after_a_search_keeps_to_it() {
+    for rule in ["", "--threads hdd"] {
+        let command = format!("find -f json --verify --drop-cache {rule} LIMIT .");
+        let run = keeps_to_the_limit(&two_copies(), &command, 4 * SIZE);
+        assert_eq!(read_in(&run, "verify"), 2 * SIZE, "{run}");
+        run.finds_files(["a b"]);
+    }
+}
+
+#[test]
+fn the_comparison_before_an_action_keeps_to_it() {
+    for action in ["remove", "hardlink", "symlink"] {
+        let stage = two_copies();
+        let command = format!("{action} --yes --drop-cache LIMIT .");
+        keeps_to_the_limit(&stage, &command, 4 * SIZE);
+    }
+}
+
+#[test]
+fn the_comparison_of_what_a_report_says_keeps_to_it() {
+    let stage = two_copies();
+    let state = stage.state.path().join("report");
+    fs::write(&state, stage.report("find .")).expect("written");
+    forget(&stage);
+    let command = format!("remove --yes LIMIT --from {}", state.display());
+    keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: remove 1 file");
+    assert!(stage.has("a") && !stage.has("b"));
+}
+
+#[test]
+fn a_rate_of_nothing_is_refused_with_a_report_as_well() {
+    let stage = two_copies();
+    let run = stage.run("remove --yes --bwlimit 0 --from report");
+    run.exits(2).says("--bwlimit 0 would never read");
+}
