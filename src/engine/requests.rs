@@ -58,7 +58,9 @@ impl Run<'_> {
                 _ => false,
             },
         };
-        self.scheduler.push(volume, job);
+        let [first, _] = spans(want, size);
+        let offset = (first.len > 0).then_some(first.offset);
+        self.scheduler.push(volume, job, offset);
     }
 
     fn request_comparison(&mut self, group: &[FileIndex]) {

@@ -13,7 +13,7 @@ use crate::sys::{fadvise, fiemap};
 
 use super::scheduler::{Finished, Job, Lane, Limits, Scheduler};
 use super::task::{Batch, Failure, Outcome, Span};
-use super::testing::{Hashing, bytes, failure, fingerprint, in_time, settings, task};
+use super::testing::{Hashing, bytes, failure, fingerprint, forget_pages, in_time, settings, task};
 
 const LIMITS: Limits = Limits {
     random_threads: 2,
@@ -63,7 +63,7 @@ impl TestAsker {
             want: "all of it",
             bulk,
         };
-        self.scheduler.push(volume, job);
+        self.scheduler.push(volume, job, Some(0));
     }
 
     fn dispatch(&mut self) {
@@ -274,6 +274,39 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
         assert_eq!(seen.pieces, fragmented.sum::<usize>() as u64);
         assert_eq!(seen.seeks(), seen.pieces - seen.fragmented);
         assert!(!seen.or_more);
+        asker.scheduler.join();
+    });
+}
+
+/// Each file is read twice, as by two stages.
+#[test]
+fn where_a_file_lies_is_asked_once() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut asker = TestAsker::new(folder.path(), &[50_000; 30]);
+        let lane = Lane::Disk("sdz".into());
+        let disk = asker.scheduler.add_volume(&"sdz".into(), lane, DISK);
+        asker.scheduler.scan_done();
+        let mut rounds = Vec::new();
+        let mut forgotten = 0;
+        for _ in 0..2 {
+            for i in 0..30 {
+                forgotten += usize::from(forget_pages(&folder.path().join(format!("f{i}"))));
+                asker.ask(disk, i, false);
+            }
+            let finished = asker.all();
+            asker.check(&finished, disk);
+            assert_eq!(finished.len(), 30);
+            let mut visits = [0; 30];
+            for job in asker.described.drain(..) {
+                visits[job.file.0 as usize] += 1;
+            }
+            rounds.push(visits);
+        }
+        // Looked up and swept, then only swept; what the page cache kept was not swept.
+        let swept: Vec<usize> = (0..30).filter(|&i| rounds[0][i] == 2).collect();
+        assert!(swept.len() > 20 || forgotten < 60, "{rounds:?}");
+        assert!(swept.iter().all(|&i| rounds[1][i] == 1), "{rounds:?}");
         asker.scheduler.join();
     });
 }

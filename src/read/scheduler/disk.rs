@@ -7,10 +7,10 @@ use crate::read::elevator::Elevator;
 use crate::read::fold::Fold;
 use crate::read::pool::Pool;
 use crate::read::task::{Batch, Kind};
-use crate::sys::fiemap::Pieces;
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};
 use super::job::{Asker, Job};
+use super::positions::Positions;
 use super::under_way::{Handed, UnderWay, Visit};
 use super::volume::AHEAD;
 
@@ -31,8 +31,6 @@ pub(super) struct Disk<F: Fold, W> {
 pub(super) struct Waiting<W> {
     /// Its volume.
     pub volume: VolumeId,
-    /// In how many pieces its file lies, where that is known.
-    pub pieces: Option<Pieces>,
     /// The job.
     pub job: Job<W>,
 }
@@ -137,6 +135,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         &mut self,
         is_ready: bool,
         asker: &mut dyn Asker<W>,
+        positions: &Positions,
         under_way: &mut UnderWay<W>,
         mut begun: impl FnMut(VolumeId, Job<W>),
     ) -> Option<Batch> {
@@ -157,7 +156,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
                 return None;
             }
             if let Some(waiting) = self.next_trial() {
-                self.begin(waiting, asker, under_way, &mut batch);
+                self.begin(waiting, asker, positions, under_way, &mut batch);
                 begun(waiting.volume, waiting.job);
                 return Some(batch);
             }
@@ -169,7 +168,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
             && let Some(mut waiting) = self.waiting.pop()
         {
             waiting.job = asker.revise(waiting.volume, waiting.job);
-            self.begin(waiting, asker, under_way, &mut batch);
+            self.begin(waiting, asker, positions, under_way, &mut batch);
             begun(waiting.volume, waiting.job);
         }
         (!batch.tasks.is_empty()).then_some(batch)
@@ -179,17 +178,16 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         &mut self,
         waiting: Waiting<W>,
         asker: &mut dyn Asker<W>,
+        positions: &Positions,
         under_way: &mut UnderWay<W>,
         batch: &mut Batch,
     ) {
-        let Waiting {
-            volume,
-            pieces,
-            job,
-        } = waiting;
+        let Waiting { volume, job } = waiting;
         let task = asker.describe(job, batch);
-        let size = task.expect.size;
-        let visit = Visit::Swept { pieces, size };
+        let visit = Visit::Swept {
+            pieces: positions.pieces(job.file),
+            size: task.expect.size,
+        };
         under_way.begin(Handed { job, volume, visit }, task, batch);
         self.in_flight += 1;
     }

@@ -14,6 +14,7 @@ mod evidence;
 mod fragments;
 mod job;
 mod limits;
+mod positions;
 mod sets;
 mod under_way;
 mod volume;
@@ -37,6 +38,7 @@ use super::worker::Shape;
 
 use disk::{Disk, Waiting};
 use limits::RANDOM_SLOT;
+use positions::Positions;
 use sets::{By, Sets};
 use under_way::{Handed, UnderWay, Visit};
 use volume::{AHEAD, DiskIndex, VolumeQueues};
@@ -65,6 +67,7 @@ pub struct Scheduler<F: Fold, W> {
     /// Disks that need not wait for the end of the scan.
     scanned: HashSet<Arc<str>>,
     under_way: UnderWay<W>,
+    positions: Positions,
     began: Instant,
     changes: Vec<Change>,
 }
@@ -96,6 +99,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             holding: true,
             scanned: HashSet::new(),
             under_way: UnderWay::default(),
+            positions: Positions::default(),
             began: Instant::now(),
             changes: Vec::new(),
             settings,
@@ -210,9 +214,19 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         disk
     }
 
-    /// Takes a job for a file on a volume.
-    pub fn push(&mut self, volume: VolumeId, job: Job<W>) {
-        self.volumes[volume.at()].push(job);
+    /// Takes a job for a file on a volume, and where in the file its first byte is, if it is about bytes.
+    ///
+    /// Where a disk has a head and an earlier stage asked where on it the file lies, nobody is asked again.
+    pub fn push(&mut self, volume: VolumeId, job: Job<W>, offset: Option<u64>) {
+        let queues = &mut self.volumes[volume.at()];
+        // Lone reads are to find nothing in the page cache, of which a look would tell.
+        let disk = queues.disk.map(|disk| &mut self.disks[disk.0]);
+        let disk = disk.filter(|disk| !disk.is_tasting());
+        let position = offset.and_then(|offset| self.positions.of(job.file, offset));
+        match (disk, position) {
+            (Some(disk), Some(position)) => disk.push(position, Waiting { volume, job }),
+            _ => queues.push(job),
+        }
     }
 
     /// Takes jobs for whole files of one length that are to be compared with each other. The
@@ -277,7 +291,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
     /// Hands over as much as the devices have room for.
     pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
-        let under_way = &mut self.under_way;
+        let (positions, under_way) = (&self.positions, &mut self.under_way);
         for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
             let (random, sequential) = match self.own.get_mut(&id) {
                 Some((random, sequential)) => (random, sequential),
@@ -309,7 +323,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 false => own.all(VolumeQueues::all_placed),
             };
             let begun = |id: VolumeId, job: Job<W>| volumes[id.at()].begun(job.bulk, 1);
-            if let Some(batch) = disk.next_batch(is_ready, asker, under_way, begun) {
+            if let Some(batch) = disk.next_batch(is_ready, asker, positions, under_way, begun) {
                 disk.pool.send(batch);
             }
         }
@@ -376,16 +390,15 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let volume = &mut self.volumes[id.at()];
         volume.ended(job.bulk);
         match visit {
-            Visit::LookedUp => {
+            Visit::LookedUp { offset } => {
                 volume.placed();
                 if let Outcome::NotCached { position, pieces } = outcome {
+                    if offset == 0 {
+                        self.positions.keep(job.file, position, pieces);
+                    }
                     match volume.disk {
                         Some(disk) => {
-                            let waiting = Waiting {
-                                volume: id,
-                                pieces,
-                                job,
-                            };
+                            let waiting = Waiting { volume: id, job };
                             self.disks[disk.0].push(position, waiting);
                         }
                         // It was found to have no head meanwhile.

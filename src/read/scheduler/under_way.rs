@@ -23,7 +23,10 @@ pub(super) enum Visit {
     /// The pools read it.
     Pooled,
     /// The random pool looks it up for a disk with a head.
-    LookedUp,
+    LookedUp {
+        /// Of its first byte in the file.
+        offset: u64,
+    },
     /// The disk's own thread reads it.
     Swept {
         /// In how many pieces its file lies, where that is known.
@@ -55,7 +58,7 @@ impl<W> UnderWay<W> {
     /// Adds a job's task to a batch that a reader is to have.
     pub fn begin(&mut self, handed: Handed<W>, task: Task, batch: &mut Batch) {
         let ask = match (handed.visit, task.ask) {
-            (Visit::LookedUp, Ask::Bytes) => Ask::BytesIfCached,
+            (Visit::LookedUp { .. }, Ask::Bytes) => Ask::BytesIfCached,
             (_, ask) => ask,
         };
         let volume = handed.volume;
@@ -134,7 +137,7 @@ mod tests {
         let size = 1 << 40;
         let visits = [
             Visit::Pooled,
-            Visit::LookedUp,
+            Visit::LookedUp { offset: 7 },
             Visit::Compared,
             Visit::Swept { pieces: None, size },
             Visit::Swept {
@@ -161,13 +164,14 @@ mod tests {
     #[test]
     fn only_whoever_looks_for_bytes_takes_them_from_the_cache_alone() {
         let mut under_way = UnderWay::default();
+        let looked_up = Visit::LookedUp { offset: 0 };
         let swept = Visit::Swept {
             pieces: None,
             size: 10,
         };
         for (visit, ask, expected) in [
-            (Visit::LookedUp, Ask::Bytes, Ask::BytesIfCached),
-            (Visit::LookedUp, Ask::Blocks, Ask::Blocks),
+            (looked_up, Ask::Bytes, Ask::BytesIfCached),
+            (looked_up, Ask::Blocks, Ask::Blocks),
             (Visit::Pooled, Ask::Bytes, Ask::Bytes),
             (swept, Ask::Bytes, Ask::Bytes),
         ] {

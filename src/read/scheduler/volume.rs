@@ -252,13 +252,14 @@ impl<W: Copy> VolumeQueues<W> {
             },
             ..Batch::default()
         };
-        let visit = match on_disk {
-            true => Visit::LookedUp,
-            false => Visit::Pooled,
-        };
         for job in queue.waiting.drain(..count) {
             let job = asker.choose(volume, job);
             let task = asker.describe(job, &mut batch);
+            let offset = task.spans[0].offset;
+            let visit = match on_disk {
+                true => Visit::LookedUp { offset },
+                false => Visit::Pooled,
+            };
             under_way.begin(Handed { job, volume, visit }, task, &mut batch);
         }
         queue.give_back();
