@@ -3,12 +3,15 @@
 //! A test reads: make a [`Tree`], say what [`seekless`] should be run with, compare the [`Run`].
 
 pub mod chain;
+pub mod children;
 pub mod daemon;
 pub mod journal;
+pub mod limits;
 pub mod mirror;
 pub mod mounts;
 pub mod oracle;
 pub mod real;
+pub mod rng;
 pub mod run;
 pub mod scene;
 pub mod stage;
@@ -18,11 +21,11 @@ pub mod users;
 pub mod volume;
 pub mod witness;
 
+pub use limits::rounds;
 pub use run::{Run, seekless};
 pub use tree::Tree;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 /// A name as bytes, without a leading `./`.
 pub type Name = Vec<u8>;
@@ -79,16 +82,6 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     }
     bytes.truncate(length);
     bytes
-}
-
-/// This program again, to run one test of a module: what that does, it does in a process of its own.
-pub fn own_process(module: &str, test: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    let test = format!("{module}::{test}");
-    // The names of tests begin below the crate.
-    let (_, test) = test.split_once("::").expect("a module");
-    command.args(["--exact", test, "--nocapture"]);
-    command
 }
 
 /// True if this process may do everything.

@@ -14,6 +14,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
+use super::children::await_started;
 use super::{FileSets, Name, Sets, plain};
 
 /// A run that takes longer hangs. Far above what any of these trees needs.
@@ -66,6 +67,11 @@ impl Seekless {
 
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
         self.command.stdout(stdout);
+        self
+    }
+
+    pub fn stderr(mut self, stderr: impl Into<Stdio>) -> Self {
+        self.command.stderr(stderr);
         self
     }
 
@@ -156,6 +162,7 @@ impl Seekless {
 
     /// Starts the run and leaves it to the caller.
     pub fn spawn(mut self) -> Child {
+        await_started();
         self.command.spawn().expect("the binary starts")
     }
 

@@ -10,12 +10,14 @@ use std::process::Output;
 use std::time::{Duration, SystemTime};
 
 use seekless::action::{
-    ActionKind, Actor, Expected, Journal, JournalError, Outcome, RunHeader, Settings, Skip, Step,
-    Target, UndoTally, Unfit, undo,
+    ActionKind, Actor, Expected, Journal, Outcome, RunHeader, Settings, Step, Target, UndoTally,
+    undo,
 };
 use tempfile::TempDir;
 
-use super::{noise, own_process};
+use super::children::{await_started, own_process};
+use super::noise;
+use super::run::{Seekless, seekless};
 
 /// A place with `tree/keep/k` and `tree/dup/v`, which are equal, and something else beside each.
 #[derive(Debug)]
@@ -183,6 +185,7 @@ impl Scene {
     }
 
     pub fn actor_with(&self, settings: Settings) -> Actor {
+        await_started();
         let header = RunHeader {
             started_ns: 1_795_225_396_000_000_000,
             ..RunHeader::default()
@@ -195,34 +198,18 @@ impl Scene {
         self.actor().perform(&self.step(action))
     }
 
-    /// The same beside tests that start children: one that is just being forked has all our files open.
-    pub fn perform_among_others(&self, action: ActionKind) -> Outcome {
-        loop {
-            match self.perform(action) {
-                Outcome::Skipped(
-                    Skip::Victim(Unfit::OpenForWriting) | Skip::Keeper(Unfit::OpenForWriting),
-                ) => std::thread::sleep(Duration::from_millis(1)),
-                outcome => return outcome,
-            }
-        }
-    }
-
     pub fn undo(&self) -> UndoTally {
         self.undo_run(None)
     }
 
     pub fn undo_run(&self, run: Option<&str>) -> UndoTally {
-        loop {
-            match undo(&self.journals(), run, &mut |_| {}) {
-                // A child that another test has just forked holds our lock until it is another program.
-                Err(JournalError::Busy(_)) => std::thread::sleep(Duration::from_millis(1)),
-                tally => return tally.expect("a journal"),
-            }
-        }
+        await_started();
+        undo(&self.journals(), run, &mut |_| {}).expect("a journal")
     }
 
     /// Does it in another process, which has this to suffer: see `sys::fault`.
     pub fn child(&self, what: &str, fault: &str) -> Output {
+        await_started();
         let mut command = own_process(module_path!(), "child");
         command
             .env("SEEKLESS_SCENE", what)
@@ -247,6 +234,14 @@ impl Scene {
         let is_temporary = |path: &PathBuf| path.to_string_lossy().contains(".seekless-");
         files.filter(is_temporary).collect()
     }
+}
+
+/// A run of the program whose journals and trash are in this scene.
+pub fn prepared(scene: &Scene, arguments: &str) -> Seekless {
+    let path = |name: &str| scene.top.join(name).display().to_string();
+    seekless(&scene.top, arguments)
+        .env("XDG_STATE_HOME", &path("state"))
+        .env("XDG_DATA_HOME", &path("data"))
 }
 
 fn settings(top: &Path, destination: PathBuf) -> Settings {

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -110,6 +111,19 @@ impl Tree {
             file.write_all(bytes).expect("a file can be written");
         }
         self
+    }
+
+    /// Waits until the clock of this file system has moved on: what changes now is younger than what changed before.
+    pub fn tick(&self) {
+        let now = || {
+            let file = tempfile::tempfile_in(self.root()).expect("a file without a name");
+            let metadata = file.metadata().expect("metadata");
+            (metadata.mtime(), metadata.mtime_nsec())
+        };
+        let began = now();
+        while now() == began {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     pub fn mode(self, name: impl AsRef<[u8]>, mode: u32) -> Self {

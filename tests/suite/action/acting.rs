@@ -5,9 +5,11 @@ use crate::common;
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::thread;
 
 use common::noise;
 use common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
 
 #[track_caller]
@@ -553,14 +555,22 @@ fn sparse_files_stay_sparse_when_they_become_independent_again() {
 
 #[test]
 fn a_folder_that_may_not_be_written_is_named_with_the_way_out() {
-    if common::is_root() {
-        // Root may write everywhere; `immutable_files` shows the same for root.
-        return;
-    }
     let scene = Scene::new();
     let folder = scene.tree().join("dup");
     fs::set_permissions(&folder, Permissions::from_mode(0o555)).expect("mode");
-    let said = failed(scene.perform(ActionKind::Remove));
+    let said = thread::scope(|scope| {
+        let acting = scope.spawn(|| {
+            // Root may write everywhere; `immutable_files` shows the same for root.
+            let none = CapabilitySets {
+                effective: CapabilitySet::empty(),
+                permitted: CapabilitySet::empty(),
+                inheritable: CapabilitySet::empty(),
+            };
+            set_capabilities(None, none).expect("less is always allowed");
+            failed(scene.perform(ActionKind::Remove))
+        });
+        acting.join().expect("it fails")
+    });
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("mode");
     assert!(
         said.contains("run as somebody who may write to the folder"),

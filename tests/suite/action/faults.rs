@@ -131,6 +131,14 @@ fn in_turns(action: &str, ground: Ground<'_>) {
     }
 }
 
+fn every_error(action: &str, ground: Ground<'_>) {
+    for at in 1..=calls(action, ground) {
+        for error in ERRORS {
+            fail(action, ground, at, error);
+        }
+    }
+}
+
 macro_rules! faults {
     ($($name:ident: $action:literal, $ground:expr;)*) => {
         $(
@@ -142,13 +150,9 @@ macro_rules! faults {
 
         #[test]
         #[ignore = "takes minutes: every error at every call"]
-        fn every_error_at_every_call() {
+        fn in_full_every_error_at_every_call() {
             $(
-                for at in 1..=calls($action, $ground) {
-                    for error in ERRORS {
-                        fail($action, $ground, at, error);
-                    }
-                }
+                every_error($action, $ground);
             )*
         }
     };
@@ -202,18 +206,12 @@ fn a_file_with_all_its_names_hands_over_to_the_next() {
 
 /// A scene in which the action is done, and what was there before.
 fn acted(action: &str, ground: Ground<'_>) -> (Scene, Picture) {
-    loop {
-        let scene = make(ground);
-        let before = picture(&scene.tree());
-        let done = scene.child(action, "none");
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        // A child of a test beside this one, which was just forked, had the files open that this one wrote.
-        if said.contains("is open for writing in another program") {
-            continue;
-        }
-        assert_eq!(said.matches(": done").count(), 2, "{action}: {said}");
-        return (scene, before);
-    }
+    let scene = make(ground);
+    let before = picture(&scene.tree());
+    let done = scene.child(action, "none");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert_eq!(said.matches(": done").count(), 2, "{action}: {said}");
+    (scene, before)
 }
 
 /// Lets one call of undo fail: nothing is lost, and undo called again ends it.
@@ -279,7 +277,7 @@ fn undo_may_fail_too() {
 
 #[test]
 #[ignore = "takes minutes: every error at every call"]
-fn every_error_at_every_call_of_undo() {
+fn in_full_every_error_at_every_call_of_undo() {
     for (action, ground) in UNDOABLE {
         for at in 1..=calls_of_undo(action, ground) {
             for error in ERRORS {
@@ -289,23 +287,26 @@ fn every_error_at_every_call_of_undo() {
     }
 }
 
-/// Every error at every call, where blocks can be shared.
-fn while_sharing(volume: &Volume) {
-    for at in 1..=calls("reflink", Ground::On(volume)) {
-        for error in ERRORS {
-            fail("reflink", Ground::On(volume), at, error);
-        }
+/// File systems where blocks can be shared.
+fn sharing() -> [Volume; 2] {
+    [
+        Volume::on_loop("btrfs", 256, ""),
+        Volume::on_loop("xfs", 320, "-m reflink=1"),
+    ]
+}
+
+#[test]
+#[ignore = "mounts file systems: root only"]
+fn while_sharing() {
+    for volume in sharing() {
+        in_turns("reflink", Ground::On(&volume));
     }
 }
 
 #[test]
-#[ignore = "mounts a file system: root only"]
-fn while_sharing_on_btrfs() {
-    while_sharing(&Volume::on_loop("btrfs", 256, ""));
-}
-
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn while_sharing_on_xfs() {
-    while_sharing(&Volume::on_loop("xfs", 320, "-m reflink=1"));
+#[ignore = "takes minutes, mounts file systems: root only"]
+fn in_full_every_error_at_every_call_while_sharing() {
+    for volume in sharing() {
+        every_error("reflink", Ground::On(&volume));
+    }
 }

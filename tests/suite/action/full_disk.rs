@@ -6,17 +6,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use common::run::Seekless;
-use common::scene::{Scene, picture};
+use common::noise;
+use common::scene::{Scene, picture, prepared};
 use common::volume::Volume;
-use common::{noise, seekless};
-
-fn prepared(scene: &Scene, arguments: &str) -> Seekless {
-    let path = |name: &str| scene.top.join(name).display().to_string();
-    seekless(&scene.top, arguments)
-        .env("XDG_STATE_HOME", &path("state"))
-        .env("XDG_DATA_HOME", &path("data"))
-}
 
 /// Pairs of equal files.
 fn fill(scene: &Scene, pairs: u64) {

@@ -8,19 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use common::journal::{as_version_1, rewrite};
-use common::run::Seekless;
-use common::scene::{SIZE, Scene, picture};
-use common::{Run, noise, seekless};
-
-fn prepared(scene: &Scene, arguments: &str) -> Seekless {
-    let state = scene.top.join("state");
-    seekless(&scene.top, arguments)
-        .env("XDG_STATE_HOME", state.to_str().expect("UTF-8"))
-        .env(
-            "XDG_DATA_HOME",
-            scene.top.join("data").to_str().expect("UTF-8"),
-        )
-}
+use common::scene::{SIZE, Scene, picture, prepared};
+use common::{Run, noise};
 
 fn run(scene: &Scene, arguments: &str) -> Run {
     prepared(scene, arguments).run()

@@ -144,7 +144,7 @@ fn killed_at_any_moment_no_copy_is_more_open_than_the_file() {
             let scene = Scene::with_another_file_system();
             give(&scene.victim(), ALICE, 0o440);
             if what == "undo" {
-                scene.perform_among_others(ActionKind::Move);
+                scene.perform(ActionKind::Move);
             }
             let output = scene.child(what, &format!("kill@{at}"));
             for top in [scene.tree(), scene.destination()] {

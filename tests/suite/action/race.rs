@@ -7,12 +7,14 @@ use crate::common;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileTimes, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use common::children::{Partner, own_process};
+use common::limits::seed;
+use common::rng::Rng;
+use common::rounds;
 use common::scene::{CHANGING, Scene, step};
 use common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -185,52 +187,26 @@ fn child() {
     }
 }
 
-struct Rival {
-    child: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
+/// The other process, told what to do and asked what must be there ever after.
+struct Rival(Partner);
 
 impl Rival {
     fn start(tree: &Path) -> Self {
-        let mut child = common::own_process(module_path!(), "child")
-            .env("SEEKLESS_RACE", tree)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this test starts");
-        let orders = child.stdin.take().expect("a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self {
-            child,
-            orders,
-            answers,
-        }
+        let mut command = own_process(module_path!(), "child");
+        command.env("SEEKLESS_RACE", tree);
+        Self(Partner::start(command))
     }
 
-    fn order(&mut self, trick: Trick, round: u64, ino: u64, delay: u64) {
-        let trick = ALL.iter().position(|&known| known == trick).expect("known");
-        writeln!(self.orders, "{trick} {round} {ino} {delay}").expect("it listens");
+    fn order(&mut self, trick: Trick, round: u64, ino: u64, delay: usize) {
+        let trick = ALL.iter().position(|&known| known == trick);
+        let trick = trick.expect("known");
+        let line = format!("{trick} {round} {ino} {delay}");
+        self.0.order(line.as_bytes());
     }
 
     fn claims(&mut self) -> Vec<String> {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let read = self.answers.read_line(&mut line).expect("it answers");
-            assert!(read > 0, "the other process died");
-            // The test harness begins the line with words of its own.
-            if let Some((_, claims)) = line.split_once("claims:") {
-                return claims.split_whitespace().map(str::to_owned).collect();
-            }
-        }
-    }
-}
-
-impl Drop for Rival {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let claims = self.0.answer("claims:");
+        claims.split_whitespace().map(str::to_owned).collect()
     }
 }
 
@@ -274,18 +250,12 @@ fn race(action: ActionKind, tricks: &[Trick], rounds: u64) -> (u64, u64) {
 fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> (u64, u64) {
     let mut rival = Rival::start(&scene.tree());
     let (mut done, mut refused) = (0, 0);
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ action as u64;
-    let mut random = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below
-    };
+    let mut rng = Rng::new(seed() * 100 + action as u64);
     // About how long a step takes, learnt as it goes, so that tricks come at every point of it.
     let mut typical = 1_000_000;
     for round in 0..rounds {
         prepare(scene, round);
-        let trick = tricks[usize::try_from(random(tricks.len() as u64)).expect("small")];
+        let trick = *rng.pick(tricks);
         let mut wanted = step(action, &scene.keeper(), &scene.victim());
         // Only what a report knows.
         wanted.victim.expected.ctime_ns = None;
@@ -298,10 +268,10 @@ fn race_in(scene: &Scene, action: ActionKind, tricks: &[Trick], rounds: u64) -> 
         let mut actor = Actor::new(scene.settings(), journal);
         let name = actor.run_name().to_owned();
         let ino = fs::metadata(scene.victim()).expect("metadata").ino();
-        rival.order(trick, round, ino, random(typical * 5 / 4));
+        rival.order(trick, round, ino, rng.below(typical * 5 / 4));
         let start = Instant::now();
         let outcome = actor.perform(&wanted);
-        let took = u64::try_from(start.elapsed().as_nanos()).expect("short");
+        let took = usize::try_from(start.elapsed().as_nanos()).expect("short");
         typical = (typical * 15 + took.min(20_000_000)) / 16;
         match outcome {
             Outcome::Done(_) => done += 1,
@@ -340,12 +310,6 @@ fn look(claims: &[String], places: &[PathBuf], context: &str) {
     for claim in claims {
         assert!(there.contains(claim), "{context}: {claim} is lost");
     }
-}
-
-/// A few in `cargo test`, thousands by the variable.
-fn rounds(few: u64) -> u64 {
-    let said = std::env::var("SEEKLESS_ROUNDS").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(few)
 }
 
 fn survives(action: ActionKind) {

@@ -102,6 +102,14 @@ impl Running {
     }
 }
 
+fn falls_silent(daemon: &Daemon) {
+    let began = Instant::now();
+    while !daemon.is_silent() {
+        assert!(began.elapsed() < PATIENCE, "it never falls silent");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// How the wait ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -127,14 +135,7 @@ fn cut_short(stage: &Stage, daemon: Daemon, command: &str, end: End, words: &[&s
         }
         End::Signal(signal) => {
             let running = Running::start(stage, command);
-            let began = Instant::now();
-            while !daemon.is_silent() {
-                assert!(
-                    began.elapsed() < PATIENCE,
-                    "{command}: the daemon never falls silent"
-                );
-                thread::sleep(Duration::from_millis(5));
-            }
+            falls_silent(&daemon);
             running.interrupt(signal);
             let words = [
                 &["interrupted: ending", "mounted: does not answer now"],
@@ -322,7 +323,7 @@ fn a_report_on_a_silent_file_system_is_given_up() {
             }
             End::Signal(signal) => {
                 let running = Running::start(&stage, "hardlink --yes --from mounted/report");
-                thread::sleep(Duration::from_millis(700));
+                falls_silent(&daemon);
                 running.interrupt(signal);
                 running.ends(daemon, 130, &["nothing has been done"]);
             }

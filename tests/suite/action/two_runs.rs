@@ -11,17 +11,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use common::run::Seekless;
-use common::scene::{SIZE, Scene, picture};
+use common::scene::{SIZE, Scene, picture, prepared};
 use common::volume::Volume;
-use common::{noise, seekless};
+use common::{noise, rounds};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-
-fn prepared(scene: &Scene, arguments: &str) -> Seekless {
-    let path = |name: &str| scene.top.join(name).display().to_string();
-    seekless(&scene.top, arguments)
-        .env("XDG_STATE_HOME", &path("state"))
-        .env("XDG_DATA_HOME", &path("data"))
-}
 
 /// A run that stands still in the middle of what it does.
 struct Stopped(Child);
@@ -174,12 +167,6 @@ fn a_run_that_died_locks_nothing() {
     kill_process(first.pid(), Signal::KILL).expect("it is there");
     assert_eq!(first.goes_on(), None);
     prepared(&scene, "remove --yes tree").run().exits(0);
-}
-
-/// A few in `cargo test`, thousands by the variable.
-fn rounds(few: u64) -> u64 {
-    let said = std::env::var("SEEKLESS_ROUNDS").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(few)
 }
 
 /// One keeps what the other would replace; each of them is right by itself.

@@ -8,24 +8,13 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use common::real;
-use common::run::Seekless;
-use common::scene::{SIZE, Scene, picture, step};
-use common::{Run, noise, seekless};
+use common::scene::{SIZE, Scene, picture, prepared, step};
+use common::{Run, noise};
 use seekless::action::{ActionKind, Outcome};
 
 /// A run whose journals and trash are in this scene.
 fn run(scene: &Scene, arguments: &str) -> Run {
     prepared(scene, arguments).run()
-}
-
-fn prepared(scene: &Scene, arguments: &str) -> Seekless {
-    let state = scene.top.join("state");
-    seekless(&scene.top, arguments)
-        .env("XDG_STATE_HOME", state.to_str().expect("UTF-8"))
-        .env(
-            "XDG_DATA_HOME",
-            scene.top.join("data").to_str().expect("UTF-8"),
-        )
 }
 
 /// Nanoseconds since 1970 do not fit into 64 bits then.

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-use crate::common::own_process;
+use crate::common::children::own_process;
 use seekless::device::{DeviceMap, Overrides, SystemRoot};
 
 #[test]

@@ -13,8 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use common::limits::skipped;
 use common::volume::{Volume, sh};
 use common::{noise, seekless};
+
+/// Why nothing was measured.
+const IN_MEMORY: &str = "the build folder is in memory";
 
 const EXPERIMENTS: [&str; 6] = ["random", "streams", "metadata", "order", "sizes", "blocks"];
 
@@ -93,8 +97,7 @@ fn a_folder_is_measured_in_every_way_and_not_changed() {
         .collect();
     assert_eq!(names, EXPERIMENTS);
     if findings["place"]["class"] == "memory" {
-        println!("skipped: {} is memory", folder.path().display());
-        return;
+        return skipped(IN_MEMORY);
     }
     assert_eq!(findings["source"]["files"], 1201, "{run}");
     let charts = charts(&findings);
@@ -127,7 +130,7 @@ fn what_it_advises_can_be_typed() {
     let findings = run.exits(0).json();
     let Some(flags) = findings["advice"]["flags"].as_array() else {
         assert_eq!(findings["place"]["class"], "memory");
-        return;
+        return skipped(IN_MEMORY);
     };
     let flags: Vec<_> = flags
         .iter()
@@ -263,7 +266,7 @@ fn the_picture_is_sound_xml_whatever_the_path() {
         .exits(0);
     if run.stdout_text().contains("in memory") {
         assert!(!picture.exists());
-        return;
+        return skipped(IN_MEMORY);
     }
     let svg = fs::read_to_string(&picture).expect("a picture");
     let document = roxmltree::Document::parse(&svg).expect("sound XML");
@@ -294,7 +297,7 @@ fn the_advice_is_saved_and_followed() {
         let said = run.stderr_text();
         assert!(said.contains("no profile"), "{run}");
         assert!(!profiles.exists());
-        return;
+        return skipped("no profile is kept for memory, nor for disks that look alike");
     }
     let run = run.exits(0).says("saved as");
     assert_eq!(fs::read_dir(&profiles).expect("listed").count(), 1, "{run}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use common::mounts::{Shown, Shows};
-use common::{Run, noise, seekless};
+use common::{Run, noise, rounds, seekless};
 use tempfile::TempDir;
 
 const TRUST: [&str; 2] = ["", "--trust-hash"];
@@ -501,8 +501,7 @@ fn in_full_copies_are_acted_on_on_cryfs() {
 #[test]
 #[ignore = "takes minutes, mounts file systems of programs: root only"]
 fn in_full_one_file_survives_every_action_in_many_rounds() {
-    let rounds = std::env::var("SEEKLESS_ROUNDS").ok();
-    let rounds = rounds.map_or(12, |rounds| rounds.parse().expect("a number"));
+    let rounds = rounds(12);
     for what in Shown::VIEWS {
         for action in ["remove", "remove --trash", "symlink", "hardlink", "move"] {
             one_file_survives(what, action, rounds);

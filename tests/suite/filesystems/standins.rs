@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::run::Seekless;
 use common::standin::{Rules, Standin};
@@ -207,6 +207,15 @@ fn where_root_is_nobody_a_folder_of_somebody_else_stays_as_it_is() {
     }
 }
 
+/// Waits for something that will be so.
+fn until(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "never");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// The rules are played: what the tests above rely on.
 #[test]
 #[ignore = "mounts FUSE: root only"]
@@ -220,7 +229,7 @@ fn the_standin_plays_the_rules() {
     let (here, there) = (one.point().join("x"), two.point().join("x"));
     fs::write(&here, "content").expect("written");
     assert!(!there.exists(), "a new name is seen late");
-    std::thread::sleep(Duration::from_millis(2100));
+    until(|| there.exists());
     assert_eq!(fs::read(&there).expect("seen now"), b"content");
     // Open while it loses its name.
     let file = fs::File::open(&here).expect("opened");
@@ -228,11 +237,10 @@ fn the_standin_plays_the_rules() {
     let silly = leftovers(&one);
     assert_eq!(silly.len(), 1, "{silly:?}");
     drop(file);
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(leftovers(&one), [""; 0]);
+    until(|| leftovers(&one).is_empty());
     // What another client removed is stale.
     fs::write(&here, "again").expect("written");
-    std::thread::sleep(Duration::from_millis(2100));
+    until(|| there.exists());
     let file = fs::File::open(&there).expect("opened");
     fs::remove_file(&here).expect("removed");
     let stale = file.metadata().expect_err("it is gone");

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::stage::Stage;
 use common::users::{become_nobody, give_away};
 use common::volume::Volume;
-use common::{Tree, seekless};
+use common::{Tree, rounds, seekless};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
@@ -227,7 +227,9 @@ fn a_script_that_is_ended_leaves_nothing_behind() {
             assert_eq!(leftovers(stage.tree.root()), NONE, "{action}");
         }
         let files = stage.names().len();
-        assert_eq!(files, 201, "no file is lost: {action}");
+        // One that is ended between the two steps of a move leaves the file in both places.
+        let twice = if action == "move" { 3 } else { 0 };
+        assert!((201..=201 + twice).contains(&files), "{action}: {files}");
     }
 }
 
@@ -445,11 +447,6 @@ impl Upload {
             assert!(!is_set_id, "{}\n{what}", entry.path().display());
         }
     }
-}
-
-fn rounds(otherwise: usize) -> usize {
-    let given = std::env::var("SEEKLESS_ROUNDS").ok();
-    given.map_or(otherwise, |rounds| rounds.parse().expect("a number"))
 }
 
 /// Plays each action against each attack, below a folder.

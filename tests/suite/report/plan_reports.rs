@@ -364,7 +364,7 @@ fn what_changed_since_the_report_is_left_alone() {
     for format in ["text", "json"] {
         let stage = abc();
         let report = stage.report_in(format);
-        std::thread::sleep(std::time::Duration::from_millis(30));
+        stage.tree.tick();
         stage.tree.write("b", "THE SAME BYTES");
         stage
             .remove(report)
@@ -378,7 +378,7 @@ fn what_changed_since_the_report_is_left_alone() {
 fn trusted_reports_must_be_of_files_left_alone() {
     let stage = abc();
     let report = stage.report_in("json");
-    std::thread::sleep(std::time::Duration::from_millis(30));
+    stage.tree.tick();
     fs::rename(stage.tree.path("b"), stage.tree.path("x")).expect("renamed");
     fs::rename(stage.tree.path("x"), stage.tree.path("b")).expect("renamed back");
     let run = stage

@@ -14,6 +14,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use common::limits::skipped;
 use common::oracle::Identity;
 use common::run::parse_bare;
 use common::{Sets, Tree, seekless};
@@ -41,8 +42,11 @@ fn others(folders: &[PathBuf]) -> Vec<(&'static str, IdentitySets)> {
             .args(folders)
             .stdin(Stdio::null())
             .stderr(Stdio::null())
-            .output()
-            .ok()?;
+            .output();
+        let Ok(output) = output else {
+            skipped(&format!("{tool} is not installed"));
+            return None;
+        };
         // jdupes ends the last set without an empty line in some versions.
         let mut listed = output.stdout;
         while listed.ends_with(b"\n") {

@@ -508,8 +508,7 @@ mod in_motion {
             for round in 0..20 {
                 let name = format!("{round}");
                 clone(&tree, "one", &name);
-                // Older than a tick of the clock.
-                thread::sleep(std::time::Duration::from_millis(20));
+                tree.tick();
                 let run = find(&tree, "--digest when-needed");
                 let run = thread::scope(|scope| {
                     let run = scope.spawn(|| run.run());

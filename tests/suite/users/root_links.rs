@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::users::{NOBODY, give_away, set_mode};
-use common::{Run, Tree, seekless};
+use common::{Run, Tree, rounds, seekless};
 
 fn as_nobody(program: &str, arguments: &[&Path]) {
     let done = Command::new(program)
@@ -182,10 +182,8 @@ fn a_link_that_changes_all_the_time_never_leads_to_what_is_roots() {
 #[test]
 #[ignore = "long: SEEKLESS_ROUNDS, root only"]
 fn in_full_a_link_that_changes_all_the_time_never_leads_to_what_is_roots() {
-    let rounds = std::env::var("SEEKLESS_ROUNDS").ok();
-    let rounds = rounds.and_then(|text| text.parse().ok()).unwrap_or(5000);
-    swaps("own", rounds);
-    swaps("nowhere", rounds);
+    swaps("own", rounds(5000));
+    swaps("nowhere", rounds(5000));
 }
 
 /// The link leads here and to what is root's by turns.

@@ -12,16 +12,16 @@ mod moves;
 mod options;
 mod pattern;
 mod reuse;
-mod rng;
 mod rounds;
 mod stage;
 mod truth;
 mod watch;
 
 use crate::common;
+use common::rounds;
 use common::volume::Volume;
 use pattern::{PLAIN, Pattern};
-use rounds::{play, rounds};
+use rounds::play;
 
 /// In the usual place for temporary files.
 fn holds(pattern: Pattern) {

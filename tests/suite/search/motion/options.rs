@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::rng::Rng;
 use super::stage::Lengths;
+use crate::common::rng::Rng;
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {

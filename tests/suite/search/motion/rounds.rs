@@ -16,20 +16,8 @@ use super::pattern::Pattern;
 use super::stage::{Lengths, Stage};
 use super::truth::Prospect;
 use super::watch::Watch;
+use crate::common::limits::seed;
 use crate::common::{Run, seekless};
-
-/// A few in `cargo test`, thousands by the variable.
-pub fn rounds(few: usize) -> usize {
-    let said = std::env::var("SEEKLESS_ROUNDS").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(few)
-}
-
-/// Another one each time by the variable, so that a long run sees what the short ones never do.
-fn seed(pattern: Pattern) -> u64 {
-    let said = std::env::var("SEEKLESS_SEED").ok();
-    let said = said.and_then(|said| said.parse().ok()).unwrap_or(1_u64);
-    said * 100 + pattern as u64
-}
 
 const PLACES: &str = "one two";
 
@@ -166,7 +154,7 @@ pub fn play(place: &Path, pattern: Pattern, rounds: usize) -> [Verdict; 2] {
     let half = rounds.div_ceil(2);
     let mut stops = 0;
     for lengths in [Lengths::Shared, Lengths::Own] {
-        let mut stage = Stage::new(place, seed(pattern), lengths);
+        let mut stage = Stage::new(place, seed() * 100 + pattern as u64, lengths);
         stops += step_by_step(&mut stage, pattern, half, &mut stepped);
         let (reused, made) = (stage.truth.reused, stage.truth.made);
         println!(

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
 use tempfile::TempDir;
 
-use super::rng::Rng;
 use super::truth::{FileId, Prospect, Truth};
 use super::watch::Watch;
+use crate::common::rng::Rng;
 use crate::common::volume::Volume;
 
 /// Symbolic links to folders in the tree, and where they lead.

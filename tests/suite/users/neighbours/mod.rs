@@ -7,9 +7,3 @@ mod outputs;
 mod outside;
 mod rival;
 mod swaps;
-
-/// A few in `cargo test`, thousands by the variable.
-fn rounds(few: u64) -> u64 {
-    let said = std::env::var("SEEKLESS_ROUNDS").ok();
-    said.and_then(|said| said.parse().ok()).unwrap_or(few)
-}

@@ -9,7 +9,7 @@ use super::outside::record;
 use super::rival::{Means, Rival};
 use crate::common::users::{NOBODY, give_away};
 use crate::common::volume::sh;
-use crate::common::{Run, Tree, seekless};
+use crate::common::{Run, Tree, rounds, seekless};
 
 /// A tree with duplicates, files of root's outside, and two folders that `nobody` can write to.
 struct Scene {
@@ -260,7 +260,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
         }
         let mut swaps = 0;
         let mut written = 0;
-        for _ in 0..super::rounds(60) {
+        for _ in 0..rounds(60) {
             rival.work_on(
                 &[
                     (path("own/report"), path("own/link")),

@@ -1,18 +1,17 @@
 //! The other user's process: it exchanges names as fast as it can.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
 
-use crate::common::own_process;
+use crate::common::children::{Partner, own_process};
 use crate::common::users::NOBODY;
 
 /// What the other process does until it is told to stop.
@@ -27,30 +26,16 @@ pub enum Means {
 /// Two names.
 pub type Couple = (PathBuf, PathBuf);
 
-pub struct Rival {
-    child: Child,
-    orders: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
+pub struct Rival(Partner);
 
 impl Rival {
     pub fn start(means: Means) -> Self {
         let mut command = own_process(module_path!(), "child");
-        command
-            .env("SEEKLESS_RIVAL", format!("{means:?}"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+        command.env("SEEKLESS_RIVAL", format!("{means:?}"));
         if means == Means::Exchange {
             command.uid(NOBODY).gid(NOBODY);
         }
-        let mut child = command.spawn().expect("this test starts");
-        let orders = child.stdin.take().expect("a pipe");
-        let answers = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self {
-            child,
-            orders,
-            answers,
-        }
+        Self(Partner::start(command))
     }
 
     /// Lets it work on these until [`Rival::stop`]; `pause` is how long it leaves them swapped at most.
@@ -60,40 +45,18 @@ impl Rival {
         let pause = pause.as_nanos().to_string().into_bytes();
         let words: Vec<_> = std::iter::once(pause).chain(words).collect();
         let line = words.join(&b'\t');
-        self.order(&line);
+        self.0.order(&line);
         self.answer();
     }
 
     /// Ends what it does; how often it did it.
     pub fn stop(&mut self) -> u64 {
-        self.order(b"");
+        self.0.order(b"");
         self.answer()
     }
 
-    fn order(&mut self, line: &[u8]) {
-        let sent = self.orders.write_all(line);
-        sent.and_then(|()| self.orders.write_all(b"\n"))
-            .expect("it listens");
-    }
-
     fn answer(&mut self) -> u64 {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let read = self.answers.read_line(&mut line).expect("it answers");
-            assert!(read > 0, "the other process died");
-            // The test harness begins the line with words of its own.
-            if let Some((_, count)) = line.split_once("swaps:") {
-                return count.trim().parse().expect("a number");
-            }
-        }
-    }
-}
-
-impl Drop for Rival {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.answer("swaps:").parse().expect("a number")
     }
 }
 

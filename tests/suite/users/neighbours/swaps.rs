@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::ground::{Ground, Trick, open};
 use super::rival::{Means, Rival};
-use super::rounds;
+use crate::common::rounds;
 use crate::common::volume::Volume;
 
 /// What root calls.
