@@ -12,6 +12,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{UnmountFlags, mount_bind, unmount};
 
 use crate::common::children::{Partner, own_process};
+use crate::common::limits::seed;
+use crate::common::rng::Rng;
 use crate::common::users::NOBODY;
 
 /// What the other process does until it is told to stop.
@@ -91,13 +93,8 @@ fn child() {
 /// Swaps any of these, waits a little, swaps it back, and waits longer: long enough for a step to begin.
 fn swap(couples: &[(&Path, &Path)], is_mount: bool, pause: u64, stopped: &AtomicBool) -> u64 {
     let mut count = 0;
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64 ^ pause;
-    let mut random = |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below.max(1)
-    };
+    let mut rng = Rng::new(seed() ^ pause);
+    let mut random = |below: u64| rng.below(below.max(1) as usize) as u64;
     let exchange = |one, other| renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok();
     while !stopped.load(Ordering::Relaxed) {
         let (one, other) = couples[random(couples.len() as u64) as usize];
