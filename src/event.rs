@@ -84,6 +84,22 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
+    /// True if a given path holds nothing that can be searched.
+    pub fn is_of_root(self) -> bool {
+        matches!(
+            self,
+            Self::MissingRoot | Self::UnsuitableRoot | Self::LinkRoot | Self::ReplacedRoot
+        )
+    }
+
+    /// True if it is worth a line, but no file was missed.
+    pub fn misses_nothing(self) -> bool {
+        matches!(
+            self,
+            Self::LinkLoop | Self::BrokenLink | Self::BadProfile | Self::NotAnswering
+        )
+    }
+
     /// States the problem in a few words, for a line that already names the path.
     pub fn words(self) -> &'static str {
         match self {

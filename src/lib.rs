@@ -1,32 +1,78 @@
-//! seekless finds files with the same content, reading only what can change the answer and in
-//! the order that the disk likes.
+//! Finds files with the same content, reading only what can change the answer and in the order that the disk likes.
 //!
-//! The house (imports point downward only; `tests/suite/house/layering.rs` checks it):
-//!
-//! ```text
-//! 7 bin: main, cli
-//! 6 lib.rs
-//! 5 engine · report · action · probe
-//! 4 scan · read · decide
-//! 3 device · hash
-//! 2 file
-//! 1 sys
-//! 0 units · event · heartbeat
-//!   lock
+//! ```no_run
+//! for set in seekless::Search::new(["/home/me/Pictures"]).min_size(100_000).run()? {
+//!     println!("{} × {}", set.files.len(), set.size);
+//! }
+//! # Ok::<(), seekless::Error>(())
 //! ```
+//!
+//! Every call blocks until its work is done, and needs no async runtime; `docs/examples/async.rs` shows one inside
+//! tokio. The library prints nothing, and changes nothing about its process: a program that wants to raise the limit of
+//! open files or to set up the heap does so itself.
+//!
+//! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here is
+//! for the `seekless` program and its tests, and may change at any time.
 
+// How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it. docs/architecture.md says more.
+//
+// 8 cli
+// 7 library
+// 6 acting
+// 5 engine · report · action · probe
+// 4 scan · read · decide
+// 3 device · hash
+// 2 file
+// 1 sys
+// 0 units · event · heartbeat
+//   lock
+
+// The program is the topmost room. It names the library as other programs do.
+extern crate self as seekless;
+
+mod cli;
+#[doc(hidden)]
+pub use cli::main as program;
+
+// Rooms that tests and benchmarks look into. They are not for other programs.
+mod acting;
+#[doc(hidden)]
 pub mod action;
+#[doc(hidden)]
 pub mod decide;
+#[doc(hidden)]
 pub mod device;
+#[doc(hidden)]
 pub mod engine;
+#[doc(hidden)]
 pub mod event;
+#[doc(hidden)]
 pub mod file;
+#[doc(hidden)]
 pub mod hash;
-pub mod heartbeat;
+mod heartbeat;
+mod library;
 mod lock;
-pub mod probe;
+mod probe;
 mod read;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod scan;
 mod sys;
+#[doc(hidden)]
 pub mod units;
+
+#[doc(inline)]
+pub use action::ActionKind;
+#[doc(inline)]
+pub use action::plan::{Choice, Sidecars};
+#[doc(inline)]
+pub use event::{Problem, ProblemKind};
+#[doc(inline)]
+pub use hash::ContentDigest;
+pub use library::{
+    Action, Applied, Cancel, DiskAdvice, Error, ErrorKind, Fate, File, Journals, Plan, PlanTotals,
+    PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step,
+    StepOutcome, Summary, Undo, UndoOutcome, UndoSummary, UndoneFile,
+};

@@ -1,10 +1,8 @@
 //! The `seekless` command.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
     // Runs that change files know each other by this name, whatever the program's file is called. Without `/proc`
     // they do not know each other.
     let _ignored = std::fs::write("/proc/self/comm", env!("CARGO_PKG_NAME"));
-    cli::main()
+    seekless::program()
 }

@@ -7,6 +7,7 @@
 mod access;
 mod act;
 mod actor;
+mod apply;
 pub mod bounds;
 mod check;
 mod coherence;
@@ -52,6 +53,7 @@ mod undo_step;
 
 pub use access::{Apart, Common, Rights};
 pub use actor::{Actor, BATCH, Tell};
+pub use apply::{ApplyControl, ApplyTally, apply};
 pub use journal::{Journal, JournalError};
 pub use journal_folder::check_journals;
 pub use leftovers::{CutShort, HalfDone, cut_short};

@@ -7,7 +7,7 @@
 //! it ends; on every file system folders are locked by this machine's kernel, for all its users.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use super::folder_entry::Identity;
 use super::lock_holder::{self, Holder};
+use super::step::Settings;
 use crate::device::Mounts;
 use crate::heartbeat::current;
 use crate::sys::{attributes, open, rlimit, stat, sync};
@@ -68,7 +69,24 @@ struct Wanted {
     distance: usize,
 }
 
+impl std::error::Error for Occupied {}
+
 impl TreeLock {
+    /// Locks trees that are acted in, and the folder that files are moved to.
+    ///
+    /// # Errors
+    /// As [`take`](Self::take).
+    pub fn for_acting(settings: &Settings, trees: &[PathBuf]) -> Result<Self, Occupied> {
+        let to = settings.destination.as_ref();
+        let to = to.map(|to| PathBuf::from(OsStr::from_bytes(to)));
+        let to = to.filter(|to| {
+            current::ask_about(to.as_os_str().as_bytes());
+            to.is_dir()
+        });
+        let all: Vec<PathBuf> = trees.iter().cloned().chain(to).collect();
+        Self::take(&all)
+    }
+
     /// Locks these folders and files with everything below them; their paths are absolute and real.
     ///
     /// A folder that cannot be opened is not locked: each step checks its files again in any case.

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use seekless::acting::searched_trees;
 use seekless::action::plan::{MountCheckMode, Plan};
-use seekless::action::{self, ActionKind};
+use seekless::action::{self, ActionKind, TreeLock};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::ask;
@@ -23,7 +24,6 @@ use super::question::{self, Answer};
 use super::resolve_act::{ActRun, Source, Special, Use, resolve};
 use super::script::Script;
 use super::sweep;
-use super::trees;
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs) -> Exit {
@@ -126,8 +126,8 @@ fn act(args: ActArgs, special: Special) -> Exit {
     let mut swept = Exit::Done;
     if let Source::Search(config) = &run.source {
         let (trees, taken) = patiently(patience, &console, Changes::None, || {
-            let trees = trees::of_search(config);
-            let taken = acts.then(|| trees::lock(&run.acting, &trees));
+            let trees = searched_trees(config);
+            let taken = acts.then(|| TreeLock::for_acting(&run.acting, &trees));
             (trees, taken)
         });
         match taken.transpose() {
@@ -148,12 +148,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
         Err(exit) => return exit,
     };
     if acts && lock.is_none() && plan.totals().steps > 0 {
-        let trees = match trees::of_plan(&mut plan) {
+        let trees = match plan.folders() {
             Ok(trees) => trees,
             Err(error) => return refuse(&console, &error),
         };
         let taken = patiently(patience, &console, Changes::None, || {
-            trees::lock(&run.acting, &trees)
+            TreeLock::for_acting(&run.acting, &trees)
         });
         match taken {
             Ok(taken) => lock = Some(taken),

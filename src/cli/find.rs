@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
 
@@ -23,7 +24,7 @@ use super::output::{self, NotWritten, ReportOutput};
 use super::patience::Patience;
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
-use super::{sanitize, summary, sweep, trees};
+use super::{sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
@@ -119,7 +120,7 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
         hidden.lines().iter().for_each(|line| console.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
-            sweep::notice(&place, || trees::of_search(&run.config), console);
+            sweep::notice(&place, || searched_trees(&run.config), console);
         }
     }
     match watch.interrupted || summary.incomplete {

@@ -1,12 +1,10 @@
 //! Whose report a plan is made of, what it is about, and what that permits.
 
-use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use seekless::file::Untrusted;
-use seekless::heartbeat::current;
+use seekless::acting::ReportAbout;
 use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
@@ -21,12 +19,7 @@ const NAMED: usize = 5;
 #[derive(Debug)]
 pub struct FromReport {
     name: String,
-    /// Who else could have written it.
-    stranger: Option<Untrusted>,
-    /// The real paths that were searched, as far as they are there; `None` if the report does not say.
-    roots: Option<Vec<PathBuf>>,
-    /// The real paths that it is limited to.
-    limits: Vec<PathBuf>,
+    about: ReportAbout,
 }
 
 impl FromReport {
@@ -44,9 +37,10 @@ impl FromReport {
         })?;
         let about = Self {
             name,
-            stranger: opened.stranger,
-            roots: None,
-            limits: Vec::new(),
+            about: ReportAbout {
+                stranger: opened.stranger,
+                ..ReportAbout::default()
+            },
         };
         Ok((opened.input, about))
     }
@@ -58,45 +52,33 @@ impl FromReport {
 
     /// True if somebody else could have written it.
     pub fn is_strangers(&self) -> bool {
-        self.stranger.is_some()
+        self.about.stranger.is_some()
     }
 
     /// Takes over what the report says of itself, and what the user says of it.
     pub fn read(&mut self, header: Option<&Header>, limits: &[PathBuf]) {
-        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
-        // A header without paths permits nothing and forbids nothing.
-        let header = header.filter(|header| !header.roots.is_empty());
-        self.roots = header.map(|header| {
-            let folder = path(&header.folder);
-            let roots = header.roots.iter().map(|root| folder.join(path(root)));
-            // A link would hide what is meant.
-            let real = |root: PathBuf| {
-                current::ask_about(root.as_os_str().as_bytes());
-                root.canonicalize().unwrap_or(root)
-            };
-            roots.map(real).collect()
-        });
-        self.limits = limits.to_vec();
+        self.about.note(header, limits);
     }
 
     /// Without a comparison of bytes the digests in the report decide. Those of another user's report must not.
     pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
-        match &self.stranger {
-            Some(stranger) if trust_hash => Err(format!(
+        match self.about.may_lie(trust_hash) {
+            Some(stranger) => Err(format!(
                 "--trust-hash relies on the digests in the report, but {stranger}: leave --trust-hash out"
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
     /// A report of another user needs a yes, or paths on the command line. The paths in the report permit nothing.
     pub fn may_be_acted_on(&self, run: &ActRun) -> Result<(), String> {
-        let Some(stranger) = &self.stranger else {
+        let Some(stranger) = self
+            .about
+            .may_mislead()
+            .filter(|_| run.use_of_plan == Use::Act)
+        else {
             return Ok(());
         };
-        if run.use_of_plan != Use::Act || !self.limits.is_empty() {
-            return Ok(());
-        }
         let words = run.command.iter().skip(1);
         let words = words.map(|word| word_of_command(word.as_bytes()));
         let words: Vec<_> = std::iter::once("seekless".to_owned())
@@ -105,26 +87,26 @@ impl FromReport {
         Err(format!(
             "{stranger}. This report {}. To act on it with --yes, add the paths within which it may act: \
              {} PATH...",
-            self.about(),
+            self.about_paths(),
             words.join(" "),
         ))
     }
 
     /// Says whose it is and what it is about.
     pub fn sentence(&self) -> String {
-        let limits = match self.limits.as_slice() {
+        let limits = match self.about.limits.as_slice() {
             [] => String::new(),
             limits => format!("; only what is in {} takes part", named(limits)),
         };
-        let about = self.about();
-        match &self.stranger {
+        let about = self.about_paths();
+        match &self.about.stranger {
             Some(stranger) => format!("{stranger}. This report {about}{limits}."),
             None => format!("This report {about}{limits}."),
         }
     }
 
-    fn about(&self) -> String {
-        match &self.roots {
+    fn about_paths(&self) -> String {
+        match &self.about.roots {
             Some(roots) => format!("is about {}", named(roots)),
             None => "does not say which paths it is about".to_owned(),
         }

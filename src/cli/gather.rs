@@ -1,14 +1,12 @@
 //! From a search or a report to a plan.
 
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use seekless::action::plan::{Claim, ClaimedFacts, ClaimedFile, LinkPlaces, Origin, Plan, Planner};
-use seekless::engine::{self, Config, Control, Delivery, ProgressLine};
-use seekless::report::Header;
-use seekless::report::read::{self, Ending, ReadSet};
+use seekless::acting::{self, PlannedReport};
+use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner};
+use seekless::engine::{Config, Control, ProgressLine};
+use seekless::report::read::Ending;
 
 use super::console::Console;
 use super::draw::Draw;
@@ -38,7 +36,7 @@ pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
     match &run.source {
         Source::Search(config) => {
             let origin = patiently(run.patience, console, Changes::None, || {
-                search_origin(run, config)
+                acting::search_origin(config, &run.folder, run.started_ns)
             });
             search(run, config, Planner::new(settings, origin), console)
         }
@@ -56,16 +54,6 @@ pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
 fn refuse<T>(console: &Console, error: &str) -> Result<T, Exit> {
     console.complain(error);
     Err(Exit::Nothing)
-}
-
-fn search_origin(run: &ActRun, config: &Config) -> Origin {
-    let origin = Origin::new(
-        Some(run.folder.clone()),
-        Some(run.started_ns),
-        config.isolate,
-    )
-    .with_hard_links(config.hard_links);
-    origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 
 /// Finds duplicates and plans for each set.
@@ -88,15 +76,7 @@ fn search(
     });
     let found = run_watched(
         watch.watchdog.watchlist(),
-        || {
-            engine::find(
-                config,
-                Delivery::LargestFirst,
-                &listener,
-                &control,
-                &mut |set| planner.add(Claim::from(set)),
-            )
-        },
+        || acting::plan_search(config, &mut planner, &listener, &control),
         &mut watch,
     );
     watch.draw.clear();
@@ -176,27 +156,14 @@ fn report(
     let mut watch = Watch::new(run, console, || {
         vec![planning(read.load(Ordering::Relaxed))]
     });
-    let mut failed = None;
-    let mut origin_known = false;
-    let frame = run_watched(
+    let planned = run_watched(
         watch.watchdog.watchlist(),
-        || {
-            read::read_each(input, &mut |header, set| {
-                if !origin_known {
-                    origin_known = true;
-                    planner.from_origin(report_origin(header).within(&run.limits));
-                }
-                read.fetch_add(set.members.len() as u64, Ordering::Relaxed);
-                if failed.is_none() {
-                    failed = planner.add(claim(set)).err();
-                }
-            })
-        },
+        || acting::plan_report(input, &mut planner, &run.limits, &read),
         &mut watch,
     );
     watch.draw.clear();
-    let frame = match frame {
-        Ok(frame) => frame,
+    let PlannedReport { frame, kept } = match planned {
+        Ok(planned) => planned,
         Err(error) => return refuse(console, &format!("{}: {error}", about.name())),
     };
     patiently(run.patience, console, Changes::None, || {
@@ -205,7 +172,7 @@ fn report(
     about
         .may_be_acted_on(run)
         .or_else(|error| refuse(console, &error))?;
-    if let Some(error) = failed {
+    if let Err(error) = kept {
         return refuse(console, &format!("cannot keep the plan: {error}"));
     }
     if trust_hash && frame.header.is_none() {
@@ -228,42 +195,6 @@ fn report(
         about: Some(about),
         ..gathered
     })
-}
-
-fn report_origin(header: Option<&Header>) -> Origin {
-    let Some(header) = header else {
-        return Origin::default();
-    };
-    let path = |bytes: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(bytes));
-    let folder = path(&header.folder);
-    let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
-    let origin = Origin::new(
-        folder.is_absolute().then_some(folder),
-        Some(header.started_ns),
-        header.options.isolate,
-    )
-    .with_hard_links(header.options.hard_links);
-    match roots.is_empty() {
-        true => origin,
-        false => origin.with_roots(roots.iter().map(Path::new)),
-    }
-}
-
-fn claim(set: ReadSet) -> Claim {
-    let files = set.members.into_iter().map(|member| ClaimedFile {
-        names: member.names,
-        marked: member.marked,
-        facts: member.facts.map(|facts| ClaimedFacts {
-            dev: facts.dev,
-            ino: facts.ino,
-            mtime_ns: facts.mtime_ns,
-        }),
-    });
-    Claim {
-        size: set.size,
-        digest: set.digest,
-        files: files.collect(),
-    }
 }
 
 fn planning(files: u64) -> ProgressLine {

@@ -63,19 +63,11 @@ struct Tally {
 
 impl Tally {
     fn note(&self, kind: ProblemKind) {
-        match kind {
-            // Worth a line, but no file was missed.
-            ProblemKind::LinkLoop
-            | ProblemKind::BrokenLink
-            | ProblemKind::BadProfile
-            | ProblemKind::NotAnswering => return,
-            ProblemKind::MissingRoot
-            | ProblemKind::UnsuitableRoot
-            | ProblemKind::LinkRoot
-            | ProblemKind::ReplacedRoot => {
-                self.bad_roots.fetch_add(1, Ordering::Relaxed);
-            }
-            _ => {}
+        if kind.misses_nothing() {
+            return;
+        }
+        if kind.is_of_root() {
+            self.bad_roots.fetch_add(1, Ordering::Relaxed);
         }
         self.something_left.store(true, Ordering::Relaxed);
     }

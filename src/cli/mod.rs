@@ -49,7 +49,6 @@ mod summary;
 mod sweep;
 mod talk_args;
 mod time_arg;
-mod trees;
 mod undo;
 mod undo_list;
 mod undo_text;

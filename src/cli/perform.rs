@@ -1,14 +1,13 @@
 //! Carries a plan out, with progress, and tells what became of it.
 
-use std::collections::BTreeMap;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::process;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use seekless::action::plan::Plan;
-use seekless::action::{self, ActionKind, Actor, Journal, Outcome, Raw, Reversal, RunHeader, Step};
+use seekless::action::{
+    self, ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reversal, RunHeader, Step,
+};
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
@@ -23,20 +22,11 @@ use super::resolve_act::ActRun;
 use super::run::Watcher;
 use super::summary::plural;
 
-/// Bytes of the files of steps that are carried out together: between two such parcels an
-/// interruption is heeded. A second's work on a spinning disk.
-const PARCEL: u64 = 128 << 20;
-
-/// Different notes that are counted; there are few.
-const NOTES: usize = 16;
-
 /// Carries out all steps of a plan.
 pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Console) -> Exit {
-    let counters = Arc::new(Counters::default());
-    let tally = Mutex::default();
+    let control = Arc::new(ApplyControl::default());
     let mut watch = Watch {
-        counters: &counters,
-        tally: &tally,
+        control: &control,
         place,
         total: (plan.totals().steps, plan.totals().bytes),
         action: plan.action(),
@@ -44,23 +34,40 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         watchdog: Watchdog::new(run.patience, console),
         console,
     };
+    let header = RunHeader {
+        version: 0,
+        started_ns: run.started_ns,
+        command: run
+            .command
+            .iter()
+            .map(|word| Raw(word.as_bytes().to_vec()))
+            .collect(),
+    };
     let done = run_watched(
         watch.watchdog.watchlist(),
-        || carry_out(run, place, plan, &counters, &tally, console),
+        || {
+            let tell = &mut |step: &Step, outcome: &Outcome| tell(console, step, outcome);
+            action::apply(plan, &run.acting, &place.folder, header, &control, tell)
+        },
         &mut watch,
     );
     watch.draw.clear();
-    if let Err(error) = done {
-        console.complain(&error);
-        return Exit::Nothing;
+    let tally = match done {
+        Ok(tally) => tally,
+        Err(error) => {
+            console.complain(&format!("{}; nothing was done", place.with_way_out(&error)));
+            return Exit::Nothing;
+        }
+    };
+    if let Some(error) = &tally.broken {
+        console.complain(&format!("cannot read the plan any further: {error}"));
     }
-    let tally = locked(&tally);
     if run.talk.summary {
         lines(&tally, place, plan)
             .iter()
             .for_each(|line| console.line(line));
     }
-    if counters.stop.load(Ordering::Relaxed) {
+    if control.is_stopped() {
         Exit::Interrupted
     } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
         Exit::Nothing
@@ -71,194 +78,24 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     }
 }
 
-/// What others may see while it goes on.
-#[derive(Debug, Default)]
-struct Counters {
-    stop: AtomicBool,
-    steps: AtomicU64,
-    bytes: AtomicU64,
-    /// Of the file at hand.
-    partly: AtomicU64,
-}
-
-impl Counters {
-    fn count(&self, step: &Step) {
-        self.partly.store(0, Ordering::Relaxed);
-        self.steps.fetch_add(1, Ordering::Relaxed);
-        let size = step.victim.expected.size;
-        // Only one thread writes it.
-        let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(size);
-        self.bytes.store(bytes, Ordering::Relaxed);
-    }
-}
-
-/// What became of the steps.
-#[derive(Debug, Default)]
-struct Tally {
-    run: String,
-    done: u64,
-    already: u64,
-    skipped: u64,
-    failed: u64,
-    /// The journal could not be written: nothing more was done.
-    unwritten: bool,
-    freed: u64,
-    notes: BTreeMap<String, u64>,
-}
-
-fn carry_out(
-    run: &ActRun,
-    place: &JournalPlace,
-    plan: &mut Plan,
-    counters: &Arc<Counters>,
-    tally: &Mutex<Tally>,
-    console: &Console,
-) -> Result<(), String> {
-    let header = RunHeader {
-        version: 0,
-        started_ns: run.started_ns,
-        command: run
-            .command
-            .iter()
-            .map(|word| Raw(word.as_bytes().to_vec()))
-            .collect(),
-    };
-    let journal = Journal::create(&place.folder, header);
-    let journal = journal.map_err(|e| format!("{}; nothing was done", place.with_way_out(&e)))?;
-    let (partly, ended) = (Arc::clone(counters), Arc::clone(counters));
-    let acting = action::Settings {
-        further_names: plan.by_name(),
-        ..run.acting.clone()
-    };
-    let actor = Actor::new(acting, journal)
-        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
-        .with_ends(move |step| ended.count(step));
-    actor.run_name().clone_into(&mut locked(tally).run);
-    let mut work = Work {
-        tally,
-        actor,
-        waiting: Vec::new(),
-        steps: 0,
-        bytes: 0,
-        counters,
-        console,
-    };
-    let walked = plan.each_group(|group| work.push(group));
-    let walked = walked.and_then(|()| work.flush());
-    work.finish();
-    match walked {
-        Ok(()) | Err(Stop::Asked | Stop::Unwritten) => {}
-        Err(Stop::Broken(error)) => {
-            console.complain(&format!("cannot read the plan any further: {error}"));
-            locked(tally).failed += 1;
-        }
-    }
-    if let Err(error) = work.actor.end_of_run() {
-        // Everything that was done is written down; only the next run takes this one for cut short.
-        tracing::info!("{error}");
-    }
-    Ok(())
-}
-
-/// What became of the steps so far. Nobody asks a file system while holding it.
-fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
-    tally.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Why no further step is taken.
-enum Stop {
-    Asked,
-    Unwritten,
-    Broken(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Broken(error)
-    }
-}
-
-struct Work<'a> {
-    actor: Actor,
-    waiting: Vec<Vec<Step>>,
-    steps: usize,
-    bytes: u64,
-    tally: &'a Mutex<Tally>,
-    counters: &'a Counters,
-    console: &'a Console,
-}
-
-impl Work<'_> {
-    /// What belongs together is never divided: an interruption comes before all of it or after.
-    fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
-        self.steps += group.len();
-        let sizes = group.iter().map(|step| step.victim.expected.size);
-        self.bytes += sizes.sum::<u64>();
-        self.waiting.push(group);
-        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
-            true => self.flush(),
-            false => Ok(()),
-        }
-    }
-
-    fn flush(&mut self) -> Result<(), Stop> {
-        if self.counters.stop.load(Ordering::Relaxed) {
-            return Err(Stop::Asked);
-        }
-        let groups = std::mem::take(&mut self.waiting);
-        (self.steps, self.bytes) = (0, 0);
-        let (tally, console) = (self.tally, self.console);
-        self.actor.perform_groups(groups, &mut |_, step, outcome| {
-            locked(tally).add(console, &step.victim.path, outcome);
-        });
-        match self.actor.is_over() {
-            true => Err(Stop::Unwritten),
-            false => Ok(()),
-        }
-    }
-
-    /// Hears of what was done last.
-    fn finish(&mut self) {
-        let (tally, console) = (self.tally, self.console);
-        self.actor.finish(&mut |_, step, outcome| {
-            locked(tally).add(console, &step.victim.path, outcome);
-        });
-    }
-}
-
-impl Tally {
-    fn add(&mut self, console: &Console, path: &[u8], outcome: Outcome) {
-        match outcome {
-            // Said once: it is no matter of this file, and all others would meet the same.
-            Outcome::Failed(why) if why.is_unwritten() => {
-                if !std::mem::replace(&mut self.unwritten, true) {
-                    console.complain(&why.to_string());
-                }
-            }
-            Outcome::Done(done) => {
-                self.done += 1;
-                self.freed += done.freed;
-                for note in done.notes {
-                    tracing::info!("{}: {note}", escape(path));
-                    if self.notes.len() < NOTES || self.notes.contains_key(&note) {
-                        *self.notes.entry(note).or_default() += 1;
-                    }
-                }
-            }
-            Outcome::Already => self.already += 1,
-            Outcome::Skipped(why) => {
-                self.skipped += 1;
-                console.complain(&format!("{}: {why}", escape(path)));
-            }
-            Outcome::Failed(why) => {
-                self.failed += 1;
-                console.complain(&format!("{}: {why}", escape(path)));
+/// Names what was not done, and why.
+fn tell(console: &Console, step: &Step, outcome: &Outcome) {
+    let path = escape(&step.victim.path);
+    match outcome {
+        // It is no matter of this file.
+        Outcome::Failed(why) if why.is_unwritten() => console.complain(&why.to_string()),
+        Outcome::Done(done) => {
+            for note in &done.notes {
+                tracing::info!("{path}: {note}");
             }
         }
+        Outcome::Already => {}
+        Outcome::Skipped(why) => console.complain(&format!("{path}: {why}")),
+        Outcome::Failed(why) => console.complain(&format!("{path}: {why}")),
     }
 }
 
-fn lines(tally: &Tally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
+fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = vec![format!(
@@ -308,8 +145,7 @@ fn lines(tally: &Tally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
 }
 
 struct Watch<'a> {
-    counters: &'a Counters,
-    tally: &'a Mutex<Tally>,
+    control: &'a ApplyControl,
     place: &'a JournalPlace,
     total: (u64, u64),
     action: ActionKind,
@@ -322,23 +158,22 @@ impl Watch<'_> {
     /// Ends the process in the middle of a step, as if the run had been killed there.
     fn leave(&mut self, exit: Exit) -> ! {
         self.draw.clear();
-        let run = locked(self.tally).run.clone();
-        if run.is_empty() {
+        let Some(run) = self.control.run_name() else {
             self.console.complain(NOTHING_DONE);
             process::exit(exit.worse(Exit::Nothing).code().into());
-        }
+        };
         let undo = match self.action.row().undo {
             Reversal::GivesBack => {
-                format!(", {} takes back the whole run", self.place.undo(&run))
+                format!(", {} takes back the whole run", self.place.undo(run))
             }
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
         self.console.complain(&format!(
             "run {run} ends here, as if it had been killed: {} of {} steps have ended, and the current one may be half \
              done. When that file system answers again, {} restores unfinished files{undo}",
-            count(self.counters.steps.load(Ordering::Relaxed)),
+            count(self.control.steps()),
             count(self.total.0),
-            self.place.sweep(&run),
+            self.place.sweep(run),
         ));
         process::exit(exit.code().into());
     }
@@ -346,13 +181,12 @@ impl Watch<'_> {
 
 impl Watcher for Watch<'_> {
     fn tick(&mut self) {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         self.draw.update(&[ProgressLine {
             stage: self.action.name(),
             device: String::new(),
-            files_done: read(&self.counters.steps),
+            files_done: self.control.steps(),
             files_total: self.total.0,
-            bytes_done: read(&self.counters.bytes).saturating_add(read(&self.counters.partly)),
+            bytes_done: self.control.bytes(),
             bytes_total: self.total.1,
             total_is_final: true,
         }]);
@@ -362,7 +196,7 @@ impl Watcher for Watch<'_> {
     }
 
     fn interrupt(&mut self) {
-        self.counters.stop.store(true, Ordering::Relaxed);
+        self.control.stop();
         self.watchdog.interrupt();
         self.console.complain(ENDING);
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use seekless::device::{Cost, Measured, Order, Overrides, Pools, Profile, SystemRoot};
+use seekless::engine::make_room;
 use seekless::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
 use seekless::report::file::Output;
 
@@ -19,6 +20,7 @@ use super::sanitize;
 
 /// Measures, reports, draws and saves.
 pub fn probe(args: ProbeArgs) -> Exit {
+    make_room();
     let stderr = Terminal::of(io::IsTerminal::is_terminal(&io::stderr()));
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
     let spec = Spec {

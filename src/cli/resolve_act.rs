@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::geteuid;
+use seekless::acting::FoundFolder;
 use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Reads};
@@ -321,67 +322,15 @@ fn destination(
     links: &mut RootLinks,
     around: &Environment<'_>,
 ) -> Result<FoundFolder, WrongUse> {
-    let whole = around.folder.join(folder);
-    for there in whole.ancestors() {
-        if let Ok(way) = links.check(there)? {
-            let rest = missing_part(&whole, there)?;
-            let is_folder = way.real.symlink_metadata().is_ok_and(|now| now.is_dir());
-            if !is_folder {
-                return contradiction(format!("{}: not a folder", sanitize::path(&whole)));
-            }
-            return Ok(FoundFolder {
-                path: joined(way.real, rest),
-                dev: way.id.0,
-            });
-        }
-    }
-    contradiction(format!("{}: cannot be reached", sanitize::path(&whole)))
-}
-
-/// What is missing below the part of a path that is there.
-fn missing_part<'a>(whole: &'a Path, there: &Path) -> Result<&'a Path, WrongUse> {
-    let rest = whole.strip_prefix(there).unwrap_or(Path::new(""));
-    let mut parts = rest.components();
-    match parts.all(|part| matches!(part, Component::Normal(_))) {
-        true => Ok(rest),
-        false => contradiction(format!(
-            "{}: .. after a folder that is not there",
-            sanitize::path(whole)
-        )),
-    }
-}
-
-fn joined(real: PathBuf, rest: &Path) -> PathBuf {
-    match rest.as_os_str().is_empty() {
-        true => real,
-        false => real.join(rest),
-    }
-}
-
-/// A folder that may not be there yet, with the links on the way to it resolved.
-struct FoundFolder {
-    path: PathBuf,
-    /// File system of what is there of it.
-    dev: u64,
+    FoundFolder::look(&around.folder.join(folder), |there| {
+        let way = links.check(there)?;
+        Ok(way.ok().map(|way| (way.real, way.id.0)))
+    })
 }
 
 fn found_folder(folder: &Path, around: &Environment<'_>) -> Result<FoundFolder, WrongUse> {
-    let folder = around.folder.join(folder);
-    let shown = sanitize::path(&folder).into_owned();
-    for there in folder.ancestors() {
-        let Ok(real) = there.canonicalize() else {
-            continue;
-        };
-        let rest = missing_part(&folder, there)?;
-        let metadata = real.metadata();
-        let metadata = metadata.map_err(|e| WrongUse::Contradiction(format!("{shown}: {e}")))?;
-        if !metadata.is_dir() {
-            return contradiction(format!("{shown}: not a folder"));
-        }
-        return Ok(FoundFolder {
-            path: joined(real, rest),
-            dev: metadata.dev(),
-        });
-    }
-    contradiction(format!("{shown}: cannot be reached"))
+    FoundFolder::look(&around.folder.join(folder), |there| {
+        let real = there.canonicalize().ok();
+        Ok(real.and_then(|real| real.metadata().ok().map(|now| (real, now.dev()))))
+    })
 }

@@ -1,9 +1,11 @@
 //! Arguments that were understood but cannot be followed.
 
+use seekless::acting::NoFolder;
 use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
 
 use super::root_list::BadList;
+use super::sanitize;
 use super::time_arg::BadTime;
 
 /// Says in one line why the arguments cannot be followed, and what to do instead.
@@ -29,6 +31,12 @@ pub enum WrongUse {
     /// Options that exclude each other, or that no file could satisfy.
     #[error("{0}")]
     Contradiction(String),
+}
+
+impl From<NoFolder> for WrongUse {
+    fn from(error: NoFolder) -> Self {
+        Self::Contradiction(format!("{}: {}", sanitize::path(&error.path), error.why))
+    }
 }
 
 /// Refuses with a line that says what to do instead.

@@ -11,6 +11,9 @@ use crate::scan::filter::Filter;
 use super::ideas::Idea;
 use crate::units::Bytes;
 
+/// How long a file system that does not answer is waited for, unless somebody says otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -58,6 +61,36 @@ pub struct Config {
     pub overrides: Overrides,
     /// Below this folder lies the system's sysfs; `/sys` but for tests.
     pub sysfs: PathBuf,
+}
+
+impl Default for Config {
+    /// Looks nowhere yet. Every file but the empty ones takes part.
+    fn default() -> Self {
+        Self {
+            roots: Vec::new(),
+            filter: Filter::default(),
+            max_depth: None,
+            one_file_system: false,
+            follow_links: false,
+            hard_links: false,
+            isolate: false,
+            replication: Replication::Over(1),
+            ignore_files: Vec::new(),
+            verify: false,
+            digests: true,
+            shared_blocks: true,
+            read_whole: true,
+            order: SweepOrder::default(),
+            io_idle: false,
+            bytes_per_second: None,
+            memory: None,
+            without: Vec::new(),
+            page_use: PageUse::KeepShort,
+            patience: PATIENCE,
+            overrides: Overrides::default(),
+            sysfs: SystemRoot::default().sysfs,
+        }
+    }
 }
 
 impl Config {

@@ -1,6 +1,6 @@
 //! How many files and folders may be open at a time.
 
-use crate::sys::rlimit;
+use crate::sys::{mallopt, rlimit};
 
 use super::address_space;
 
@@ -36,10 +36,11 @@ pub fn check() -> Result<(), TooFew> {
     }
 }
 
-/// Makes room for the descriptors of a run. Without it a run stops several times for some 10 ms, while room is
-/// made; it is of use only as long as the process has one thread.
+/// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before
+/// it has a second thread. Without room for descriptors a run stops several times for some 10 ms, while room is made.
 pub fn make_room() {
     address_space::spare();
+    mallopt::map_large_blocks();
     rlimit::make_room(rlimit::raise_open_files().min(USUAL));
 }
 
@@ -57,7 +58,7 @@ pub struct Share {
 impl Share {
     /// Shares out as many as the system lets this process have.
     pub fn of_all() -> Self {
-        let descriptors = usize::try_from(rlimit::raise_open_files()).unwrap_or(usize::MAX);
+        let descriptors = usize::try_from(rlimit::open_files()).unwrap_or(usize::MAX);
         Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))
     }
 

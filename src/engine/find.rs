@@ -11,7 +11,7 @@ use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::heartbeat::Watchlist;
 use crate::read::{Access, PART, PageUse, Scheduler, Settings, has_rings};
-use crate::sys::{cachestat, ioprio, mallopt, sysinfo};
+use crate::sys::{cachestat, ioprio, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};
 use super::blake3_fold::Blake3;
@@ -63,7 +63,6 @@ pub fn find(
     sink: &mut Sink<'_>,
 ) -> Result<Summary, Error> {
     config.overrides.check(&config.system())?;
-    mallopt::map_large_blocks();
     descriptors::check()?;
     let space = AddressSpace::left()?;
     let memory = Memory::new(config.memory).within(space);

@@ -34,14 +34,14 @@ fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
     advise(outcomes, &now).expect("there is something to go by")
 }
 
-fn line(outcomes: &[Outcome], experiment: &str, line: &str) -> super::Series {
+fn line(outcomes: &[Outcome], experiment: &str, line: &str) -> super::findings::Series {
     let chart = super::findings::chart(outcomes, experiment).expect("measured");
     chart.line(line).expect("there").clone()
 }
 
 /// What is in force, or the smallest number within a twentieth of the best.
 #[track_caller]
-fn assert_good(series: &super::Series, chosen: usize, in_force: usize) {
+fn assert_good(series: &super::findings::Series, chosen: usize, in_force: usize) {
     let best = series.best().expect("points");
     let good = |x: f64| series.near(x).is_some_and(|value| value >= 0.95 * best);
     assert!(

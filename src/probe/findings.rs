@@ -270,13 +270,6 @@ impl Series {
     }
 }
 
-impl Findings {
-    /// The numbers of an experiment, if it was done and found any.
-    pub fn chart(&self, name: &str) -> Option<&Chart> {
-        chart(&self.experiments, name)
-    }
-}
-
 /// The numbers of an experiment, if it was done and found any.
 pub fn chart<'a>(outcomes: &'a [Outcome], name: &str) -> Option<&'a Chart> {
     let outcome = outcomes.iter().find(|outcome| outcome.name == name)?;

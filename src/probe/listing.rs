@@ -3,7 +3,6 @@
 use std::ffi::CString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -32,8 +31,6 @@ pub struct Listing {
 pub struct Entry {
     /// Its whole path.
     pub path: CString,
-    /// Its inode number, as the folder says.
-    pub ino: u64,
     /// Its metadata, once somebody asked.
     pub stat: Option<Stat>,
 }
@@ -80,7 +77,6 @@ impl Listing {
         if let Ok(name) = CString::new(path.as_os_str().as_bytes()) {
             listing.entries.push(Entry {
                 path: name,
-                ino: 0,
                 stat: None,
             });
         }
@@ -99,11 +95,7 @@ impl Listing {
                 Ok(kind) if kind.is_dir() => inner.push(entry.path()),
                 Ok(kind) if kind.is_file() => {
                     if let Ok(path) = CString::new(entry.path().into_os_string().into_vec()) {
-                        self.entries.push(Entry {
-                            path,
-                            ino: entry.ino(),
-                            stat: None,
-                        });
+                        self.entries.push(Entry { path, stat: None });
                     }
                 }
                 _ => {}

@@ -34,11 +34,8 @@ mod sweep;
 mod test_data;
 pub mod text;
 
-pub use advice::{Advice, Gain, Situation, advise};
-pub use control::{Control, Stage};
+pub use control::Control;
 pub use experiment::{EXPERIMENTS, Experiment, experiment};
-pub use findings::{
-    Answer, Axis, Chart, Findings, Latency, Outcome, Place, Point, SCHEMA, Series, Source, Unit,
-};
+pub use findings::Findings;
 pub use measure::{Measured, SHORTEST, measure};
 pub use spec::{ProbeError, Spec};

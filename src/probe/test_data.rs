@@ -104,7 +104,7 @@ impl TestData {
 
     fn new(files: Vec<Piece>, sparse: u64, scratch: Option<OwnedFd>) -> Self {
         let handles = files.iter().map(|_| OnceLock::new()).collect();
-        let limit = usize::try_from(rlimit::raise_open_files()).unwrap_or(usize::MAX);
+        let limit = usize::try_from(rlimit::open_files()).unwrap_or(usize::MAX);
         let mut test_data = Self {
             files,
             bypass: Bypass::Impossible,

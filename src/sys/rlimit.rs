@@ -15,6 +15,11 @@ pub fn raise_open_files() -> u64 {
     };
     // Refusal leaves the old limit in force, and the code works with 64 as well.
     let _ignored = setrlimit(Resource::Nofile, wanted);
+    open_files()
+}
+
+/// Descriptors that this process may have.
+pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
 }
 

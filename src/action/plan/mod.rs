@@ -25,11 +25,14 @@ mod sidecars;
 mod spool;
 mod steps;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
-use super::{ActionKind, Common, Step};
+use super::{ActionKind, Common, Step, few_folders};
 use crate::heartbeat::current;
 use inspector::Inspector;
 use mount_check::MountCheck;
@@ -282,6 +285,9 @@ impl Totals {
     }
 }
 
+/// Folders that are told apart before some above them stand for them.
+const FOLDERS: usize = 4096;
+
 /// Companions that are named one by one; beyond these they are counted.
 const PARTED_NAMED: usize = 1000;
 
@@ -512,6 +518,24 @@ impl Plan {
             Ok::<_, E>(())
         })?;
         held.into_values().try_for_each(each)
+    }
+
+    /// The folders of all files that the plan names: a report may have been written anywhere. Of very many some folders
+    /// above them stand for them.
+    pub fn folders(&mut self) -> io::Result<Vec<PathBuf>> {
+        let mut folders = BTreeSet::new();
+        self.each_set(|set| {
+            for name in set.files.iter().flat_map(|file| &file.names) {
+                let folder = Path::new(OsStr::from_bytes(&name.path)).parent();
+                folders.extend(folder.map(Path::to_owned));
+            }
+            if folders.len() > FOLDERS {
+                let few = few_folders(std::mem::take(&mut folders));
+                folders = few.into_iter().collect();
+            }
+            io::Result::Ok(())
+        })?;
+        Ok(folders.into_iter().collect())
     }
 
     /// The steps of a set.

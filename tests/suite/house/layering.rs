@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
-const FLOORS: [&[&str]; 7] = [
+const FLOORS: [&[&str]; 9] = [
     &["lock"],
     &["units", "error", "event", "heartbeat"],
     &["sys"],
@@ -13,6 +13,8 @@ const FLOORS: [&[&str]; 7] = [
     &["device", "hash"],
     &["scan", "cache", "read", "decide"],
     &["engine", "report", "action", "probe"],
+    &["acting"],
+    &["library"],
 ];
 
 fn floor(room: &str) -> Option<usize> {

@@ -1,0 +1,24 @@
+//! Finds duplicates: `cargo run --example find -- PATH...`
+
+use std::env;
+use std::process::ExitCode;
+
+fn main() -> Result<ExitCode, seekless::Error> {
+    let paths: Vec<_> = env::args_os().skip(1).collect();
+    let sets = seekless::Search::new(paths).min_size(1).run()?;
+    for set in &sets {
+        println!("{} × {} bytes", set.files.len(), set.size);
+        for file in &set.files {
+            println!("  {}", file.path().display());
+        }
+    }
+    println!("{} bytes would come free", sets.summary().reclaimable);
+    // What could not be read is no error: everything else was searched.
+    for problem in sets.problems() {
+        eprintln!("{}: {problem}", problem.path.display());
+    }
+    Ok(match sets.problems() {
+        [] => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}

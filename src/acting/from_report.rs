@@ -1,0 +1,128 @@
+//! A plan of what a report says.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::action::plan::{Claim, ClaimedFacts, ClaimedFile, Origin, Planner};
+use crate::file::Untrusted;
+use crate::heartbeat::current;
+use crate::report::Header;
+use crate::report::read::{self, Frame, ReadError, ReadSet};
+
+/// What is known of a report besides its sets, and what that permits.
+#[derive(Debug, Default)]
+pub struct ReportAbout {
+    /// Who else could have written it.
+    pub stranger: Option<Untrusted>,
+    /// The real paths that were searched, as far as they are there; `None` if the report does not say.
+    pub roots: Option<Vec<PathBuf>>,
+    /// The real paths that it is limited to.
+    pub limits: Vec<PathBuf>,
+}
+
+impl ReportAbout {
+    /// Takes over what the report says of itself, and what the user says of it.
+    pub fn note(&mut self, header: Option<&Header>, limits: &[PathBuf]) {
+        // A header without paths permits nothing and forbids nothing.
+        let header = header.filter(|header| !header.roots.is_empty());
+        self.roots = header.map(|header| {
+            let folder = path(&header.folder);
+            let roots = header.roots.iter().map(|root| folder.join(path(root)));
+            // A link would hide what is meant.
+            let real = |root: PathBuf| {
+                current::ask_about(root.as_os_str().as_bytes());
+                root.canonicalize().unwrap_or(root)
+            };
+            roots.map(real).collect()
+        });
+        self.limits = limits.to_vec();
+    }
+
+    /// Who could have forged its digests. Without a comparison of bytes these decide, and another user's must not.
+    pub fn may_lie(&self, trust_hash: bool) -> Option<&Untrusted> {
+        self.stranger.as_ref().filter(|_| trust_hash)
+    }
+
+    /// Who could lead an action elsewhere: a report of another user needs a yes, or paths that it is limited to. The paths
+    /// in the report permit nothing.
+    pub fn may_mislead(&self) -> Option<&Untrusted> {
+        self.stranger.as_ref().filter(|_| self.limits.is_empty())
+    }
+}
+
+/// What was read of a report.
+#[derive(Debug)]
+pub struct PlannedReport {
+    /// All but its sets.
+    pub frame: Frame,
+    /// Whether everything is in the plan.
+    pub kept: io::Result<()>,
+}
+
+/// Reads a report, and plans for each of its sets. Only what lies below the real paths in `limits` takes part; with none,
+/// all of it does. `files` counts on the way.
+///
+/// # Errors
+/// If it is no report, or not a whole one: then the plan is to be dropped.
+pub fn plan_report(
+    input: impl Read,
+    planner: &mut Planner,
+    limits: &[PathBuf],
+    files: &AtomicU64,
+) -> Result<PlannedReport, ReadError> {
+    let mut kept = Ok(());
+    let mut origin_known = false;
+    let frame = read::read_each(input, &mut |header, set| {
+        if !origin_known {
+            origin_known = true;
+            planner.from_origin(origin(header).within(limits));
+        }
+        files.fetch_add(set.members.len() as u64, Ordering::Relaxed);
+        if kept.is_ok() {
+            kept = planner.add(claim(set));
+        }
+    })?;
+    Ok(PlannedReport { frame, kept })
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+fn origin(header: Option<&Header>) -> Origin {
+    let Some(header) = header else {
+        return Origin::default();
+    };
+    let folder = path(&header.folder);
+    let roots: Vec<PathBuf> = header.roots.iter().map(|root| path(root)).collect();
+    let origin = Origin::new(
+        folder.is_absolute().then_some(folder),
+        Some(header.started_ns),
+        header.options.isolate,
+    )
+    .with_hard_links(header.options.hard_links);
+    match roots.is_empty() {
+        true => origin,
+        false => origin.with_roots(roots.iter().map(Path::new)),
+    }
+}
+
+fn claim(set: ReadSet) -> Claim {
+    let files = set.members.into_iter().map(|member| ClaimedFile {
+        names: member.names,
+        marked: member.marked,
+        facts: member.facts.map(|facts| ClaimedFacts {
+            dev: facts.dev,
+            ino: facts.ino,
+            mtime_ns: facts.mtime_ns,
+        }),
+    });
+    Claim {
+        size: set.size,
+        digest: set.digest,
+        files: files.collect(),
+    }
+}

@@ -1,0 +1,90 @@
+//! Paths that an action is given: where they lead, and who decides that.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::action::{RootLink, RootWay};
+use crate::file::trust;
+
+/// A folder that may not be there yet, with the links on the way to it resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFolder {
+    /// Its path: what there is of it is real, and what is missing will be made there.
+    pub path: PathBuf,
+    /// `st_dev` of the file system of what is there of it.
+    pub dev: u64,
+}
+
+/// Why a folder can neither be used nor made.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {}", .path.display(), .why)]
+pub struct NoFolder {
+    /// The folder as it was given.
+    pub path: PathBuf,
+    /// Why.
+    pub why: &'static str,
+}
+
+impl NoFolder {
+    fn because<E: From<Self>>(path: &Path, why: &'static str) -> E {
+        let path = path.to_owned();
+        Self { path, why }.into()
+    }
+}
+
+impl FoundFolder {
+    /// Looks for the part of this absolute path that is there. `look` says where a path leads, and on which file system.
+    ///
+    /// # Errors
+    /// If there is something else, or nothing, or if `look` fails.
+    pub fn look<E: From<NoFolder>>(
+        whole: &Path,
+        mut look: impl FnMut(&Path) -> Result<Option<(PathBuf, u64)>, E>,
+    ) -> Result<Self, E> {
+        for there in whole.ancestors() {
+            let Some((real, dev)) = look(there)? else {
+                continue;
+            };
+            let rest = whole.strip_prefix(there).unwrap_or(Path::new(""));
+            let mut parts = rest.components();
+            if !parts.all(|part| matches!(part, Component::Normal(_))) {
+                return Err(NoFolder::because(
+                    whole,
+                    ".. after a folder that is not there",
+                ));
+            }
+            if !real.symlink_metadata().is_ok_and(|now| now.is_dir()) {
+                return Err(NoFolder::because(whole, "not a folder"));
+            }
+            let path = match rest.as_os_str().is_empty() {
+                true => real,
+                false => real.join(rest),
+            };
+            return Ok(Self { path, dev });
+        }
+        Err(NoFolder::because(whole, "cannot be reached"))
+    }
+}
+
+/// A given path that leads through the link of another user, which root does not follow.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{} is a link to {}, and other users decide where it leads: give the path without the link",
+    .0.path.display(), .0.target.display()
+)]
+pub struct StrangersLink(pub RootLink);
+
+/// Where a path leads; as root through no link of another user.
+///
+/// # Errors
+/// If it leads nowhere, which is the inner error, or through such a link.
+pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, StrangersLink> {
+    let way = match RootWay::look(path) {
+        Ok(way) => way,
+        nowhere => return Ok(nowhere),
+    };
+    match way.links.iter().find(|link| link.is_a_strangers) {
+        Some(link) if trust::is_root() => Err(StrangersLink(link.clone())),
+        _ => Ok(Ok(way)),
+    }
+}

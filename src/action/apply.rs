@@ -1,0 +1,234 @@
+//! Carries out a plan: each portion of steps is written down, then done. It can be watched, and ended between portions.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::plan::Plan;
+use super::{Actor, Journal, JournalError, Outcome, RunHeader, Settings, Step};
+
+/// Bytes of the files of steps that are carried out together: between two such parcels an
+/// interruption is heeded. A second's work on a spinning disk.
+const PARCEL: u64 = 128 << 20;
+
+/// Different notes that are counted; there are few.
+const NOTES: usize = 16;
+
+/// What others may see of a plan that is carried out, and do to it.
+#[derive(Debug, Default)]
+pub struct ApplyControl {
+    stop: Arc<AtomicBool>,
+    run: OnceLock<String>,
+    steps: AtomicU64,
+    bytes: AtomicU64,
+    /// Of the file at hand.
+    partly: AtomicU64,
+}
+
+impl ApplyControl {
+    /// Stops once this is set.
+    pub fn stopped_by(stop: &Arc<AtomicBool>) -> Self {
+        Self {
+            stop: Arc::clone(stop),
+            ..Self::default()
+        }
+    }
+
+    /// Asks the run to end after the current portion of steps.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// True if somebody asked it to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The run's name, once it has begun.
+    pub fn run_name(&self) -> Option<&str> {
+        self.run.get().map(String::as_str)
+    }
+
+    /// Steps that have ended.
+    pub fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the files of these steps, and what is done of the file at hand.
+    pub fn bytes(&self) -> u64 {
+        let done = self.bytes.load(Ordering::Relaxed);
+        done.saturating_add(self.partly.load(Ordering::Relaxed))
+    }
+
+    fn count(&self, step: &Step) {
+        self.partly.store(0, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let size = step.victim.expected.size;
+        // Only one thread writes it.
+        let bytes = self.bytes.load(Ordering::Relaxed).saturating_add(size);
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What became of the steps of a plan.
+#[derive(Debug, Default)]
+pub struct ApplyTally {
+    /// The run's name, for undo.
+    pub run: String,
+    /// Steps that were done.
+    pub done: u64,
+    /// Steps that needed nothing done.
+    pub already: u64,
+    /// Steps that were not done because something is not as it must be.
+    pub skipped: u64,
+    /// Steps that the system refused.
+    pub failed: u64,
+    /// The journal could not be written: nothing more was done.
+    pub unwritten: bool,
+    /// The plan could not be read any further, which counts as one failure.
+    pub broken: Option<io::Error>,
+    /// Bytes that came free on the disk.
+    pub freed: u64,
+    /// What the user should know about steps that were done, and of how many.
+    pub notes: BTreeMap<String, u64>,
+}
+
+/// Told of each step what became of it, in order. Of steps that could not be
+/// [written down](super::Failure::is_unwritten) only the first is told, since all others would meet the same.
+pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
+
+/// Carries out all steps of a plan, and writes them to a new journal in this folder.
+///
+/// # Errors
+/// If there can be no journal; then nothing was done.
+pub fn apply(
+    plan: &mut Plan,
+    settings: &Settings,
+    journals: &Path,
+    header: RunHeader,
+    control: &Arc<ApplyControl>,
+    tell: TellStep<'_>,
+) -> Result<ApplyTally, JournalError> {
+    let journal = Journal::create(journals, header)?;
+    let (partly, ended) = (Arc::clone(control), Arc::clone(control));
+    let settings = Settings {
+        further_names: plan.by_name(),
+        ..settings.clone()
+    };
+    let actor = Actor::new(settings, journal)
+        .with_progress(move |bytes| partly.partly.store(bytes, Ordering::Relaxed))
+        .with_ends(move |step| ended.count(step));
+    let run = actor.run_name().to_owned();
+    control.run.get_or_init(|| run.clone());
+    let mut work = Work {
+        actor,
+        waiting: Vec::new(),
+        steps: 0,
+        bytes: 0,
+        tally: ApplyTally {
+            run,
+            ..ApplyTally::default()
+        },
+        control,
+        tell,
+    };
+    let walked = plan.each_group(|group| work.push(group));
+    let walked = walked.and_then(|()| work.flush());
+    work.finish();
+    if let Err(Stop::Broken(error)) = walked {
+        work.tally.broken = Some(error);
+        work.tally.failed += 1;
+    }
+    if let Err(error) = work.actor.end_of_run() {
+        // Everything that was done is written down; only the next run takes this one for cut short.
+        tracing::info!("{error}");
+    }
+    Ok(work.tally)
+}
+
+/// Why no further step is taken.
+enum Stop {
+    Asked,
+    Unwritten,
+    Broken(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+struct Work<'a> {
+    actor: Actor,
+    waiting: Vec<Vec<Step>>,
+    steps: usize,
+    bytes: u64,
+    tally: ApplyTally,
+    control: &'a ApplyControl,
+    tell: TellStep<'a>,
+}
+
+impl Work<'_> {
+    /// What belongs together is never divided: an interruption comes before all of it or after.
+    fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
+        self.steps += group.len();
+        let sizes = group.iter().map(|step| step.victim.expected.size);
+        self.bytes += sizes.sum::<u64>();
+        self.waiting.push(group);
+        match self.steps >= self.actor.portion() || self.bytes >= PARCEL {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Stop> {
+        if self.control.is_stopped() {
+            return Err(Stop::Asked);
+        }
+        let groups = std::mem::take(&mut self.waiting);
+        (self.steps, self.bytes) = (0, 0);
+        let (tally, told) = (&mut self.tally, &mut *self.tell);
+        self.actor.perform_groups(groups, &mut |_, step, outcome| {
+            tally.add(step, &outcome, told)
+        });
+        match self.actor.is_over() {
+            true => Err(Stop::Unwritten),
+            false => Ok(()),
+        }
+    }
+
+    /// Hears of what was done last.
+    fn finish(&mut self) {
+        let (tally, told) = (&mut self.tally, &mut *self.tell);
+        self.actor
+            .finish(&mut |_, step, outcome| tally.add(step, &outcome, told));
+    }
+}
+
+impl ApplyTally {
+    fn add(&mut self, step: &Step, outcome: &Outcome, tell: TellStep<'_>) {
+        match outcome {
+            Outcome::Failed(why) if why.is_unwritten() => {
+                if std::mem::replace(&mut self.unwritten, true) {
+                    return;
+                }
+            }
+            Outcome::Done(done) => {
+                self.done += 1;
+                self.freed += done.freed;
+                for note in &done.notes {
+                    if self.notes.len() < NOTES || self.notes.contains_key(note) {
+                        *self.notes.entry(note.clone()).or_default() += 1;
+                    }
+                }
+            }
+            Outcome::Already => self.already += 1,
+            Outcome::Skipped(_) => self.skipped += 1,
+            Outcome::Failed(_) => self.failed += 1,
+        }
+        tell(step, outcome);
+    }
+}

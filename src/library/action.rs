@@ -1,0 +1,323 @@
+//! What is to be done with duplicates, and which files stay.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+
+use super::error::{Cause, Error};
+use super::plan::Plan;
+use super::set::{Set, Sets};
+use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
+use crate::action::bounds::{Below, Bounds, Place};
+use crate::action::keep::Rules;
+use crate::action::plan::{
+    Claim, ClaimedFacts, ClaimedFile, FurtherNames, Origin, Planner, Policy, Settings, Sidecars,
+};
+use crate::action::{self, ActionKind, Common};
+use crate::device::Mounts;
+use crate::file::trust;
+use crate::report::read::Source;
+
+/// What is to be done with duplicates: an action, and the rules that say which files stay.
+///
+/// One file of each set always stays. Making a [`Plan`] changes nothing.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = std::fs::canonicalize(folder.path())?;
+/// # std::fs::create_dir(path.join("photos"))?;
+/// # std::fs::write(path.join("photos/a"), "same")?;
+/// # std::fs::write(path.join("photos/b"), "same")?;
+/// use seekless::{Action, Journals, Search};
+///
+/// let sets = Search::new([path.join("photos")]).run()?;
+/// let plan = Action::hardlink().keep("oldest").plan(&sets)?;
+/// assert_eq!(plan.totals().steps, 1);
+///
+/// let journals = Journals::new(path.join("journals"));
+/// let applied = plan.apply(&journals)?;
+/// assert_eq!(applied.done, 1);
+/// assert_eq!(journals.undo(&applied.run)?.run()?.restored, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is planned before `plan` or `plan_report`"]
+pub struct Action {
+    kind: ActionKind,
+    rules: Vec<String>,
+    copies: usize,
+    reference: Vec<PathBuf>,
+    protected: Vec<PathBuf>,
+    only_under: Vec<PathBuf>,
+    within: Vec<PathBuf>,
+    destination: Option<PathBuf>,
+    sidecars: Sidecars,
+    acting: action::Settings,
+}
+
+impl Action {
+    fn new(kind: ActionKind) -> Self {
+        Self {
+            kind,
+            rules: Vec::new(),
+            copies: 1,
+            reference: Vec::new(),
+            protected: Vec::new(),
+            only_under: Vec::new(),
+            within: Vec::new(),
+            destination: None,
+            sidecars: Sidecars::default(),
+            acting: action::Settings::default(),
+        }
+    }
+
+    /// Removes duplicates for good. Undo cannot give them back.
+    pub fn remove() -> Self {
+        Self::new(ActionKind::Remove)
+    }
+
+    /// Moves duplicates into the trash of their file system (freedesktop.org). On the file system of `home_trash`, usually
+    /// `~/.local/share/Trash`, that one is used.
+    pub fn trash(home_trash: Option<&Path>) -> Self {
+        let mut action = Self::new(ActionKind::Trash);
+        action.acting.home_trash = home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
+        action
+    }
+
+    /// Puts hard links to the file that stays in the place of duplicates on its file system.
+    pub fn hardlink() -> Self {
+        Self::new(ActionKind::Hardlink)
+    }
+
+    /// Puts symbolic links to the file that stays in the place of duplicates.
+    pub fn symlink() -> Self {
+        Self::new(ActionKind::Symlink)
+    }
+
+    /// Lets duplicates share the blocks of the file that stays, on file systems that can (btrfs, XFS).
+    pub fn reflink() -> Self {
+        Self::new(ActionKind::Reflink)
+    }
+
+    /// Moves duplicates below this folder, which is made if it is missing, each under its whole path.
+    pub fn move_to(folder: impl Into<PathBuf>) -> Self {
+        let mut action = Self::new(ActionKind::Move);
+        action.destination = Some(folder.into());
+        action
+    }
+
+    /// Prefers files by this rule: `newest`, `oldest`, `under DIR`, and what else `seekless remove --help` lists. The
+    /// first rule decides; those that it leaves equal are looked at by the next one.
+    pub fn keep(mut self, rule: impl Into<String>) -> Self {
+        self.rules.push(rule.into());
+        self
+    }
+
+    /// How many files of each set stay at least; 1 unless set.
+    pub fn copies(mut self, stay: usize) -> Self {
+        self.copies = stay.max(1);
+        self
+    }
+
+    /// Files in this folder stay, and only their copies are acted on.
+    pub fn reference(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.reference.push(folder.into());
+        self
+    }
+
+    /// Never touches this file or folder, or what matches this pattern.
+    pub fn protect(mut self, path: impl Into<PathBuf>) -> Self {
+        self.protected.push(path.into());
+        self
+    }
+
+    /// Touches nothing outside this folder, or outside one of several.
+    pub fn only_under(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.only_under.push(folder.into());
+        self
+    }
+
+    /// Of a report, only what lies below this path takes part, or below one of several.
+    pub fn within(mut self, path: impl Into<PathBuf>) -> Self {
+        self.within.push(path.into());
+        self
+    }
+
+    /// What becomes of files that belong together by their names, such as a raw photo and its settings.
+    pub fn sidecars(mut self, sidecars: Sidecars) -> Self {
+        self.sidecars = sidecars;
+        self
+    }
+
+    /// Also acts where files have other owners, or where other people may read or write them.
+    pub fn across_owners(mut self, across: bool) -> Self {
+        self.acting.across_owners = across;
+        self
+    }
+
+    /// `hardlink` and `symlink`: only where owner, mode, time of modification and extended attributes are equal.
+    pub fn same_metadata(mut self, same: bool) -> Self {
+        self.acting.same_metadata = same;
+        self
+    }
+
+    /// `symlink`: the links hold absolute paths.
+    pub fn absolute_links(mut self, absolute: bool) -> Self {
+        self.acting.absolute_links = absolute;
+        self
+    }
+
+    /// Relies on digests and does not compare the bytes of two files again before it acts. Sets without a digest are left
+    /// alone.
+    pub fn trust_hash(mut self, trust: bool) -> Self {
+        self.acting.trust_hash = trust;
+        self
+    }
+
+    /// Plans for the sets of a search.
+    ///
+    /// # Errors
+    /// If a rule, pattern or folder cannot be used, root would follow a link of another user, or there is no room for
+    /// the plan in the folder for temporary files.
+    pub fn plan(self, sets: &Sets) -> Result<Plan<'static>, Error> {
+        let found_in = &sets.origin;
+        let mut roots = Vec::new();
+        for root in &found_in.roots {
+            let root = found_in.folder.join(root);
+            let way = own_way(&root).map_err(Cause::from)?;
+            roots.push(way.map_or(root, |way| way.real));
+        }
+        let origin = Origin::new(
+            Some(found_in.folder.clone()),
+            Some(found_in.started_ns),
+            found_in.isolate,
+        );
+        let origin = origin.with_hard_links(found_in.hard_links);
+        let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
+        let settings = self.settings()?;
+        let acting = self.acting(&settings);
+        let mut planner = Planner::new(settings.0, origin);
+        for set in sets {
+            planner.add(claim(set)).map_err(Cause::NotKept)?;
+        }
+        Plan::new(planner, acting)
+    }
+
+    /// Plans for the sets of a report in a file, in any format that `seekless find` writes and that can be read back.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan), and if the report cannot be read or is not whole, or if other users could have written it:
+    /// then [`within`](Self::within) must say which paths may be acted on.
+    pub fn plan_report(self, report: impl AsRef<Path>) -> Result<Plan<'static>, Error> {
+        let report = report.as_ref();
+        let opened = Source::open(report).map_err(Cause::from)?;
+        let mut about = ReportAbout {
+            stranger: opened.stranger,
+            ..ReportAbout::default()
+        };
+        let limits = self.within.iter().map(|path| real(path));
+        let limits = limits.collect::<Result<Vec<_>, Error>>()?;
+        let settings = self.settings()?;
+        let acting = self.acting(&settings);
+        let trust_hash = acting.trust_hash;
+        let mut planner = Planner::new(settings.0, Origin::default());
+        let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
+        let planned = planned.map_err(Cause::from)?;
+        let header = planned.frame.header.as_ref();
+        about.note(header, &limits);
+        if let Some(stranger) = about.may_lie(trust_hash).or(about.may_mislead()) {
+            return Err(Cause::StrangersReport(stranger.clone()).into());
+        }
+        if trust_hash && header.is_none() {
+            return Err(Cause::UndatedReport.into());
+        }
+        planned.kept.map_err(Cause::NotKept)?;
+        Plan::new(planner, acting)
+    }
+
+    fn settings(&self) -> Result<(Settings, Option<FoundFolder>), Error> {
+        let below = |paths: &[PathBuf]| {
+            let below = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
+                Ok(way) => Ok(Below::from_real(&way.real)),
+                Err(_) => Ok(Below::folder(path).map_err(Cause::from)?),
+            };
+            paths.iter().map(below).collect::<Result<Vec<_>, Error>>()
+        };
+        let here = std::env::current_dir().unwrap_or_default();
+        let place = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
+            Ok(way) => Ok(Place::from_real(&way.real)),
+            Err(_) => Ok(Place::parse(path.as_os_str(), &here).map_err(Cause::from)?),
+        };
+        let protected = self.protected.iter().map(place);
+        let to = match &self.destination {
+            Some(folder) => Some(FoundFolder::look(&here.join(folder), |there| {
+                let way = own_way(there)?;
+                Ok::<_, Cause>(way.ok().map(|way| (way.real, way.id.0)))
+            })?),
+            None => None,
+        };
+        let mut bounds = Bounds {
+            reference: below(&self.reference)?,
+            protected: protected.collect::<Result<_, Error>>()?,
+            only_under: below(&self.only_under)?,
+            ..Bounds::default()
+        }
+        .through(Mounts::read());
+        bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
+        let settings = Settings {
+            policy: Policy {
+                action: self.kind,
+                rules: Rules::parse(&self.rules).map_err(Cause::from)?,
+                keep: self.copies,
+                isolate: false,
+                by_reference: !self.reference.is_empty(),
+                by_name: false,
+                common: Common::demanded(self.kind, self.acting.across_owners, trust::is_root()),
+            },
+            bounds,
+            sidecars: self.sidecars,
+            further_names: match self.kind {
+                ActionKind::Hardlink | ActionKind::Reflink => FurtherNames::Stay,
+                _ => FurtherNames::AsReported,
+            },
+            strict: self.acting.trust_hash,
+            destination: to.as_ref().map(|to| to.dev),
+        };
+        Ok((settings, to))
+    }
+
+    fn acting(&self, (_, to): &(Settings, Option<FoundFolder>)) -> action::Settings {
+        let to = to.as_ref();
+        action::Settings {
+            destination: to.map(|to| to.path.as_os_str().as_bytes().to_vec()),
+            ..self.acting.clone()
+        }
+    }
+}
+
+/// The real path of something that must be there.
+fn real(path: &Path) -> Result<PathBuf, Error> {
+    let way: io::Result<_> = own_way(path).map_err(Cause::from)?;
+    let way = way.map_err(|cause| Cause::NoPath(format!("{}: {cause}", path.display())))?;
+    Ok(way.real)
+}
+
+fn claim(set: &Set) -> Claim {
+    let bytes = |path: &PathBuf| AsRef::<OsStr>::as_ref(path).as_bytes().to_vec();
+    let files = set.files.iter().map(|file| ClaimedFile {
+        names: file.paths.iter().map(bytes).collect(),
+        facts: Some(ClaimedFacts {
+            dev: file.device,
+            ino: file.inode,
+            mtime_ns: file.modified_ns,
+        }),
+        marked: false,
+    });
+    Claim {
+        size: set.size,
+        digest: set.digest,
+        files: files.collect(),
+    }
+}

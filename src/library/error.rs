@@ -1,0 +1,110 @@
+//! Why something could not be done at all.
+
+use std::io;
+
+use crate::acting::{NoFolder, StrangersLink};
+use crate::action::bounds::BadPlace;
+use crate::action::keep::BadRule;
+use crate::action::{JournalError, Occupied};
+use crate::engine::{self, LEAST_MEMORY};
+use crate::file::Untrusted;
+use crate::probe::ProbeError;
+use crate::report::read::{OpenError, ReadError};
+use crate::scan::BadPattern;
+
+/// Why nothing, or nothing more, was done. Problems with single files are no errors: they are told, and the others go on.
+///
+/// The message names the thing and a way out. [`kind`](Self::kind) is for programs that decide by the reason.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] Cause);
+
+/// What an [`Error`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A pattern, a rule or another setting cannot be used.
+    Setting,
+    /// A path is not there, or is neither a folder nor a regular file.
+    Path,
+    /// The limits of this process (`ulimit`) leave too little to work with.
+    Limits,
+    /// Other users could have led this astray: a path through their link, a folder that they may write to.
+    Untrusted,
+    /// Another run acts on these files now.
+    Busy,
+    /// The report cannot be read.
+    Report,
+    /// There is no such run, or its journal cannot be used.
+    Journal,
+    /// The system refused something else.
+    System,
+}
+
+impl Error {
+    /// What it is about.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0 {
+            Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads => ErrorKind::Setting,
+            Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
+                ErrorKind::Setting
+            }
+            Cause::NoPath(_) | Cause::Folder(_) | Cause::Probe(_) => ErrorKind::Path,
+            Cause::Place(BadPlace::Missing { .. }) => ErrorKind::Path,
+            Cause::Link(_) | Cause::StrangersReport(_) => ErrorKind::Untrusted,
+            Cause::Open(OpenError::StrangersPipe(_)) => ErrorKind::Untrusted,
+            Cause::Journal(JournalError::Untrusted(..) | JournalError::Shared(..)) => {
+                ErrorKind::Untrusted
+            }
+            Cause::Open(_) | Cause::Report(_) | Cause::UndatedReport => ErrorKind::Report,
+            Cause::Occupied(_) | Cause::Journal(JournalError::Busy(_)) => ErrorKind::Busy,
+            Cause::Journal(_) => ErrorKind::Journal,
+            Cause::NotKept(_) => ErrorKind::System,
+            Cause::Engine(engine::Error::Descriptors(_) | engine::Error::AddressSpace(_)) => {
+                ErrorKind::Limits
+            }
+            Cause::Engine(engine::Error::Override(_)) => ErrorKind::Setting,
+            Cause::Engine(engine::Error::Refused(_)) | Cause::Thread(_) => ErrorKind::System,
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Cause {
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+    #[error("less than {LEAST_MEMORY} of memory is too little to read anything")]
+    LittleMemory,
+    #[error("0 bytes a second would never read")]
+    NeverReads,
+    #[error("{0}")]
+    NoPath(String),
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    #[error(transparent)]
+    Rule(#[from] BadRule),
+    #[error(transparent)]
+    Place(#[from] BadPlace),
+    #[error(transparent)]
+    Folder(#[from] NoFolder),
+    #[error(transparent)]
+    Link(#[from] StrangersLink),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Report(#[from] ReadError),
+    #[error("{0}. Say which paths the report may be acted on")]
+    StrangersReport(Untrusted),
+    #[error("the report does not say when it was made, so that its digests cannot be relied on")]
+    UndatedReport,
+    #[error("cannot keep the plan: {0}")]
+    NotKept(io::Error),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Occupied(#[from] Occupied),
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+}

@@ -1,0 +1,244 @@
+//! The journals of what was done, and undo.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::Callback;
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::plan::path;
+use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
+
+/// A folder of journals: what each run did, so that it can be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Journals {
+    folder: PathBuf,
+}
+
+/// A run that has a journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Run {
+    /// Its name, by the time when it began.
+    pub name: String,
+    /// When it began, nanoseconds since 1970.
+    pub started_ns: i64,
+    /// The command line of the program that ran it.
+    pub command: Vec<OsString>,
+    /// How many steps were about to be done.
+    pub steps: usize,
+    /// True if all of it was undone.
+    pub undone: bool,
+    /// True if the run, or an undo of it, did not come to its end.
+    pub cut_short: bool,
+    /// True if the run, or an undo of it, goes on in another process.
+    pub busy: bool,
+}
+
+impl Journals {
+    /// The journals in this folder. It is made with the first of them, and must be closed to other users. The `seekless`
+    /// program keeps its own in `~/.local/state/seekless/journals`.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        Self {
+            folder: std::path::absolute(&folder).unwrap_or(folder),
+        }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All runs whose journals can be read, the oldest first.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed, or if other users could have written there.
+    pub fn runs(&self) -> Result<Vec<Run>, Error> {
+        let runs = action::runs(&self.folder).map_err(Cause::from)?;
+        Ok(runs.into_iter().map(Run::from).collect())
+    }
+
+    /// Takes up a run to undo it.
+    ///
+    /// # Errors
+    /// If there is no such run, it still goes on, or its journal cannot be read.
+    pub fn undo(&self, run: &str) -> Result<Undo<'static>, Error> {
+        let reversion = Reversion::open(&self.folder, Some(run)).map_err(Cause::from)?;
+        Ok(Undo::new(reversion))
+    }
+
+    /// Takes up the last run that did anything.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo), and if it cannot be told which run was the last.
+    pub fn undo_last(&self) -> Result<Undo<'static>, Error> {
+        let reversion = Reversion::open(&self.folder, None).map_err(Cause::from)?;
+        Ok(Undo::new(reversion))
+    }
+}
+
+impl From<action::Run> for Run {
+    fn from(run: action::Run) -> Self {
+        let words = run.header.command.into_iter();
+        Self {
+            name: run.name,
+            started_ns: run.header.started_ns,
+            command: words.map(|word| OsString::from_vec(word.0)).collect(),
+            steps: run.steps,
+            undone: run.undone,
+            cut_short: run.cut_short,
+            busy: run.busy,
+        }
+    }
+}
+
+/// A run that is about to be undone. No other process can undo it while this lives.
+#[must_use = "nothing is undone before `run`"]
+pub struct Undo<'a> {
+    reversion: Reversion,
+    cancel: Cancel,
+    on_file: Option<Callback<'a, UndoneFile>>,
+}
+
+impl fmt::Debug for Undo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Undo")
+            .field("run", &self.run_name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// One file of a run that is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UndoneFile {
+    /// Its path, absolute.
+    pub path: PathBuf,
+    /// What had been done.
+    pub action: ActionKind,
+    /// What became of it.
+    pub outcome: UndoOutcome,
+}
+
+/// What became of a file that is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UndoOutcome {
+    /// It is as it was, but for what is named: the user may not give it, such as another owner, or nothing proves it.
+    Restored(Vec<&'static str>),
+    /// It was as before; something that a killed run had left beside it is gone.
+    Cleaned,
+    /// It is as before: the step was never done, or undone before.
+    AsBefore,
+    /// Something changed since, or the system refused, for this reason. Nothing was touched.
+    Refused(String),
+    /// It was removed for good.
+    Impossible,
+}
+
+/// What an undo came to, or would come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UndoSummary {
+    /// Files that are as before, and were not when the undo began.
+    pub restored: u64,
+    /// Of these, files that do not have all that they had.
+    pub lacking: u64,
+    /// Files beside which something was left that is gone.
+    pub cleaned: u64,
+    /// Files that already were as before.
+    pub as_before: u64,
+    /// Files that were left as they are.
+    pub refused: u64,
+    /// Files that were removed for good.
+    pub impossible: u64,
+    /// Lines of the journal that are damaged: the steps that they tell of are not known, and not undone.
+    pub damaged: u64,
+    /// True if it was cancelled, and steps are left. Another undo goes on there.
+    pub incomplete: bool,
+}
+
+impl<'a> Undo<'a> {
+    fn new(reversion: Reversion) -> Self {
+        Self {
+            reversion,
+            cancel: Cancel::default(),
+            on_file: None,
+        }
+    }
+
+    /// The run's name.
+    pub fn run_name(&self) -> &str {
+        self.reversion.run_name()
+    }
+
+    /// Ends early when this is cancelled, between two steps.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Hears of each file, the last step first.
+    pub fn on_file(mut self, tell: impl FnMut(&UndoneFile) + 'a) -> Self {
+        self.on_file = Some(Box::new(tell));
+        self
+    }
+
+    /// Says what would be done, and does nothing.
+    pub fn preview(&self, mut tell: impl FnMut(&UndoneFile)) -> UndoSummary {
+        let tally = self.reversion.preview(&mut |step| tell(&step.into()));
+        tally.into()
+    }
+
+    /// Takes the run back. What changed since is refused, each file with its reason.
+    ///
+    /// # Errors
+    /// If another run acts on these files.
+    pub fn run(self) -> Result<UndoSummary, Error> {
+        let _lock = TreeLock::take(&self.reversion.places()).map_err(Cause::from)?;
+        let mut on_file = self.on_file;
+        let tally = self.reversion.carry_out(self.cancel.flag(), &mut |step| {
+            if let Some(tell) = &mut on_file {
+                tell(&step.into());
+            }
+        });
+        Ok(tally.into())
+    }
+}
+
+impl From<&action::Undo> for UndoneFile {
+    fn from(step: &action::Undo) -> Self {
+        Self {
+            path: path(&step.path),
+            action: step.action,
+            outcome: match &step.undone {
+                Undone::Restored => UndoOutcome::Restored(Vec::new()),
+                Undone::RestoredWithout(missing) | Undone::RestoredUnproven(missing) => {
+                    UndoOutcome::Restored(missing.clone())
+                }
+                Undone::Cleaned => UndoOutcome::Cleaned,
+                Undone::AsBefore => UndoOutcome::AsBefore,
+                Undone::Refused(why) => UndoOutcome::Refused(why.clone()),
+                Undone::Impossible => UndoOutcome::Impossible,
+            },
+        }
+    }
+}
+
+impl From<action::UndoTally> for UndoSummary {
+    fn from(tally: action::UndoTally) -> Self {
+        Self {
+            restored: tally.restored,
+            lacking: tally.lacking,
+            cleaned: tally.cleaned,
+            as_before: tally.as_before,
+            refused: tally.refused,
+            impossible: tally.impossible,
+            damaged: tally.damaged.len() as u64,
+            incomplete: tally.interrupted,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What other programs use: few words, defaults for everything, and no demands on the process.
+
+mod action;
+mod cancel;
+mod error;
+mod journals;
+mod plan;
+mod probe;
+mod progress;
+mod search;
+mod set;
+
+/// Hears of something, on the calling thread.
+type Callback<'a, T> = Box<dyn FnMut(&T) + 'a>;
+
+pub use action::Action;
+pub use cancel::Cancel;
+pub use error::{Error, ErrorKind};
+pub use journals::{Journals, Run, Undo, UndoOutcome, UndoSummary, UndoneFile};
+pub use plan::{Applied, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome};
+pub use probe::{DiskAdvice, Probe, ProbeFindings};
+pub use progress::Progress;
+pub use search::Search;
+pub use set::{File, Set, Sets, Summary};

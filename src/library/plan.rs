@@ -1,0 +1,293 @@
+//! A plan: what is done with which file. It can be looked at and changed, then carried out.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Callback;
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::journals::Journals;
+use super::set::now_ns;
+use crate::action::plan::{self, Choice, MountCheckMode, Planner, SetPlan};
+use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
+
+/// What is done with which file, ready to be looked at and carried out. Nothing has been changed yet.
+pub struct Plan<'a> {
+    plan: plan::Plan,
+    acting: Settings,
+    cancel: Cancel,
+    on_step: Option<Callback<'a, Step>>,
+}
+
+impl fmt::Debug for Plan<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("totals", &self.totals())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a plan comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanTotals {
+    /// Sets in which something is done.
+    pub sets: u64,
+    /// Names that are acted on.
+    pub steps: u64,
+    /// Bytes of the files of these steps, at their full length.
+    pub bytes: u64,
+    /// Bytes that come free on the disk.
+    pub frees: u64,
+    /// Names of the files that stay.
+    pub kept: u64,
+}
+
+/// One set of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedSet {
+    /// Length of each file, bytes.
+    pub size: u64,
+    /// Its files, in the order in which they were found.
+    pub files: Vec<PlannedFile>,
+    /// Names that are not what they were found to be, and why.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+/// One file of a plan, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlannedFile {
+    /// Its real absolute paths in this set; never empty.
+    pub paths: Vec<PathBuf>,
+    /// What becomes of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fate {
+    /// It stays, for this reason.
+    Keep(String),
+    /// It is acted on, and so many bytes come free on the disk.
+    Act(u64),
+    /// It is neither relied on nor touched, for this reason.
+    Leave(String),
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Step {
+    /// What was to be done.
+    pub action: ActionKind,
+    /// The file that was acted on, an absolute path.
+    pub path: PathBuf,
+    /// The file that stays for it, an absolute path.
+    pub kept: PathBuf,
+    /// What became of it.
+    pub outcome: StepOutcome,
+}
+
+/// What became of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StepOutcome {
+    /// It was done.
+    Done {
+        /// Bytes that came free on the disk.
+        freed: u64,
+        /// Where the file is now, if it was moved.
+        to: Option<PathBuf>,
+    },
+    /// Nothing had to be done.
+    Already,
+    /// Something is not as it must be, for this reason. Nothing was changed.
+    Skipped(String),
+    /// The system refused. The file is as it was, or the message says where it is.
+    Failed(String),
+}
+
+/// What came of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Applied {
+    /// The run's name, for [`Journals::undo`].
+    pub run: String,
+    /// Steps that were done.
+    pub done: u64,
+    /// Steps that needed nothing done.
+    pub already: u64,
+    /// Steps that were not taken, because something is not as it must be.
+    pub skipped: u64,
+    /// Steps that the system refused.
+    pub failed: u64,
+    /// Steps that were not reached: it was cancelled, or the journal or the plan could not be kept.
+    pub unreached: u64,
+    /// Bytes that came free on the disk.
+    pub freed: u64,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(planner: Planner, acting: Settings) -> Result<Self, Error> {
+        Ok(Self {
+            plan: planner.finish().map_err(Cause::NotKept)?,
+            acting,
+            cancel: Cancel::default(),
+            on_step: None,
+        })
+    }
+
+    /// What it comes to.
+    pub fn totals(&self) -> PlanTotals {
+        let totals = self.plan.totals();
+        PlanTotals {
+            sets: totals.sets,
+            steps: totals.steps,
+            bytes: totals.bytes,
+            frees: totals.frees,
+            kept: totals.kept,
+        }
+    }
+
+    /// Shows all sets, in the order in which they were found.
+    ///
+    /// # Errors
+    /// If the plan, which is kept in a temporary file, cannot be read.
+    pub fn each_set(&mut self, mut each: impl FnMut(&PlannedSet)) -> Result<(), Error> {
+        let shown = self.plan.each_set(|set| {
+            each(&PlannedSet::from(set));
+            io::Result::Ok(())
+        });
+        Ok(shown.map_err(Cause::NotKept)?)
+    }
+
+    /// Decides anew about each set in which something would be done. One file stays, whatever is chosen.
+    ///
+    /// # Errors
+    /// As [`each_set`](Self::each_set), and if there is no room for the new plan.
+    pub fn choose(self, mut choose: impl FnMut(&PlannedSet) -> Choice) -> Result<Self, Error> {
+        let chosen = self
+            .plan
+            .reconsider(|set| io::Result::Ok(choose(&PlannedSet::from(set))));
+        Ok(Self {
+            plan: chosen.map_err(Cause::NotKept)?,
+            ..self
+        })
+    }
+
+    /// Ends early when this is cancelled, between two steps.
+    #[must_use]
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Hears of each step once it is certain to be on the disk, which is up to 2,048 steps later.
+    #[must_use]
+    pub fn on_step(mut self, tell: impl FnMut(&Step) + 'a) -> Self {
+        self.on_step = Some(Box::new(tell));
+        self
+    }
+
+    /// Carries it out. Each step is written to a new journal before it is taken, and nothing in the plan is believed: all
+    /// files are looked at and compared again.
+    ///
+    /// # Errors
+    /// If another run acts on these files, or there can be no journal. Nothing was done then.
+    pub fn apply(mut self, journals: &Journals) -> Result<Applied, Error> {
+        action::check_journals(journals.folder()).map_err(Cause::from)?;
+        let trees = self.plan.folders().map_err(Cause::NotKept)?;
+        let _lock = TreeLock::for_acting(&self.acting, &trees).map_err(Cause::from)?;
+        let checked = self.plan.check_mounts(MountCheckMode {
+            by_trying: true,
+            for_script: false,
+            trust_mounts: self.acting.trust_mounts,
+            absolute_links: self.acting.absolute_links,
+        });
+        let mut plan = checked.map_err(Cause::NotKept)?;
+        let header = RunHeader {
+            version: 0,
+            started_ns: now_ns(),
+            command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
+        };
+        let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
+        let mut on_step = self.on_step;
+        let mut tell = |step: &action::Step, outcome: &Outcome| {
+            if let Some(tell) = &mut on_step {
+                tell(&Step::new(step, outcome));
+            }
+        };
+        let folder = journals.folder();
+        let tally = action::apply(&mut plan, &self.acting, folder, header, &control, &mut tell);
+        let tally = tally.map_err(Cause::from)?;
+        let ended = tally.done + tally.already + tally.skipped + tally.failed;
+        Ok(Applied {
+            run: tally.run,
+            done: tally.done,
+            already: tally.already,
+            skipped: tally.skipped,
+            failed: tally.failed,
+            unreached: plan.totals().steps.saturating_sub(ended),
+            freed: tally.freed,
+        })
+    }
+}
+
+impl From<&SetPlan> for PlannedSet {
+    fn from(set: &SetPlan) -> Self {
+        let files = set.files.iter().map(|file| PlannedFile {
+            paths: file.names.iter().map(|name| path(&name.path)).collect(),
+            fate: match &file.fate {
+                plan::Fate::Keep(why) => Fate::Keep(why.clone()),
+                plan::Fate::Act { frees, .. } => Fate::Act(*frees),
+                plan::Fate::Leave(why) => Fate::Leave(why.words()),
+            },
+        });
+        let left = set.left.iter();
+        Self {
+            size: set.size,
+            files: files.collect(),
+            left: left
+                .map(|name| (path(&name.path), name.why.words()))
+                .collect(),
+        }
+    }
+}
+
+impl PlannedFile {
+    /// Its first path.
+    pub fn path(&self) -> &Path {
+        self.paths.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+}
+
+impl Step {
+    fn new(step: &action::Step, outcome: &Outcome) -> Self {
+        Self {
+            action: step.action,
+            path: path(&step.victim.path),
+            kept: path(&step.keeper.path),
+            outcome: match outcome {
+                Outcome::Done(done) => StepOutcome::Done {
+                    freed: done.freed,
+                    to: done.destination.as_deref().map(path),
+                },
+                Outcome::Already => StepOutcome::Already,
+                Outcome::Skipped(why) => StepOutcome::Skipped(why.to_string()),
+                Outcome::Failed(why) => StepOutcome::Failed(why.to_string()),
+            },
+        }
+    }
+}
+
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}

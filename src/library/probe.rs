@@ -1,0 +1,170 @@
+//! Measures how a disk likes to be read.
+
+use std::fmt;
+use std::io;
+use std::panic;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use super::Callback;
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::progress::TICK;
+use crate::device::{Overrides, SystemRoot};
+use crate::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
+use crate::units::Bytes;
+
+/// Measures how the disk below a path likes to be read. Existing files are read, and nothing of the user's is written.
+///
+/// ```
+/// # use std::time::Duration;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// # std::fs::write(path.join("a"), vec![1; 1 << 20])?;
+/// let findings = seekless::Probe::new(path).time(Duration::from_secs(1)).run()?;
+/// assert!(findings.text().contains("Advice") || findings.advice().is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is measured before `run`"]
+pub struct Probe<'a> {
+    spec: Spec,
+    cancel: Cancel,
+    on_progress: Option<Callback<'a, str>>,
+}
+
+impl fmt::Debug for Probe<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probe")
+            .field("spec", &self.spec)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What to set for a disk.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DiskAdvice {
+    /// True if a head has to move.
+    pub rotational: bool,
+    /// Threads for scattered reads.
+    pub random_threads: usize,
+    /// Scattered reads that each of them keeps in flight.
+    pub depth: usize,
+    /// Whole files read at a time.
+    pub streams: usize,
+    /// True if reads go across the disk in its own order.
+    pub physical_order: bool,
+    /// Why.
+    pub reasons: Vec<String>,
+}
+
+/// What was measured.
+#[derive(Debug)]
+pub struct ProbeFindings(Findings);
+
+impl<'a> Probe<'a> {
+    /// Measures with the files below this folder, or with this file.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            spec: Spec {
+                path: path.into(),
+                time: Duration::from_secs(60),
+                scratch: None,
+                experiments: EXPERIMENTS.iter().collect(),
+                seed: 1,
+                system: SystemRoot::default(),
+            },
+            cancel: Cancel::default(),
+            on_progress: None,
+        }
+    }
+
+    /// How long it may take; a minute unless set.
+    pub fn time(mut self, time: Duration) -> Self {
+        self.spec.time = time;
+        self
+    }
+
+    /// Reads a scratch file of this many bytes, which has no name and is gone in the end, in place of the files that are
+    /// there.
+    pub fn scratch(mut self, bytes: u64) -> Self {
+        self.spec.scratch = Some(Bytes(bytes));
+        self
+    }
+
+    /// Decides which places are read.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.spec.seed = seed;
+        self
+    }
+
+    /// Ends early when this is cancelled. What was measured until then is returned.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Hears about ten times a second which experiment is done, and which point of it.
+    pub fn on_progress(mut self, tell: impl FnMut(&str) + 'a) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Measures. Problems with single experiments are in the findings.
+    ///
+    /// # Errors
+    /// If the path is not there, or is neither a folder nor a regular file.
+    pub fn run(mut self) -> Result<ProbeFindings, Error> {
+        let control = Control::default();
+        let measured = thread::scope(|scope| {
+            let (spec, control) = (&self.spec, &control);
+            let measure = move || probe::measure(spec, Overrides::default(), control);
+            let measuring = thread::Builder::new().spawn_scoped(scope, measure)?;
+            while !measuring.is_finished() {
+                thread::park_timeout(TICK);
+                if self.cancel.is_cancelled() {
+                    control.cancel();
+                }
+                if let Some(tell) = &mut self.on_progress {
+                    let stage = control.stage();
+                    tell(&format!("{} {}", stage.name, stage.detail));
+                }
+            }
+            let measured = measuring.join();
+            io::Result::Ok(measured.unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
+        });
+        let measured = measured.map_err(Cause::Thread)?.map_err(Cause::from)?;
+        Ok(ProbeFindings(measured.findings))
+    }
+}
+
+impl ProbeFindings {
+    /// What to set; `None` if neither scattered reads nor streams could be measured.
+    pub fn advice(&self) -> Option<DiskAdvice> {
+        let advice = self.0.advice.as_ref()?;
+        Some(DiskAdvice {
+            rotational: advice.rotational,
+            random_threads: advice.random_threads,
+            depth: advice.depth,
+            streams: advice.streams,
+            physical_order: advice.physical_order,
+            reasons: advice.reasons.clone(),
+        })
+    }
+
+    /// True if it was cancelled.
+    pub fn incomplete(&self) -> bool {
+        self.0.interrupted
+    }
+
+    /// All of it, for people.
+    pub fn text(&self) -> String {
+        text::report(&self.0)
+    }
+
+    /// All of it, as the JSON that `seekless probe --json` prints.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(&self.0).unwrap_or_default()
+    }
+}

@@ -1,0 +1,430 @@
+//! A search, from its settings to its sets.
+
+use std::fmt;
+use std::io;
+use std::ops::ControlFlow;
+use std::panic;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, select, tick, unbounded};
+
+use super::Callback;
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::progress::{Progress, TICK};
+use super::set::{self, FoundIn, Set, Sets, Summary};
+use crate::engine::{self, Config, Control, Delivery, LEAST_MEMORY, Replication, Root};
+use crate::event::{Notice, Observer, Problem};
+use crate::scan::FilterSpec;
+use crate::units::Bytes;
+
+/// Sets that the search may be ahead of whoever takes them.
+const SETS_AHEAD: usize = 64;
+
+/// A search for files of equal content.
+///
+/// It blocks the calling thread and works on threads of its own, as many as the disks can use. Callbacks run on the
+/// calling thread. The process stays as it is: its limits, its heap and its priorities are not changed.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path();
+/// # std::fs::write(path.join("a"), "same")?;
+/// # std::fs::write(path.join("b"), "same")?;
+/// let sets = seekless::Search::new([path]).exclude("*.tmp").run()?;
+/// assert_eq!(sets.len(), 1);
+/// assert_eq!(sets[0].size, 4);
+/// assert_eq!(sets[0].files[1].path(), path.join("b"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is searched before `run` or `each`"]
+pub struct Search<'a> {
+    config: Config,
+    filter: FilterSpec,
+    cancel: Cancel,
+    on_progress: Option<Callback<'a, [Progress]>>,
+    on_problem: Option<Callback<'a, Problem>>,
+}
+
+impl fmt::Debug for Search<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("config", &self.config)
+            .field("filter", &self.filter)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Search<'a> {
+    /// Searches these folders, with everything below them, and files. Relative paths start in the current folder.
+    ///
+    /// By default every regular file takes part that is not empty, symbolic links are not followed, and hard links are no
+    /// duplicates of each other.
+    pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let root = |path: P| Root {
+            path: path.into(),
+            id: None,
+        };
+        Self {
+            config: Config {
+                roots: paths.into_iter().map(root).collect(),
+                digests: false,
+                ..Config::default()
+            },
+            filter: FilterSpec {
+                working_folder: std::env::current_dir().unwrap_or_default(),
+                ..FilterSpec::default()
+            },
+            cancel: Cancel::default(),
+            on_progress: None,
+            on_problem: None,
+        }
+    }
+
+    /// Only files of this many bytes or more.
+    pub fn min_size(mut self, bytes: u64) -> Self {
+        self.filter.min_size = Some(Bytes(bytes));
+        self
+    }
+
+    /// Only files of this many bytes or less.
+    pub fn max_size(mut self, bytes: u64) -> Self {
+        self.filter.max_size = Some(Bytes(bytes));
+        self
+    }
+
+    /// Empty files take part as well.
+    pub fn empty(mut self, empty: bool) -> Self {
+        self.filter.keep_empty = empty;
+        self
+    }
+
+    /// Only files whose name matches this glob, or one of several.
+    pub fn name(mut self, glob: impl Into<String>) -> Self {
+        self.filter.names.push(glob.into());
+        self
+    }
+
+    /// Only files whose whole path matches this glob, or one of several. A glob that starts with `/`, `./` or `../` is
+    /// anchored; any other may start at any folder of the path.
+    pub fn path(mut self, glob: impl Into<String>) -> Self {
+        self.filter.paths.push(glob.into());
+        self
+    }
+
+    /// Leaves out files and whole folders whose name matches this glob, or their path if the glob has a slash inside. A
+    /// slash at its end means folders only.
+    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
+        self.filter.excludes.push(glob.into());
+        self
+    }
+
+    /// Leaves out files and folders whose name starts with a dot.
+    pub fn skip_hidden(mut self, skip: bool) -> Self {
+        self.filter.skip_hidden = skip;
+        self
+    }
+
+    /// Obeys ignore files of this name (`.gitignore` syntax).
+    pub fn ignore_file(mut self, name: impl Into<String>) -> Self {
+        self.config.ignore_files.push(name.into());
+        self
+    }
+
+    /// How many levels below a searched folder are listed: 1 is its own entries.
+    pub fn max_depth(mut self, levels: u32) -> Self {
+        self.config.max_depth = Some(levels);
+        self
+    }
+
+    /// Stays on the file system of each searched path.
+    pub fn one_file_system(mut self, stay: bool) -> Self {
+        self.config.one_file_system = stay;
+        self
+    }
+
+    /// Follows symbolic links.
+    pub fn follow_links(mut self, follow: bool) -> Self {
+        self.config.follow_links = follow;
+        self
+    }
+
+    /// Counts the names (hard links) of one file as duplicates of each other.
+    pub fn hard_links(mut self, count: bool) -> Self {
+        self.config.hard_links = count;
+        self
+    }
+
+    /// Counts all copies below one searched path as one: a set has files below two paths or more.
+    pub fn isolate(mut self, isolate: bool) -> Self {
+        self.config.isolate = isolate;
+        self
+    }
+
+    /// Only sets of more copies than this; 1 unless set.
+    pub fn more_copies_than(mut self, copies: u64) -> Self {
+        self.config.replication = Replication::Over(copies);
+        self
+    }
+
+    /// Only sets of fewer copies than this: 2 finds what there is once.
+    pub fn fewer_copies_than(mut self, copies: u64) -> Self {
+        self.config.replication = Replication::Under(copies);
+        self
+    }
+
+    /// Computes the BLAKE3 digest of each set, also where comparing bytes would be faster.
+    pub fn digests(mut self, digests: bool) -> Self {
+        self.config.digests = digests;
+        self
+    }
+
+    /// Compares the files of each set byte by byte in the end.
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.config.verify = verify;
+        self
+    }
+
+    /// Reads no more than this many bytes a second from each device.
+    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
+        self.config.bytes_per_second = Some(Bytes(bytes));
+        self
+    }
+
+    /// Bytes that may be in flight: read and not yet dealt with. 8 MiB or more; a share of the machine's memory unless
+    /// set.
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.config.memory = Some(Bytes(bytes));
+        self
+    }
+
+    /// Reads only while nobody else does. It sets the I/O priority of the threads that the search starts.
+    pub fn io_idle(mut self, idle: bool) -> Self {
+        self.config.io_idle = idle;
+        self
+    }
+
+    /// How long a file system that does not answer is waited for once nothing else is left to do.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.config.patience = patience;
+        self
+    }
+
+    /// Ends early when this is cancelled. What was found until then is returned.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Hears about ten times a second how far each stage is on each device.
+    pub fn on_progress(mut self, tell: impl FnMut(&[Progress]) + 'a) -> Self {
+        self.on_progress = Some(Box::new(tell));
+        self
+    }
+
+    /// Hears of each path that could not be read or takes no further part, and why. Without it
+    /// [`Sets::problems`] collects them.
+    pub fn on_problem(mut self, tell: impl FnMut(&Problem) + 'a) -> Self {
+        self.on_problem = Some(Box::new(tell));
+        self
+    }
+
+    /// Searches, and returns all sets, those of the largest files first.
+    ///
+    /// # Errors
+    /// If a setting cannot be used, no path is there, or the limits of the process leave too little to work with.
+    pub fn run(mut self) -> Result<Sets, Error> {
+        let origin = FoundIn {
+            folder: self.filter.working_folder.clone(),
+            roots: self
+                .config
+                .roots
+                .iter()
+                .map(|root| root.path.clone())
+                .collect(),
+            started_ns: set::now_ns(),
+            isolate: self.config.isolate,
+            hard_links: self.config.hard_links,
+        };
+        let (mut sets, mut problems) = (Vec::new(), Vec::new());
+        let mut told = self.on_problem.take();
+        let mut heard = |problem: Problem| match &mut told {
+            Some(tell) => tell(&problem),
+            None => problems.push(problem),
+        };
+        let summary = self.drive(Delivery::LargestFirst, &mut heard, &mut |set| {
+            sets.push(set);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Sets {
+            sets,
+            summary,
+            problems,
+            origin,
+        })
+    }
+
+    /// Searches, and hands over each set as soon as it is certain, in no particular order. Ends early when the
+    /// callback breaks.
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("a"), "same")?;
+    /// # std::fs::write(folder.path().join("b"), "same")?;
+    /// let summary = seekless::Search::new([folder.path()]).each(|set| {
+    ///     println!("{} × {}", set.files.len(), set.size);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert_eq!((summary.sets, summary.redundant_files), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn each(mut self, mut each: impl FnMut(Set) -> ControlFlow<()>) -> Result<Summary, Error> {
+        let mut told = self.on_problem.take();
+        let mut heard = |problem: Problem| {
+            if let Some(tell) = &mut told {
+                tell(&problem);
+            }
+        };
+        self.drive(Delivery::AsFinal, &mut heard, &mut each)
+    }
+
+    fn drive(
+        mut self,
+        delivery: Delivery,
+        heard: &mut dyn FnMut(Problem),
+        each: &mut dyn FnMut(Set) -> ControlFlow<()>,
+    ) -> Result<Summary, Error> {
+        let config = self.checked()?;
+        let (cancel, mut on_progress) = (self.cancel, self.on_progress);
+        let control = Control::default();
+        let (to_sets, sets) = bounded(SETS_AHEAD);
+        let (to_problems, problems) = unbounded();
+        let mut bad_roots = Vec::new();
+        let mut ended_early = false;
+        let found = thread::scope(|scope| {
+            let (config, control) = (&config, &control);
+            let engine = move || {
+                let listener = Listener(to_problems);
+                engine::find(config, delivery, &listener, control, &mut |set| {
+                    let sent = to_sets.send(Set::from(set));
+                    sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+                })
+            };
+            let engine = thread::Builder::new().spawn_scoped(scope, engine)?;
+            attend(sets, problems, |event| {
+                if cancel.is_cancelled() {
+                    control.cancel();
+                }
+                match event {
+                    Event::Set(set) => ended_early = each(set).is_break(),
+                    Event::Problem(problem) => {
+                        if problem.kind.is_of_root() {
+                            bad_roots.push(format!("{}: {problem}", problem.path.display()));
+                        }
+                        heard(problem);
+                    }
+                    Event::Tick => {
+                        if let Some(tell) = &mut on_progress {
+                            let lines = control.progress().into_iter();
+                            tell(&lines.map(Progress::from).collect::<Vec<_>>());
+                        }
+                    }
+                }
+                match ended_early {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            io::Result::Ok(
+                engine
+                    .join()
+                    .unwrap_or_else(|panicked| panic::resume_unwind(panicked)),
+            )
+        });
+        match found.map_err(Cause::Thread)? {
+            Err(_) if ended_early => Ok(Summary {
+                incomplete: true,
+                ..Summary::default()
+            }),
+            Ok(_) if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() => {
+                Err(Cause::NoPath(bad_roots.swap_remove(0)).into())
+            }
+            found => Ok(found.map_err(Cause::from)?.into()),
+        }
+    }
+
+    /// The settings, if they can be used.
+    fn checked(&mut self) -> Result<Config, Error> {
+        let config = std::mem::take(&mut self.config);
+        if config.memory.is_some_and(|memory| memory < LEAST_MEMORY) {
+            return Err(Cause::LittleMemory.into());
+        }
+        if config.bytes_per_second == Some(Bytes(0)) {
+            return Err(Cause::NeverReads.into());
+        }
+        let filter = std::mem::take(&mut self.filter);
+        Ok(Config {
+            filter: filter.build().map_err(Cause::from)?,
+            ..config
+        })
+    }
+}
+
+/// What the calling thread hears of.
+enum Event {
+    Set(Set),
+    Problem(Problem),
+    /// Nothing for a while, or it is time again.
+    Tick,
+}
+
+/// Hears the engine out, or breaks off. Both receivers are gone then, so that the engine ends.
+fn attend(
+    sets: Receiver<Set>,
+    problems: Receiver<Problem>,
+    mut hear: impl FnMut(Event) -> ControlFlow<()>,
+) {
+    let ticks = tick(TICK);
+    loop {
+        let event = select! {
+            recv(sets) -> set => match set {
+                Ok(set) => Event::Set(set),
+                // The engine has ended, and nobody has anything more to say.
+                Err(_) => break,
+            },
+            recv(problems) -> problem => match problem {
+                Ok(problem) => Event::Problem(problem),
+                Err(_) => Event::Tick,
+            },
+            recv(ticks) -> _ => Event::Tick,
+        };
+        if hear(event).is_break() {
+            return;
+        }
+    }
+    for problem in problems {
+        if hear(Event::Problem(problem)).is_break() {
+            return;
+        }
+    }
+}
+
+/// Sends problems to the calling thread.
+struct Listener(Sender<Problem>);
+
+impl Observer for Listener {
+    fn problem(&self, problem: Problem) {
+        // Whoever broke off hears nothing more.
+        let _ignored = self.0.send(problem);
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", notice.0);
+    }
+}

@@ -1,0 +1,199 @@
+//! What other programs use: its names, and the examples in `docs/examples`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use regex::Regex;
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = top().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What `lib.rs` lets other programs name and does not hide.
+fn root_names() -> BTreeSet<String> {
+    let source = read("src/lib.rs");
+    let item = Regex::new(r"(?s)((?:#\[[^\n]*\]\s*)*)pub (use|mod|fn|struct|enum|trait|type|const) ([^;{]*(?:\{[^}]*\})?)")
+        .expect("a pattern");
+    let mut names = BTreeSet::new();
+    for found in item.captures_iter(&source) {
+        if found[1].contains("doc(hidden)") {
+            continue;
+        }
+        let path = found[3].trim();
+        let last = match path.split_once('{') {
+            Some((_, group)) => group.trim_end_matches('}').to_owned(),
+            None => path.rsplit("::").next().unwrap_or("").to_owned(),
+        };
+        let listed = last.split(',').map(str::trim);
+        names.extend(listed.filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+    names
+}
+
+/// Types with their methods, fields and variants, as the sources of the library have them.
+fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
+    let of_impl = Regex::new(r"^impl(?:<[^>]*>)? (\w+)(?:<[^>]*>)? \{$").expect("a pattern");
+    let of_type = Regex::new(r"^pub (?:struct|enum) (\w+)").expect("a pattern");
+    let method = Regex::new(r"^    pub fn (\w+)").expect("a pattern");
+    let field = Regex::new(r"^    pub (\w+):").expect("a pattern");
+    let variant = Regex::new(r"^    ([A-Z]\w*)(?:[,({]| \{)").expect("a pattern");
+    let mut members = BTreeSet::new();
+    let elsewhere = [
+        "src/event.rs",
+        "src/hash/digest.rs",
+        "src/action/step.rs",
+        "src/action/plan/mod.rs",
+        "src/action/plan/decide.rs",
+    ];
+    let library = fs::read_dir(top().join("src/library")).expect("listed");
+    let library = library.map(|entry| entry.expect("an entry").path());
+    for path in library.chain(elsewhere.map(PathBuf::from)) {
+        let mut of = None;
+        for line in read(&path).lines() {
+            if let Some(found) = of_type.captures(line).or_else(|| of_impl.captures(line)) {
+                of = Some(found[1].to_owned()).filter(|name| names.contains(name));
+            } else if line == "}" || line.starts_with("impl") {
+                of = None;
+            } else if let Some(of) = &of {
+                let found = [&method, &field, &variant].map(|kind| kind.captures(line));
+                let found = found.into_iter().flatten().next();
+                members.extend(found.map(|found| format!("{of}::{}", &found[1])));
+            }
+        }
+    }
+    members
+}
+
+#[test]
+fn public_names_come_and_go_on_purpose_only() {
+    let names = root_names();
+    assert!(names.contains("Search") && names.contains("ActionKind"));
+    let members = members(&names);
+    for known in ["Search::new", "Set::size", "Fate::Keep", "Plan::apply"] {
+        assert!(members.contains(known), "{known} is not seen");
+    }
+    let all = names.iter().chain(&members);
+    insta::assert_snapshot!(all.cloned().collect::<Vec<_>>().join("\n"));
+}
+
+/// Runs an example as its first line says, with these answers to its questions.
+fn example(name: &str, words: &[&str], answers: &str) -> Output {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // The folder that this test was built in.
+    let target = Path::new(env!("CARGO_BIN_EXE_seekless"));
+    let target = target.ancestors().nth(2).expect("target/PROFILE/seekless");
+    let mut run = Command::new(cargo);
+    run.current_dir(top())
+        .args(["run", "--quiet", "--offline", "--example", name])
+        .arg("--target-dir")
+        .arg(target);
+    if !cfg!(debug_assertions) {
+        run.arg("--release");
+    }
+    let mut run = run
+        .arg("--")
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("cargo runs");
+    let mut stdin = run.stdin.take().expect("a pipe");
+    // An example that asks nothing may have ended.
+    let _ignored = stdin.write_all(answers.as_bytes());
+    drop(stdin);
+    run.wait_with_output().expect("cargo ends")
+}
+
+/// Says what it printed, if it ended well.
+#[track_caller]
+fn printed(output: Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said}", output.status);
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Two files of one content, and one of another.
+fn tree() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().canonicalize().expect("real");
+    fs::create_dir(path.join("tree")).expect("made");
+    for (name, content) in [("a", "same"), ("b", "same"), ("c", "else")] {
+        fs::write(path.join("tree").join(name), content).expect("written");
+    }
+    (folder, path)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("plain")
+}
+
+#[test]
+fn the_example_that_finds_names_sets_and_problems() {
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    let said = printed(example("find", &[text(&tree)], ""));
+    assert!(said.starts_with("2 × 4 bytes\n"), "{said}");
+    assert!(
+        said.contains(&format!("  {}\n", text(&tree.join("b")))),
+        "{said}"
+    );
+    let missing = example("find", &[text(&path.join("gone"))], "");
+    assert!(!missing.status.success());
+    let why = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(
+        why.contains("gone") && why.contains("no such file"),
+        "{why}"
+    );
+}
+
+#[test]
+fn the_example_that_acts_asks_links_and_undoes() {
+    let inode = |path: &Path| fs::metadata(path).expect("there").ino();
+    for (answers, linked) in [
+        ("n\n", false),
+        ("y\nn\n", false),
+        ("y\ny\nn\n", true),
+        ("y\ny\ny\n", false),
+    ] {
+        let (_folder, path) = tree();
+        let (a, b) = (path.join("tree/a"), path.join("tree/b"));
+        let words = [
+            text(path.join("tree").as_path()).to_owned(),
+            text(path.join("journals").as_path()).to_owned(),
+        ];
+        let words = words.each_ref().map(String::as_str);
+        let said = printed(example("act", &words, answers));
+        assert_eq!(inode(&a) == inode(&b), linked, "{answers:?}: {said}");
+        assert_eq!(
+            said.contains("1 as before"),
+            answers == "y\ny\ny\n",
+            "{said}"
+        );
+        assert_eq!(fs::read(&b).expect("there"), b"same");
+    }
+}
+
+#[test]
+fn the_example_that_watches_ends_early_when_it_is_told_to() {
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    let whole = printed(example("watch", &["60", text(&tree)], ""));
+    assert!(whole.ends_with("2 × 4 bytes\n1 sets\n"), "{whole}");
+}
+
+#[test]
+fn the_example_inside_tokio_finds_the_same() {
+    let (_folder, path) = tree();
+    let said = printed(example("async", &[text(&path.join("tree"))], ""));
+    assert_eq!(said, "2 × 4 bytes\n");
+}
