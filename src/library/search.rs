@@ -303,6 +303,9 @@ impl<'a> Search<'a> {
         let config = self.checked()?;
         let (cancel, mut on_progress) = (self.cancel, self.on_progress);
         let control = Control::default();
+        if cancel.is_cancelled() {
+            control.cancel();
+        }
         let (to_sets, sets) = bounded(SETS_AHEAD);
         let (to_problems, problems) = unbounded();
         let mut bad_roots = Vec::new();

@@ -31,6 +31,7 @@ fn pages() -> Vec<Page> {
     let docs = docs.map(|entry| Path::new("docs").join(entry.expect("an entry").file_name()));
     let mut paths: Vec<PathBuf> = docs.collect();
     paths.extend(["README.md", "CHANGELOG.md"].map(PathBuf::from));
+    paths.retain(|path| !top().join(path).is_dir());
     paths.sort();
     let page = |path: PathBuf| Page {
         text: read(&path),
@@ -211,6 +212,20 @@ fn paths_of_this_repository_exist() {
                 assert!(top().join(&span).exists(), "{here}: there is no {span}");
             }
         }
+    }
+}
+
+#[test]
+fn each_journey_of_a_stranger_takes_fifteen_files_at_most() {
+    let page = read("docs/architecture.md");
+    let (_, journeys) = page.split_once("\n## Three journeys\n").expect("a section");
+    let (journeys, _) = journeys.split_once("\n## ").expect("its end");
+    let journeys: Vec<&str> = journeys.split("\n**From ").skip(1).collect();
+    assert_eq!(journeys.len(), 3);
+    for journey in journeys {
+        let files: BTreeSet<_> = spans(journey).into_iter().collect();
+        let files = files.iter().filter(|span| span.starts_with("src/")).count();
+        assert!((5..=15).contains(&files), "{files} files: {journey}");
     }
 }
 

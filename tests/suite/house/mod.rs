@@ -3,5 +3,6 @@
 mod docs;
 mod examples;
 mod layering;
+mod library;
 mod repository;
 mod sessions;

@@ -47,20 +47,25 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
     let field = Regex::new(r"^    pub (\w+):").expect("a pattern");
     let variant = Regex::new(r"^    ([A-Z]\w*)(?:[,({]| \{)").expect("a pattern");
     let mut members = BTreeSet::new();
-    let elsewhere = [
-        "src/event.rs",
-        "src/hash/digest.rs",
-        "src/action/step.rs",
-        "src/action/plan/mod.rs",
-        "src/action/plan/decide.rs",
-    ];
     let library = fs::read_dir(top().join("src/library")).expect("listed");
-    let library = library.map(|entry| entry.expect("an entry").path());
-    for path in library.chain(elsewhere.map(PathBuf::from)) {
+    let library = library.map(|entry| (entry.expect("an entry").path(), None));
+    // Types that the rooms below have as well.
+    let below = [
+        ("src/event.rs", "Problem"),
+        ("src/event.rs", "ProblemKind"),
+        ("src/hash/digest.rs", "ContentDigest"),
+        ("src/action/step.rs", "ActionKind"),
+        ("src/action/plan/mod.rs", "Sidecars"),
+        ("src/action/plan/decide.rs", "Choice"),
+    ];
+    let below = below.map(|(path, name)| (PathBuf::from(path), Some(name)));
+    for (path, only) in library.chain(below) {
+        let is_public =
+            |name: &String| names.contains(name) && only.is_none_or(|only| only == name);
         let mut of = None;
         for line in read(&path).lines() {
             if let Some(found) = of_type.captures(line).or_else(|| of_impl.captures(line)) {
-                of = Some(found[1].to_owned()).filter(|name| names.contains(name));
+                of = Some(found[1].to_owned()).filter(is_public);
             } else if line == "}" || line.starts_with("impl") {
                 of = None;
             } else if let Some(of) = &of {
@@ -184,11 +189,97 @@ fn the_example_that_acts_asks_links_and_undoes() {
 }
 
 #[test]
-fn the_example_that_watches_ends_early_when_it_is_told_to() {
+fn the_example_that_watches_hands_over_each_set() {
     let (_folder, path) = tree();
     let tree = path.join("tree");
     let whole = printed(example("watch", &["60", text(&tree)], ""));
     assert!(whole.ends_with("2 × 4 bytes\n1 sets\n"), "{whole}");
+}
+
+#[test]
+fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
+    let (_folder, path) = tree();
+    let cancel = seekless::Cancel::new();
+    cancel.cancel();
+    let search = || seekless::Search::new([path.join("tree")]);
+    let cancelled = search().cancel(&cancel).run().expect("searched");
+    assert!(cancelled.summary().incomplete);
+
+    let sets = search().run().expect("searched");
+    assert!(!sets.summary().incomplete);
+    let plan = seekless::Action::remove().plan(&sets).expect("planned");
+    let journals = seekless::Journals::new(path.join("journals"));
+    let applied = plan.cancel(&cancel).apply(&journals).expect("begun");
+    assert_eq!((applied.done, applied.unreached), (0, 1));
+    assert!(path.join("tree/b").exists());
+}
+
+#[test]
+fn a_search_leaves_the_process_as_it_is() {
+    let limit = || {
+        let limits = fs::read_to_string("/proc/self/limits").expect("limits");
+        let line = limits
+            .lines()
+            .find(|line| line.starts_with("Max open files"));
+        line.expect("a limit").to_owned()
+    };
+    let (_folder, path) = tree();
+    // A soft limit below the hard one, which a search could raise.
+    let now = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let lower = rustix::process::Rlimit {
+        current: now.maximum.map(|most| most.min(4000) - 1).or(Some(4000)),
+        ..now
+    };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, lower).expect("lowered");
+    let before = limit();
+    seekless::Search::new([path.join("tree")])
+        .run()
+        .expect("searched");
+    assert_eq!(limit(), before);
+}
+
+#[test]
+fn errors_say_what_they_are_about() {
+    use seekless::{Action, ErrorKind, Journals, Search};
+    let (_folder, path) = tree();
+    let kind = |error: seekless::Error| error.kind();
+    let search = || Search::new([path.join("tree")]);
+    let wrong = search().name("a/b").run().expect_err("a slash");
+    assert_eq!(kind(wrong), ErrorKind::Setting);
+    let gone = Search::new([path.join("gone")]).run().expect_err("gone");
+    assert_eq!(kind(gone), ErrorKind::Path);
+    let sets = search().run().expect("searched");
+    let rule = Action::remove().keep("loudest").plan(&sets);
+    assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);
+    fs::write(path.join("report"), "no report").expect("written");
+    let report = Action::remove().plan_report(path.join("report"));
+    assert_eq!(kind(report.expect_err("no report")), ErrorKind::Report);
+    let nothing = Journals::new(path.join("journals")).undo_last();
+    assert_eq!(kind(nothing.expect_err("no run")), ErrorKind::Journal);
+}
+
+#[test]
+fn a_plan_is_made_of_a_report_as_of_a_search() {
+    let (_folder, path) = tree();
+    let report = path.join("report");
+    let found = Command::new(env!("CARGO_BIN_EXE_seekless"))
+        .args(["find", "-q", "-o"])
+        .args([&report, &path.join("tree")])
+        .status();
+    assert!(found.expect("seekless runs").success());
+    let mut plan = seekless::Action::remove()
+        .reference(path.join("tree/b"))
+        .plan_report(&report)
+        .expect("planned");
+    assert_eq!(plan.totals().steps, 1);
+    let mut kept = Vec::new();
+    let shown = plan.each_set(|set| {
+        let stays = set.files.iter();
+        let stays = stays.filter(|file| matches!(file.fate, seekless::Fate::Keep(_)));
+        kept.extend(stays.map(|file| file.path().to_owned()));
+    });
+    shown.expect("shown");
+    assert_eq!(kept, [path.join("tree/b")]);
 }
 
 #[test]
