@@ -37,6 +37,8 @@ pub struct Actor {
     journal: Journal,
     /// Files whose change time this run set. Shared with the thread that checks files ahead.
     ours: Arc<OwnChanges>,
+    /// Kept files that got another number when this run linked to them (overlay), by path: before and since.
+    renumbered: Arc<Renumbered>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
     /// What stands in for files that can have no further name.
@@ -84,6 +86,21 @@ struct Sketched {
     victim_is: Identity,
 }
 
+/// Numbers of files before and after a change of this run, by path.
+type Renumbered = HashMap<Vec<u8>, [Identity; 2]>;
+
+/// The file as it is now, if this run gave it another number.
+fn renumbered(target: &Target, renumbered: &Renumbered) -> Target {
+    let mut target = target.clone();
+    let expected = &mut target.expected;
+    if let Some([before, (dev, ino)]) = renumbered.get(&target.path)
+        && (expected.dev, expected.ino) == (Some(before.0), Some(before.1))
+    {
+        (expected.dev, expected.ino) = (Some(*dev), Some(*ino));
+    }
+    target
+}
+
 /// A step that came to its end.
 struct Ended {
     of: Numbered,
@@ -107,6 +124,7 @@ impl Actor {
             settings,
             journal,
             ours: Arc::default(),
+            renumbered: Arc::default(),
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
             synced: Synced::default(),

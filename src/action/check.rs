@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
@@ -18,7 +19,7 @@ use crate::sys::attributes::{self, Attributes};
 use crate::sys::lease::{self, Lease};
 use crate::sys::open::{self, Manner};
 use crate::sys::stat::{self, Stat};
-use crate::sys::statfs;
+use crate::sys::statfs::{self, ServedBy};
 
 /// Files that this run has changed itself, with the times that it left them.
 ///
@@ -59,6 +60,7 @@ pub struct Opened {
     /// How its bytes are read.
     pub reads: Reads,
     lease: Lease,
+    identity: Cell<Identity>,
     /// The modification time after a rename by this run, if the file system changed it.
     renamed_ns: Cell<Option<i64>>,
 }
@@ -103,6 +105,7 @@ impl Opened {
             verified => verified?,
         }
         Ok(Self {
+            identity: Cell::new((stat.dev, stat.ino)),
             place,
             file,
             stat,
@@ -118,9 +121,35 @@ impl Opened {
         self.reads.whole(&self.file, self.stat.dev, self.stat.size)
     }
 
-    /// Device and inode number.
+    /// Device and inode number, as they were when it was last recognized.
     pub fn identity(&self) -> Identity {
-        (self.stat.dev, self.stat.ino)
+        self.identity.get()
+    }
+
+    /// True if this is what was seen of the open file.
+    ///
+    /// An overlay that copies a file with several names to its upper layer, as a rename or a link makes it do, gives
+    /// it another number. The open descriptor shows that number too.
+    pub fn is(&self, seen: &Stat) -> bool {
+        let seen = (seen.dev, seen.ino);
+        if seen != self.identity()
+            && statfs::served_by(&self.file) == ServedBy::Overlay
+            && let Ok(now) = stat::fresh_descriptor(&self.file)
+        {
+            self.identity.set((now.dev, now.ino));
+        }
+        seen == self.identity()
+    }
+
+    /// True if this name in a folder is the open file's.
+    pub fn is_at(&self, folder: &OwnedFd, name: &CStr) -> bool {
+        stat::fresh_entry(folder, name)
+            .is_ok_and(|now| now.kind == FileType::RegularFile && self.is(&now))
+    }
+
+    /// Device number of the file system, which no link and no rename leaves.
+    pub fn volume(&self) -> u64 {
+        self.place.volume(self.stat.dev)
     }
 
     /// Where it lies.
@@ -210,7 +239,7 @@ impl Opened {
 
     fn found_there(&self) -> Result<Stat, Unfit> {
         let now = self.place.stat().map_err(gone)?;
-        if (now.dev, now.ino) != self.identity() {
+        if !self.is(&now) {
             return Err(Unfit::Changed(Change::Identity));
         }
         self.looked_at()

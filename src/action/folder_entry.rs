@@ -8,6 +8,7 @@ use rustix::io::{Errno, Result};
 
 use super::step::Unfit;
 use crate::heartbeat::current;
+use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{parent, stat};
 
 /// A name in a folder that stays open.
@@ -33,6 +34,15 @@ impl Place {
             error => Unfit::Unreadable(error.into()),
         })?;
         Ok(Self { folder, name })
+    }
+
+    /// Device number of the file system that holds the name of a file with this number. The files of an overlay may
+    /// have other numbers than its folders.
+    pub fn volume(&self, dev: u64) -> u64 {
+        match statfs::served_by(&self.folder) {
+            ServedBy::Overlay => stat::descriptor(&self.folder).map_or(dev, |folder| folder.dev),
+            _ => dev,
+        }
     }
 
     /// What the name leads to now.

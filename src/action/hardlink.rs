@@ -3,7 +3,6 @@
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch, freed};
-use super::folder_entry::leads_to;
 use super::metadata;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::step_error::{StepError, failed, failure_with};
@@ -25,7 +24,8 @@ const ANOTHER_FILE_SYSTEM: &str =
     "hard links end at a file system's border: use symlink, or remove";
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
-    if sketch.keeper.stat.dev != sketch.victim.stat.dev {
+    let is_elsewhere = || sketch.keeper.volume() != sketch.victim.volume();
+    if sketch.keeper.stat.dev != sketch.victim.stat.dev && is_elsewhere() {
         return Err(failure_with(DOING, Errno::XDEV, ANOTHER_FILE_SYSTEM));
     }
     // The system lets no further name be made, and does not say why.
@@ -70,7 +70,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
                 }
             })
         },
-        is_it: &|name| leads_to(folder, name, keeper.identity()),
+        is_it: &|name| keeper.is_at(folder, name),
         leads_to_keeper: &|_| true,
     };
     swap::replace(act, &link)?;

@@ -52,7 +52,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
     };
     let opened = open::file(&keeper.place.folder, &keeper.place.name, manner).map_err(gone)?;
     let now = stat::fresh_descriptor(&opened).map_err(unreadable)?;
-    if (now.dev, now.ino) != keeper.identity() {
+    if !keeper.is(&now) {
         return Err(Unfit::Changed(Change::Identity));
     }
     let file = OpenFile::new(&opened, 0, false);

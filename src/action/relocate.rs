@@ -50,7 +50,7 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
             StepError::Stuck(what)
         }
     };
-    if !leads_to(folder, name, victim.identity()) {
+    if !victim.is_at(folder, name) {
         return Err(back(Skip::Victim(Unfit::Changed(Change::Identity)).into()));
     }
     if !act.to_prove {

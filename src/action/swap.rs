@@ -9,11 +9,11 @@ use rustix::io::Errno;
 
 use super::act::Act;
 use super::check::Opened;
-use super::folder_entry::leads_to;
 use super::proof;
 use super::step::{Change, Failure, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{compare, copy, metadata};
+use crate::sys::statfs::{self, ServedBy};
 use crate::sys::{attributes, link, rename, stat, sync, unlink, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
@@ -30,7 +30,7 @@ pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
-    if !leads_to(folder, aside, victim.identity()) {
+    if !victim.is_at(folder, aside) {
         return Err(put_back(act, REPLACED.into()));
     }
     match act.to_prove {
@@ -170,7 +170,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
         Ok(_) => clean(error),
         Err(error) => stuck(act, error),
     };
-    if !leads_to(folder, aside, victim.identity()) {
+    if !victim.is_at(folder, aside) {
         return Err(back(REPLACED.into()));
     }
     proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
@@ -189,16 +189,23 @@ fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
 /// Why a link that was just made does not lead to the keeper.
 fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
     let folder = &act.pair.victim.place.folder;
-    let is_unreadable = act.intent.link_text.is_some() && link_text(folder, name).is_none();
-    match is_unreadable {
-        true => failure_with(
+    if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
+        return failure_with(
             "make a symbolic link",
             Errno::PERM,
             "this mount does not show where the link leads: use remove, or move",
-        ),
-        // Another process replaced the keeper's name a moment ago.
-        false => Skip::Keeper(Unfit::Changed(Change::Identity)).into(),
+        );
     }
+    // The kernel knows some lower layers (squashfs) by no identifier.
+    if act.intent.link_text.is_none() && statfs::served_by(folder) == ServedBy::Overlay {
+        return failure_with(
+            "link it to the kept file",
+            Errno::OPNOTSUPP,
+            "this overlay shows a hard link with another inode number: use remove, or move",
+        );
+    }
+    // Another process replaced the keeper's name a moment ago.
+    Skip::Keeper(Unfit::Changed(Change::Identity)).into()
 }
 
 /// Sets the victim aside, then makes the link in its place: where names cannot be exchanged, and on FUSE and network

@@ -60,9 +60,8 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let text = act.intent.link_text.as_ref().map(|raw| raw.0.as_slice());
     let text = text.unwrap_or_default();
     let c_text = CString::new(text).map_err(|_| failed("make a link")(Errno::INVAL))?;
-    let leads_to_keeper = |name: &std::ffi::CStr| {
-        stat::target(folder, name).is_ok_and(|s| (s.dev, s.ino) == keeper.identity())
-    };
+    let leads_to_keeper =
+        |name: &std::ffi::CStr| stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen));
     let link = NewLink {
         make: &|name| {
             link::symbolic(&c_text, folder, name).map_err(|error| match error {

@@ -27,7 +27,7 @@ const NOT_MADE_YOURS: &str = "what is made there is not yours (a server may squa
 /// The user's own trash if it is on the same file system, else one at the file system's top; the first that
 /// somebody else has not made or could not change.
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
-    let dev = sketch.victim.stat.dev;
+    let dev = sketch.victim.volume();
     let mut refused = Vec::new();
     let mut may_be_used = |trash: &[u8]| match look(trash) {
         Ok(()) => true,

@@ -24,7 +24,7 @@ impl Scene<'_> {
             return Err("is gone since".to_owned());
         };
         if self.is_link(&self.place.name, Some(&here)) {
-            return self.make_independent();
+            return self.make_independent(&here);
         }
         match self.is_whole(&here) {
             true if cleaned => Ok(Undone::Cleaned),
@@ -100,14 +100,19 @@ impl Scene<'_> {
     }
 
     /// Makes a copy with the victim's metadata and puts it in the link's place.
-    fn make_independent(&self) -> Result<Undone, Refusal> {
+    fn make_independent(&self, here: &Stat) -> Result<Undone, Refusal> {
         let path = match self.intent.link_text {
             Some(_) => &self.intent.keeper.0,
             None => &self.intent.victim.0,
         };
         let kept = "the file that was kept";
         let unfit = |unfit| format!("{kept} {unfit}");
-        let was = &self.intent.keeper_state;
+        // A hard link has the kept file's number, whatever that is now.
+        let mut was = self.intent.keeper_state;
+        if self.intent.link_text.is_none() {
+            was.ino = here.ino;
+        }
+        let was = &was;
         // With a digest the bytes are proven whatever the times say, and only by that.
         let source = match self.digest {
             Some(_) => opened_by_size(path, was.size),

@@ -84,6 +84,8 @@ pub(super) struct Scene<'a> {
     pub(super) intent: &'a Intent,
     pub(super) fate: Fate,
     pub(super) place: Place,
+    /// Files may have got other numbers when the run acted on them.
+    is_on_overlay: bool,
     /// What the run used on the way.
     pub(super) aside: CString,
     /// What an undo uses on the way.
@@ -116,6 +118,7 @@ impl<'a> Scene<'a> {
         Ok(Self {
             intent: &step.intent,
             fate: step.fate,
+            is_on_overlay: statfs::served_by(&place.folder) == ServedBy::Overlay,
             place,
             ours: swap::sibling(&aside, "undo"),
             aside,
@@ -159,9 +162,10 @@ impl<'a> Scene<'a> {
         self.at(&self.place.name)
     }
 
-    /// True if this is the victim itself, as it was.
+    /// True if this is the victim itself, as it was. An overlay may have given it another number.
     pub(super) fn is_victim(&self, stat: Option<&Stat>) -> bool {
-        stat.is_some_and(|stat| is_as(stat, &self.intent.victim_state))
+        let was = &self.intent.victim_state;
+        stat.is_some_and(|stat| is_as(stat, was) || self.is_on_overlay && self.is_whole(stat))
     }
 
     /// True if a name has what the step put in the victim's place.
@@ -172,10 +176,22 @@ impl<'a> Scene<'a> {
                 swap::link_text(&self.place.folder, name).as_ref() == Some(&text.0)
             }
             (None, FileType::RegularFile) => {
-                stat.ino == self.intent.keeper_state.ino && stat.ino != self.intent.victim_state.ino
+                let is_keeper = stat.ino == self.intent.keeper_state.ino
+                    || self.is_on_overlay && self.is_renumbered_keeper(stat);
+                is_keeper && stat.ino != self.intent.victim_state.ino
             }
             _ => false,
         }
+    }
+
+    /// True if this is the kept file, which got another number when it was linked to.
+    fn is_renumbered_keeper(&self, stat: &Stat) -> bool {
+        let as_done = matches!(self.fate, Fate::Done(Some(now)) if now.ino == stat.ino);
+        let is_at_its_name = || {
+            let keeper = Place::of(&self.intent.keeper.0).ok()?.stat().ok()?;
+            Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
+        };
+        as_done || is_at_its_name().unwrap_or(false)
     }
 
     fn undo_remove(&self) -> Result<Undone, Refusal> {

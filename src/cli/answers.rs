@@ -147,6 +147,7 @@ mod tests {
     fn set(names: &[&str]) -> SetPlan {
         let file = |path: &&str| PlannedFile {
             dev: 1,
+            volume: 1,
             ino: 1,
             mtime_ns: 0,
             ctime_ns: 0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ahead::{self, Check, Checked, Proof};
-use super::{Actor, BATCH, Group, Numbered, Sketched};
+use super::{Actor, BATCH, Group, Numbered, Sketched, renumbered};
 use crate::action::access::Rights;
 use crate::action::act::Act;
 use crate::action::check::{Pair, Times};
@@ -47,10 +47,10 @@ impl Actor {
     }
 
     fn check(&self, step: &Step, sketched: &Sketched) -> Check {
-        let files = [sketched.keeper_is, sketched.victim_is];
-        let ours = files
-            .iter()
-            .filter_map(|file| Some((*file, *self.ours.get(file)?)));
+        let keeper = renumbered(&sketched.keeper, &self.renumbered);
+        let keeper_is = keeper.expected.dev.zip(keeper.expected.ino);
+        let files = [keeper_is, Some(sketched.victim_is)].into_iter().flatten();
+        let ours = files.filter_map(|file| Some((file, *self.ours.get(&file)?)));
         let wanted =
             step.action.row().undo == Reversal::GivesBack || sketched.intent.together.is_some();
         let proof = match (step.action, self.settings.trust_hash) {
@@ -63,7 +63,7 @@ impl Actor {
         };
         Check {
             reads: self.settings.reads.clone(),
-            keeper: sketched.keeper.clone(),
+            keeper,
             victim: sketched.victim.clone(),
             ours: ours.collect(),
             proof,
@@ -201,7 +201,7 @@ impl Actor {
         {
             match fate {
                 Ok(done) => {
-                    self.remember(&pair);
+                    self.remember(&pair, &sketched);
                     let step = sketched.intent.step;
                     // What it says can be seen from the files; without it undo only has to look closer.
                     let _ = self.journal.note(&[Record::Done { step, now, digest }]);
@@ -231,8 +231,13 @@ impl Actor {
     }
 
     /// Takes note of which files have a change time of our making.
-    fn remember(&mut self, pair: &Pair) {
-        self.kept.insert(pair.keeper.identity());
+    fn remember(&mut self, pair: &Pair, sketched: &Sketched) {
+        let (before, now) = (sketched.keeper_is, pair.keeper.identity());
+        self.kept.extend([before, now]);
+        if before != now {
+            let path = sketched.keeper.path.clone();
+            Arc::make_mut(&mut self.renumbered).insert(path, [before, now]);
+        }
         for file in [&pair.keeper, &pair.victim] {
             if let Ok(now) = stat::fresh_descriptor(&file.file)
                 && Times::of(&now) != Times::of(&file.stat)

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::{Actor, BATCH, Group, Numbered, Sketched, ahead};
+use super::{Actor, BATCH, Group, Numbered, Renumbered, Sketched, ahead, renumbered};
 use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, OwnChanges};
@@ -42,6 +42,7 @@ struct Kept {
 struct Finder {
     ours: Arc<OwnChanges>,
     reads: Reads,
+    renumbered: Arc<Renumbered>,
     trust_hash: bool,
 }
 
@@ -89,6 +90,7 @@ impl Finder {
 
     /// Where no bytes will be compared, the file must have the inode number that is expected.
     fn open(&self, target: &Target, bound: Bound) -> Result<Opened, Unfit> {
+        let target = &renumbered(target, &self.renumbered);
         let file = Opened::open(target, bound, &self.ours, &self.reads)?;
         let number = target.expected.ino;
         match self.trust_hash && number.is_some_and(|number| number != file.stat.ino) {
@@ -124,6 +126,7 @@ impl Actor {
         Finder {
             ours: Arc::clone(&self.ours),
             reads: self.settings.reads.clone(),
+            renumbered: Arc::clone(&self.renumbered),
             trust_hash: self.settings.trust_hash,
         }
     }

@@ -73,7 +73,10 @@ impl Policy {
             ActionKind::Hardlink => {
                 let mut groups: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
                 for index in all {
-                    groups.entry(set.files[index].dev).or_default().push(index);
+                    groups
+                        .entry(set.files[index].volume)
+                        .or_default()
+                        .push(index);
                 }
                 groups.into_values().collect()
             }

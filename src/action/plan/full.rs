@@ -63,6 +63,7 @@ mod tests {
     fn file(links: u64, fate: Fate) -> PlannedFile {
         PlannedFile {
             dev: 1,
+            volume: 1,
             ino: 0,
             mtime_ns: 0,
             ctime_ns: 0,

@@ -14,6 +14,7 @@ use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
+use crate::action::folder_entry::Place;
 use crate::file::Spellings;
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
@@ -37,6 +38,8 @@ pub struct Inspector {
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
     /// How folders spell names that a report or a link spells otherwise.
     spellings: Spellings,
+    /// File systems, by the device number of their files and the mount.
+    volumes: HashMap<(u64, u64), u64>,
     /// Files of earlier sets: 8 bytes each, whatever their names. Two files with one hash are
     /// taken for one, and the second is left alone.
     seen: HashSet<u64>,
@@ -74,6 +77,7 @@ impl Inspector {
         let mut places: HashMap<(u64, u64), usize> = HashMap::new();
         let mut paths: HashSet<Vec<u8>> = HashSet::new();
         let said = (claim.size, claim.digest.is_some());
+        let mut volumes = std::mem::take(&mut self.volumes);
         for file in claim.files {
             let mut marked = file.marked;
             for listed in file.names {
@@ -91,7 +95,9 @@ impl Inspector {
                     Ok(_) if !paths.insert(path.clone()) => {}
                     Ok((stat, attributes, root)) => {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
-                            set.files.push(planned(&stat, &attributes));
+                            let volume = volumes.entry((stat.dev, stat.mount));
+                            let volume = volume.or_insert_with(|| volume_of(&stat, &path));
+                            set.files.push(planned(&stat, &attributes, *volume));
                             set.files.len() - 1
                         });
                         set.files[place].names.push(PlannedName {
@@ -106,6 +112,7 @@ impl Inspector {
                 }
             }
         }
+        self.volumes = volumes;
         set
     }
 
@@ -228,9 +235,15 @@ fn refused(error: &io::Error) -> Left {
     }
 }
 
-fn planned(stat: &Stat, attributes: &Attributes) -> PlannedFile {
+/// A name that cannot be reached is left to the step.
+fn volume_of(stat: &Stat, path: &[u8]) -> u64 {
+    Place::of(path).map_or(stat.dev, |place| place.volume(stat.dev))
+}
+
+fn planned(stat: &Stat, attributes: &Attributes, volume: u64) -> PlannedFile {
     PlannedFile {
         dev: stat.dev,
+        volume,
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,

@@ -100,6 +100,7 @@ mod tests {
         };
         let file = PlannedFile {
             dev: 1,
+            volume: 1,
             ino: 1,
             mtime_ns: 0,
             ctime_ns: 0,

@@ -36,8 +36,10 @@ pub struct Shared {
 /// One file (one inode) and what is to become of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedFile {
-    /// `st_dev` of its file system.
+    /// `st_dev`.
     pub dev: u64,
+    /// Device number of its file system, which no link and no rename leaves.
+    pub volume: u64,
     /// Inode number.
     pub ino: u64,
     /// Last modification, nanoseconds since 1970.

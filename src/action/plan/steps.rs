@@ -89,13 +89,13 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
 
 /// What a file must have in common with a keeper to take its place: a hard link cannot leave its file system.
 fn place_of(file: &PlannedFile, action: ActionKind) -> (u64, Class) {
-    let dev = match action {
-        ActionKind::Hardlink => file.dev,
+    let volume = match action {
+        ActionKind::Hardlink => file.volume,
         _ => 0,
     };
     // Whatever was let through for the keeper, or need not be asked: nothing else is let through in its place.
     let common = Common::demanded(action, false, true);
-    (dev, common.class(&file.rights))
+    (volume, common.class(&file.rights))
 }
 
 /// The first files that stay, as many as a step can use.

@@ -18,6 +18,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
 fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
     PlannedFile {
         dev,
+        volume: dev,
         ino,
         mtime_ns: ino as i64,
         ctime_ns: 0,
