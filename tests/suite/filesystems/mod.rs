@@ -3,5 +3,6 @@
 mod disks;
 mod disks_table;
 mod foreign;
+mod overlay;
 mod real;
 mod standins;
