@@ -2,12 +2,24 @@
 //!
 //! `seekless -v find photos` reads naturally, but the parser takes `find` for a folder once it has
 //! seen an option of the default command. So the first word that is no option comes first, if it
-//! names a command. `./find`, or anything after `--`, is a path.
+//! names a command. `./find`, or anything after `--`, is a path. Where the current folder has an entry of
+//! that name, a line says what was taken.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
-use clap::{ArgAction, Command};
+use clap::{ArgAction, ArgMatches, Command};
+use seekless::engine::make_room;
+
+use super::sanitize;
+
+/// How long the current folder may take to say whether it has an entry. A server that does not answer must not
+/// keep a command waiting that may not need it.
+const ANSWER: Duration = Duration::from_millis(100);
 
 /// Moves the command's name to the front of the words, if it is there.
 pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
@@ -15,6 +27,28 @@ pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
         words[1..=place].rotate_right(1);
     }
     words
+}
+
+/// Says that a word was taken as a command if the current folder has an entry of that name.
+pub fn tell(matches: &ArgMatches) {
+    let Some((name, options)) = matches.subcommand() else {
+        return;
+    };
+    let is_quiet = matches!(options.try_get_one("quiet"), Ok(Some(true)));
+    if !is_quiet && is_here(name) {
+        sanitize::complain(&format!(
+            "'{name}' is read as the command; for the entry of that name in the current folder write ./{name}"
+        ));
+    }
+}
+
+fn is_here(name: &str) -> bool {
+    // Before there is a second thread.
+    make_room();
+    let (answer, until_answered) = mpsc::channel();
+    let path = Path::new(name).to_owned();
+    let asked = thread::Builder::new().spawn(move || answer.send(path.symlink_metadata().is_ok()));
+    asked.is_ok() && until_answered.recv_timeout(ANSWER) == Ok(true)
 }
 
 /// Finds the first word that is no option nor an option's value, if it names a command.

@@ -60,7 +60,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
@@ -69,10 +69,17 @@ use seekless::report::printable::is_printable;
 
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
-    let words = command_word::first(std::env::args_os().collect(), &args::command());
-    let cli = match Cli::try_parse_from(&words) {
+    let mut command = args::command();
+    let words = command_word::first(std::env::args_os().collect(), &command);
+    let cli = command
+        .try_get_matches_from_mut(&words)
+        .and_then(|matches| {
+            command_word::tell(&matches);
+            Cli::from_arg_matches(&matches)
+        });
+    let cli = match cli {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error, &words).into(),
+        Err(error) => return refuse(&error.format(&mut command), &words).into(),
     };
     let exit = match cli.command {
         None => find::find(cli.find),
