@@ -34,7 +34,11 @@ pub fn explain(config: &Config) -> Vec<String> {
                     less if less == wanted => String::new(),
                     less => format!("\n  {}", cut(less)),
                 };
-                format!("{shown}: {}{cut}", volume.explain())
+                let ringless = match limits(&volume.policy, share.files, true) {
+                    with_rings if with_rings == wanted => String::new(),
+                    _ => format!("\n  {}", ringless(wanted)),
+                };
+                format!("{shown}: {}{ringless}{cut}", volume.explain())
             }
             Err(error) => format!("{shown}: {error}"),
         });
@@ -45,6 +49,13 @@ pub fn explain(config: &Config) -> Vec<String> {
     let complaints = device_map.take_complaints();
     texts.extend(complaints.iter().map(ToString::to_string));
     texts
+}
+
+fn ringless(limits: Limits) -> String {
+    format!(
+        "io_uring is not available here: scattered reads {} threads x 1 in flight",
+        limits.random_threads
+    )
 }
 
 fn cut(limits: Limits) -> String {
