@@ -28,7 +28,7 @@ pub fn plan_search(
     control: &Control,
 ) -> Result<Summary, Error> {
     let plan = &mut |set: &_| planner.add(Claim::from(set));
-    engine::find(config, Delivery::LargestFirst, observer, control, plan)
+    engine::find(config, Delivery::default(), observer, control, plan)
 }
 
 /// The real paths of what is searched. What is not there has nothing to be acted on.

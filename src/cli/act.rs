@@ -18,6 +18,7 @@ use super::journal_place::JournalPlace;
 use super::output::{NotWritten, Place};
 use super::patience::{Changes, patiently};
 use super::perform;
+use super::plan_json::PlanJson;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Answer};
@@ -101,7 +102,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         }
         Err(_) => None,
     };
-    let is_written = matches!(run.use_of_plan, Use::Show | Use::Script);
+    let is_written = matches!(run.use_of_plan, Use::Show | Use::Json | Use::Script);
     let patience = run.patience;
     if let Some(place) = &place
         && !is_written
@@ -237,24 +238,29 @@ fn refuse(console: &Console, error: &dyn std::fmt::Display) -> Exit {
 fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWritten> {
     enum Form {
         Text(PlanText),
+        Json(PlanJson),
         Script(Script),
     }
     let form = match run.use_of_plan {
         Use::Script => Form::Script(Script::new(run, plan)),
+        Use::Json => Form::Json(PlanJson::new(run, plan)),
         _ => Form::Text(PlanText::new(run, plan)),
     };
     place.write(|out| match &form {
         Form::Text(text) => text.begin(out),
+        Form::Json(json) => json.begin(out),
         Form::Script(script) => script.begin(out),
     })?;
     plan.each_set(|set| {
         place.write(|out: &mut dyn Write| match &form {
             Form::Text(text) => text.set(out, set),
+            Form::Json(json) => json.set(out, set),
             Form::Script(script) => script.set(out, set),
         })
     })?;
     place.write(|out| match &form {
         Form::Text(text) => text.end(out, plan),
+        Form::Json(json) => json.end(out, plan.totals()),
         Form::Script(script) => script.end(out),
     })?;
     place.finish()

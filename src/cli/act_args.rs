@@ -112,6 +112,17 @@ pub struct WayArgs {
     )]
     pub dry_run: bool,
 
+    /// How the plan of --dry-run is written
+    #[arg(
+        short = 'f',
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t = PlanFormat::Text,
+        help_heading = "How it is done"
+    )]
+    pub format: PlanFormat,
+
     /// Write a shell script that does it, and do nothing
     ///
     /// For sh and the usual tools. It compares each pair of files once more before it acts, and can be
@@ -235,6 +246,15 @@ pub struct MoveArgs {
         help_heading = "How it is done"
     )]
     pub to: PathBuf,
+}
+
+/// How a plan is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people
+    Text,
+    /// One document for programs; docs/formats.md says what its keys promise
+    Json,
 }
 
 /// What becomes of companions.

@@ -49,8 +49,8 @@ impl<'a> Environment<'a> {
             now: Timestamp::now(),
             zone: TimeZone::system,
             can_ask: io::stdin().is_terminal() && io::stderr().is_terminal(),
-            stdout: Terminal::of(io::stdout().is_terminal()),
-            stderr: Terminal::of(io::stderr().is_terminal()),
+            stdout: Terminal::of(&io::stdout()),
+            stderr: Terminal::of(&io::stderr()),
         }
     }
 

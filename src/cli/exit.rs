@@ -25,6 +25,17 @@ impl Exit {
         }
     }
 
+    /// The exit status of a search that was a question (`--exit-code`): was anything found?
+    #[must_use]
+    pub fn of_question(self, found: bool) -> Self {
+        match (self, found) {
+            (Self::Done, false) => Self::Done,
+            (Self::Done, true) => Self::SomeLeft,
+            (Self::SomeLeft | Self::Nothing, _) => Self::Nothing,
+            (Self::Interrupted, _) => Self::Interrupted,
+        }
+    }
+
     /// The number that the shell sees; 128 + SIGINT if interrupted, as shells count.
     pub fn code(self) -> u8 {
         match self {

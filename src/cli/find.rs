@@ -24,7 +24,7 @@ use super::output::{self, NotWritten, ReportOutput};
 use super::patience::Patience;
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
-use super::{sanitize, summary, sweep};
+use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery};
 
 /// Finds, reports and tells how it went.
@@ -90,7 +90,7 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
         let (_over, until_over) = mpsc::channel();
-        if run.format.streams {
+        if run.delivery == Delivery::AsFinal {
             scope.spawn(|| flush_now_and_then(&output, &control, until_over));
         }
         watched(
@@ -103,6 +103,8 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
     let summary = match outcome {
         Outcome::Told(summary) => summary,
         Outcome::NothingDone => return Exit::Nothing,
+        // Whoever closed the pipe did not hear all of the answer.
+        Outcome::NotWritten(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
         Outcome::NotWritten(NotWritten::Closed) => return Exit::Done,
         Outcome::NotWritten(error) => {
             console.complain(&error.to_string());
@@ -114,18 +116,32 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
         }
     };
     if run.talk.summary {
-        for line in summary::lines(&summary, run.config.replication, run.config.isolate) {
-            console.line(&line);
+        if !run.summary_is_result() {
+            for line in summary::lines(
+                &summary,
+                run.config.replication,
+                run.config.isolate,
+                run.talk.columns,
+            ) {
+                console.line(&line);
+            }
         }
         hidden.lines().iter().for_each(|line| console.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {
             sweep::notice(&place, || searched_trees(&run.config), console);
         }
+        next_command::lines(run, &summary)
+            .iter()
+            .for_each(|line| console.line(line));
     }
-    match watch.interrupted || summary.incomplete {
+    let exit = match watch.interrupted || summary.incomplete {
         true => Exit::Interrupted,
         false => listener.exit(run.config.roots.len()),
+    };
+    match run.exit_code {
+        true => exit.of_question(summary.sets > 0),
+        false => exit,
     }
 }
 
@@ -144,12 +160,8 @@ fn drive(
                 .for_each(|line| tracing::info!("{}", sanitize::message(line)));
         }
     }
-    let delivery = match run.format.streams {
-        true => Delivery::AsFinal,
-        false => Delivery::LargestFirst,
-    };
     let mut failed = None;
-    let found = engine::find(&run.config, delivery, listener, control, &mut |set| {
+    let found = engine::find(&run.config, run.delivery, listener, control, &mut |set| {
         let mut sorted = None;
         let set = match &mut ranking {
             Some(ranking) => {

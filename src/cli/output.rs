@@ -7,11 +7,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
+use seekless::engine::Replication;
 use seekless::report::file::{Output, OutputError};
 use seekless::report::{Header, Report};
 
 use super::console::Console;
 use super::resolve::Run;
+use super::{sanitize, summary};
 
 /// A set that is final reaches a pipe's other end this soon, without a system call for each.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -50,7 +52,14 @@ pub struct ReportOutput {
     begun: bool,
     place: Place,
     flushed: Option<Instant>,
+    /// Sets that are still to be written.
+    left: u64,
+    /// The summary is written in place of a report.
+    summary_of: Option<SummaryOf>,
 }
+
+/// What a summary needs to know: what was asked for, `--isolate`, and the columns of the terminal.
+type SummaryOf = (Replication, bool, Option<usize>);
 
 /// Stdout, or a file that is there as a whole or not at all.
 pub enum Place {
@@ -105,11 +114,21 @@ impl ReportOutput {
             begun: false,
             place,
             flushed: None,
+            left: run.most.unwrap_or(u64::MAX),
+            summary_of: run.summary_is_result().then_some((
+                run.config.replication,
+                run.config.isolate,
+                run.style.columns,
+            )),
         })
     }
 
     /// Writes one set.
     pub fn set(&mut self, set: &DuplicateSet) -> Result<(), NotWritten> {
+        if self.left == 0 {
+            return Ok(());
+        }
+        self.left -= 1;
         self.begin()?;
         self.write(|report, out| report.set(out, set))?;
         self.flush_when_due()
@@ -117,6 +136,13 @@ impl ReportOutput {
 
     /// Writes the end and puts a file in its place.
     pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
+        if let Some((replication, isolate, columns)) = self.summary_of {
+            let lines = summary::lines(summary, replication, isolate, columns);
+            let mut lines = lines.iter().map(|line| sanitize::message(line));
+            self.place
+                .write(|out| lines.try_for_each(|line| writeln!(out, "{line}")))?;
+            return self.place.finish();
+        }
         self.begin()?;
         self.write(|report, out| report.end(out, summary))?;
         self.place.finish()

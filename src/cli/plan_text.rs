@@ -41,7 +41,7 @@ impl PlanText {
 
     /// Writes one set.
     pub fn set(&self, out: &mut dyn Write, set: &SetPlan) -> io::Result<()> {
-        if !set.acts() && set.left.is_empty() && !set.files.iter().any(is_left) {
+        if !takes_part(set) {
             return Ok(());
         }
         let frees = set.files.iter().map(frees).fold(0, u64::saturating_add);
@@ -161,6 +161,11 @@ impl PlanText {
         }
         Ok(())
     }
+}
+
+/// True if something is done in the set, or left alone.
+pub fn takes_part(set: &SetPlan) -> bool {
+    set.acts() || !set.left.is_empty() || set.files.iter().any(is_left)
 }
 
 /// Sets without a reference are not what the user asked for: they are counted at the end.

@@ -21,7 +21,7 @@ use super::sanitize;
 /// Measures, reports, draws and saves.
 pub fn probe(args: ProbeArgs) -> Exit {
     make_room();
-    let stderr = Terminal::of(io::IsTerminal::is_terminal(&io::stderr()));
+    let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
     let spec = Spec {
         path: args.path.clone(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use seekless::engine::ProgressLine;
 use seekless::units::Bytes;
+pub use seekless::units::count;
 
 /// Time over which a rate is smoothed.
 const MEMORY: f64 = 5.0;
@@ -117,19 +118,6 @@ pub fn describe(line: &ProgressLine, rates: &Rates) -> String {
         if let Some(left) = rates.left(line).filter(|left| left.as_secs() > 0) {
             text.push_str(&format!(", {} left", duration(left)));
         }
-    }
-    text
-}
-
-/// Writes a number with commas between thousands.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
     }
     text
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use seekless::action::keep::Rules;
 use seekless::action::plan::{Origin, Ranking};
-use seekless::engine::{Config, Replication};
+use seekless::engine::{Config, Delivery, Replication};
 use seekless::report::{Format, Header, Style};
 
 use super::color::Terminal;
@@ -29,10 +29,25 @@ pub struct Run {
     pub ranking: Option<Ranking>,
     /// Where it goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
+    /// When sets are written.
+    pub delivery: Delivery,
+    /// How many sets are written; all if nothing is said.
+    pub most: Option<u64>,
+    /// The summary is what is asked for.
+    pub summary_only: bool,
+    /// The exit status says whether anything was found.
+    pub exit_code: bool,
     /// Only tell how the roots would be read.
     pub explain: bool,
     /// How much is told on the way.
     pub talk: Talk,
+}
+
+impl Run {
+    /// The lines of the summary are the result, not a report.
+    pub fn summary_is_result(&self) -> bool {
+        self.summary_only && self.format.name == "text"
+    }
 }
 
 /// Decides everything.
@@ -48,8 +63,9 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
     )?;
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
-        None => args.format.digests,
+        None => args.format.digests && !args.summary_only,
     };
+    possible_with(&args)?;
     // A coloured file is for nobody, unless it was asked for.
     let sink = Terminal {
         is_terminal: around.stdout.is_terminal && args.output.is_none(),
@@ -66,7 +82,19 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
         format: args.format,
         style: Style {
             color: sink.wants_color(args.talk.color),
+            columns: sink.is_terminal.then_some(sink.columns),
+            flat: args.flat,
+            omit_first: args.omit_first,
         },
+        delivery: match (args.sort_by, args.top, args.format.streams) {
+            (None, None, true) => Delivery::AsFinal,
+            (sort_by, ..) => {
+                sort_by.map_or_else(Delivery::default, |by| Delivery::Sorted(by.order()))
+            }
+        },
+        most: if args.summary_only { Some(0) } else { args.top },
+        summary_only: args.summary_only,
+        exit_code: args.exit_code,
         output: args.output,
         explain: args.explain,
         talk: args.talk.on(around.stderr),
@@ -82,6 +110,22 @@ fn ranking(
     let origin = origin.with_hard_links(config.hard_links);
     let roots = config.roots.iter().map(|root| root.path.as_path());
     Ok(Ranking::new(keep_rules(rules)?, origin.with_roots(roots)))
+}
+
+/// Refuses options that a format cannot follow.
+fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
+    let format = args.format.name;
+    if args.flat && !matches!(format, "nul" | "fdupes") {
+        return contradiction(format!(
+            "--flat lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
+        ));
+    }
+    if args.summary_only && !args.format.readable_back {
+        return contradiction(format!(
+            "--format {format} has no summary: use --summary-only with text, json or ndjson",
+        ));
+    }
+    Ok(())
 }
 
 /// Reads the rules of `--keep`.
@@ -119,6 +163,7 @@ mod tests {
             is_terminal: true,
             no_color: false,
             is_dumb: false,
+            columns: 80,
         };
         let mut around = Environment {
             stdin: &mut &*stdin,

@@ -15,7 +15,7 @@ use seekless::device::Mounts;
 use seekless::engine::{Config, Replication};
 use seekless::file::OwnFolder;
 
-use super::act_args::{ActArgs, SidecarChoice, StayArgs};
+use super::act_args::{ActArgs, PlanFormat, SidecarChoice, StayArgs};
 use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_search::{EMPTY_PATH, search};
@@ -77,6 +77,8 @@ pub enum Use {
     Confirm,
     /// It is shown.
     Show,
+    /// It is shown to a program.
+    Json,
     /// It becomes a script.
     Script,
 }
@@ -210,7 +212,11 @@ fn use_of_plan(
         return contradiction("--ask needs a terminal to ask on");
     }
     match (way.dry_run, way.script) {
+        (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),
         (true, _) => return Ok(Use::Show),
+        _ if way.format == PlanFormat::Json => {
+            return contradiction("--format json is for a plan that is shown: add --dry-run");
+        }
         (_, true) if action == ActionKind::Trash => {
             return contradiction(
                 "a script cannot use the trash: drop --trash, or let seekless do it",

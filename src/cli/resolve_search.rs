@@ -104,6 +104,7 @@ fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec
         regexes: args.regex.clone(),
         ignore_case: args.ignore_case,
         kinds: args.kinds.clone(),
+        extensions: args.extensions.clone(),
         skip_hidden: args.no_hidden,
         keep_empty: args.empty,
         min_size: args.min_size,

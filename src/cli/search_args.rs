@@ -142,6 +142,18 @@ pub struct SearchArgs {
     )]
     pub kinds: Vec<Kind>,
 
+    /// Only files with one of these extensions: jpg,png or tar.gz
+    ///
+    /// The case of letters does not matter.
+    #[arg(
+        long = "ext",
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = extension,
+        help_heading = "Which files take part"
+    )]
+    pub extensions: Vec<String>,
+
     /// Only files modified since then: 3d, '2 weeks', 2024-05-01, or a file's time
     ///
     /// A span of time counts back from now. A date means its midnight here; a full timestamp
@@ -325,6 +337,14 @@ fn ideas() -> impl TypedValueParser<Value = Idea> {
         let mut all = Idea::ALL.into_iter();
         all.find(|idea| idea.name() == name).ok_or("no such idea")
     })
+}
+
+fn extension(text: &str) -> Result<String, String> {
+    let bare = text.trim_start_matches('.');
+    if bare.is_empty() || bare.contains(['/', '*', '?']) {
+        return Err("write extensions as jpg,png; for patterns there is --name '*.jp*'".to_owned());
+    }
+    Ok(bare.to_owned())
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {

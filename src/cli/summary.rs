@@ -4,10 +4,26 @@ use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Replication;
 use seekless::units::Bytes;
 
+use super::fit::{fitting, table};
 use super::progress_text::{count, duration};
 
-/// Renders the summary, one line each. `isolate` says that copies below one path counted as one.
-pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<String> {
+/// Renders the summary, one line each. `isolate` says that copies below one path counted as one. Lines fit into the
+/// columns of the terminal that they are for: sentences continue on the next line, tables leave columns out.
+pub fn lines(
+    summary: &Summary,
+    replication: Replication,
+    isolate: bool,
+    columns: Option<usize>,
+) -> Vec<String> {
+    let width = columns.unwrap_or(usize::MAX);
+    let mut lines = fitting(sentences(summary, replication, isolate), width);
+    lines.extend(table(stage_rows(summary), &[1, 2], width));
+    lines.extend(table(device_rows(summary), &[2, 3], width));
+    lines.extend(fitting(not_looked_at(&summary.left_out), width));
+    lines
+}
+
+fn sentences(summary: &Summary, replication: Replication, isolate: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.incomplete {
         lines.push("INCOMPLETE: interrupted; there may be more than was reported.".to_owned());
@@ -18,9 +34,6 @@ pub fn lines(summary: &Summary, replication: Replication, isolate: bool) -> Vec<
     lines.push(found(summary, replication, isolate));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
-    lines.extend(table(&stage_rows(summary)));
-    lines.extend(table(&device_rows(summary)));
-    lines.extend(not_looked_at(&summary.left_out));
     lines
 }
 
@@ -174,24 +187,6 @@ fn device_rows(summary: &Summary) -> Vec<[String; 4]> {
     rows
 }
 
-/// Aligns the first column left and the others right.
-fn table(rows: &[[String; 4]]) -> Vec<String> {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.max().unwrap_or(0)
-    };
-    let widths = [width(0), width(1), width(2), width(3)];
-    rows.iter()
-        .map(|[first, second, third, fourth]| {
-            let row = format!(
-                "  {first:<0$}  {second:>1$}  {third:>2$}  {fourth:>3$}",
-                widths[0], widths[1], widths[2], widths[3],
-            );
-            row.trim_end().to_owned()
-        })
-        .collect()
-}
-
 /// Names everything that took no part, with the option that would change it: silence would look
 /// like completeness.
 fn not_looked_at(left_out: &LeftOut) -> Option<String> {
@@ -306,13 +301,24 @@ mod tests {
 
     #[test]
     fn a_run_is_told_in_a_few_lines() {
-        let text = lines(&full(), Replication::Over(1), false).join("\n");
+        let text = lines(&full(), Replication::Over(1), false, None).join("\n");
         insta::assert_snapshot!(text);
     }
 
     #[test]
+    fn a_narrow_terminal_gets_fewer_columns_and_shorter_lines() {
+        for columns in [40, 60, 80] {
+            let told = lines(&full(), Replication::Over(1), false, Some(columns));
+            let widest = told.iter().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns), "{told:#?}");
+        }
+        let narrow = lines(&full(), Replication::Over(1), false, Some(40)).join("\n");
+        insta::assert_snapshot!(narrow);
+    }
+
+    #[test]
     fn little_is_told_of_little() {
-        let text = lines(&Summary::default(), Replication::Over(1), false).join("\n");
+        let text = lines(&Summary::default(), Replication::Over(1), false, None).join("\n");
         insta::assert_snapshot!(text);
     }
 
@@ -323,7 +329,7 @@ mod tests {
                 sets: 1,
                 ..Summary::default()
             };
-            lines(&summary, replication, false)[0].clone()
+            lines(&summary, replication, false, None)[0].clone()
         };
         assert_eq!(told(Replication::Over(1)), "Found 1 set of duplicates.");
         assert_eq!(told(Replication::Under(2)), "Found 1 unique file.");
@@ -340,7 +346,7 @@ mod tests {
                 sets,
                 ..Summary::default()
             };
-            lines(&summary, replication, true)[0].clone()
+            lines(&summary, replication, true, None)[0].clone()
         };
         for (replication, sets, said) in [
             (Replication::Over(1), 5, "5 sets of duplicates."),
@@ -377,7 +383,7 @@ mod tests {
                 incomplete: true,
                 ..Summary::default()
             };
-            lines(&summary, replication, false)[1].clone()
+            lines(&summary, replication, false, None)[1].clone()
         };
         assert_eq!(told(Replication::Under(2)), "Found 5 unique files.");
         assert_eq!(

@@ -43,7 +43,7 @@ pub fn before(
     for run in left {
         let agreed = match use_of_plan {
             _ if run.in_undo => false,
-            Use::Show | Use::Script => false,
+            Use::Show | Use::Json | Use::Script => false,
             Use::Act => {
                 console.complain(&format!(
                     "{}; the unfinished files are restored first",

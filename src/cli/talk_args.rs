@@ -51,6 +51,8 @@ pub struct Talk {
     pub verbose: u8,
     /// Colour that.
     pub colored_log: bool,
+    /// Columns of the terminal that it is told on.
+    pub columns: Option<usize>,
 }
 
 impl TalkArgs {
@@ -62,6 +64,7 @@ impl TalkArgs {
             summary: !self.quiet,
             verbose: self.verbose,
             colored_log: stderr.wants_color(self.color),
+            columns: stderr.is_terminal.then_some(stderr.columns),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! From equal files to sets, in the order that is wanted.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::io;
 
@@ -11,7 +10,7 @@ use crate::hash::ContentDigest;
 use super::config::Config;
 use super::order;
 use super::reclaim;
-use super::requests::SMALL;
+use super::set_order::{SetFacts, SetOrder};
 use super::volumes::Volumes;
 
 /// When sets are handed over.
@@ -19,8 +18,14 @@ use super::volumes::Volumes;
 pub enum Delivery {
     /// Each as soon as nothing can be added to it.
     AsFinal,
-    /// All at the end, those that free most first.
-    LargestFirst,
+    /// All at the end, in this order.
+    Sorted(SetOrder),
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self::Sorted(SetOrder::default())
+    }
 }
 
 /// Receives sets.
@@ -162,13 +167,15 @@ impl<'a> Deliverer<'a> {
         );
         let size = file_table.size(draft.files[0]);
         let redundant = draft.files.iter().filter(|&&file| !stays(file)).count() as u64;
-        if !self.shows_digest(draft.files.len(), size) {
+        // Whether a digest that nobody asked for is known depends on what lay in the page cache, and so does whether a
+        // file that is alone was read as a whole. The same tree gives the same report.
+        if !self.config.digests || draft.files.len() < 2 {
             draft.digest = None;
         }
         self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
             Delivery::AsFinal => (self.sink)(&written_out(&draft, file_table, dirs, volumes)),
-            Delivery::LargestFirst => {
+            Delivery::Sorted(_) => {
                 self.kept.push(draft);
                 Ok(())
             }
@@ -183,10 +190,18 @@ impl<'a> Deliverer<'a> {
         volumes: &Volumes,
     ) -> io::Result<()> {
         let mut kept = std::mem::take(&mut self.kept);
-        let size = |draft: &Draft| file_table.size(draft.files[0]);
+        let order = match self.delivery {
+            Delivery::Sorted(order) => order,
+            Delivery::AsFinal => SetOrder::default(),
+        };
+        let facts = |draft: &Draft| SetFacts {
+            reclaimable: draft.reclaimable,
+            size: file_table.size(draft.files[0]),
+            replicas: draft.replicas,
+        };
         order::sort_sets(
             &mut kept,
-            |draft| (Reverse(draft.reclaimable), Reverse(size(draft))),
+            |draft| order.key(&facts(draft)),
             |draft| draft.files[0],
             file_table,
             dirs,
@@ -195,12 +210,6 @@ impl<'a> Deliverer<'a> {
             (self.sink)(&written_out(draft, file_table, dirs, volumes))?;
         }
         Ok(())
-    }
-
-    /// True if the digest is known whatever was read first and what lay in the page cache. Whether a file that
-    /// is alone was read as a whole depends on that, and so does whether long files were compared instead.
-    fn shows_digest(&self, files: usize, size: u64) -> bool {
-        files > 1 && (self.config.digests || size <= SMALL)
     }
 
     /// Which files stay when the others go: the first, and with `--isolate` all that have a name below a root

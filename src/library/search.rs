@@ -254,7 +254,7 @@ impl<'a> Search<'a> {
             Some(tell) => tell(&problem),
             None => problems.push(problem),
         };
-        let summary = self.drive(Delivery::LargestFirst, &mut heard, &mut |set| {
+        let summary = self.drive(Delivery::default(), &mut heard, &mut |set| {
             sets.push(set);
             ControlFlow::Continue(())
         })?;

@@ -5,21 +5,25 @@
 
 use std::io::{self, Write};
 
-use super::{Header, Report};
+use super::{Header, Report, Style};
 use crate::decide::{DuplicateSet, Member, Summary};
 
 /// Writes names as they are, whatever bytes they hold.
 pub struct Bare {
     end: u8,
     every_name: bool,
+    flat: bool,
+    omitted: usize,
 }
 
 impl Bare {
     /// With this end of each name and each set.
-    pub fn new(end: u8) -> Self {
+    pub fn new(end: u8, style: &Style) -> Self {
         Self {
             end,
             every_name: false,
+            flat: style.flat,
+            omitted: style.omit_first.into(),
         }
     }
 }
@@ -31,13 +35,16 @@ impl Report for Bare {
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        for member in &set.members {
-            for name in bare_names(member, self.every_name) {
-                out.write_all(name)?;
-                out.write_all(&[self.end])?;
-            }
+        let members = set.members.iter();
+        let names = members.flat_map(|member| bare_names(member, self.every_name));
+        for name in names.skip(self.omitted) {
+            out.write_all(name)?;
+            out.write_all(&[self.end])?;
         }
-        out.write_all(&[self.end])
+        match self.flat {
+            true => Ok(()),
+            false => out.write_all(&[self.end]),
+        }
     }
 
     fn end(&mut self, _: &mut dyn Write, _: &Summary) -> io::Result<()> {

@@ -24,6 +24,8 @@ mod record;
 mod text;
 mod time;
 
+pub use record::{Name, write_json};
+
 /// Version of the documented layouts; it grows only when an old reader would go wrong.
 pub const SCHEMA: u32 = 1;
 
@@ -54,7 +56,7 @@ pub struct Format {
     pub streams: bool,
     /// True if [`read::ReadReport`] understands it.
     pub readable_back: bool,
-    /// True if it shows the digests: then they are computed.
+    /// True if digests are computed unless the user says otherwise.
     pub digests: bool,
     /// Makes a writer for one run.
     pub make: fn(&Style) -> Box<dyn Report>,
@@ -64,10 +66,10 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        about: "for people: sizes, digests, numbered files; can be edited and read back",
+        about: "for people: sizes, numbered files; can be edited and read back",
         streams: false,
         readable_back: true,
-        digests: true,
+        digests: false,
         make: |style| Box::new(text::Text::new(style)),
     },
     Format {
@@ -100,7 +102,7 @@ pub const FORMATS: &[Format] = &[
         streams: true,
         readable_back: false,
         digests: false,
-        make: |_| Box::new(bare::Bare::new(b'\n')),
+        make: |style| Box::new(bare::Bare::new(b'\n', style)),
     },
     Format {
         name: "nul",
@@ -108,7 +110,7 @@ pub const FORMATS: &[Format] = &[
         streams: true,
         readable_back: false,
         digests: false,
-        make: |_| Box::new(bare::Bare::new(b'\0')),
+        make: |style| Box::new(bare::Bare::new(b'\0', style)),
     },
 ];
 
@@ -122,6 +124,13 @@ pub fn format(name: &str) -> Option<&'static Format> {
 pub struct Style {
     /// Mark parts with terminal colours. A coloured report cannot be read back.
     pub color: bool,
+    /// Columns of the terminal that a person reads the report on. Such a report leaves out what only programs need,
+    /// and folds long sets, so it cannot be read back. `None` writes everything.
+    pub columns: Option<usize>,
+    /// Bare names: mark no end of a set.
+    pub flat: bool,
+    /// Bare names: leave out the first of each set.
+    pub omit_first: bool,
 }
 
 /// What is known of a run before its first set.

@@ -20,11 +20,14 @@ use crate::decide::{DeviceTally, DuplicateSet, LeftOut, Member, StageTally, Summ
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Name<'a> {
+    /// As it is.
     Text(Cow<'a, str>),
+    /// In base64.
     Bytes(Cow<'a, str>),
 }
 
 impl<'a> Name<'a> {
+    /// Of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         match str::from_utf8(bytes) {
             Ok(text) => Self::Text(Cow::Borrowed(text)),
@@ -238,6 +241,9 @@ fn seconds(time: Duration) -> f64 {
 }
 
 /// Writes one object on one line, without the line's end.
+///
+/// # Errors
+/// Those of `out`.
 pub fn write_json(out: &mut dyn Write, record: &impl Serialize) -> io::Result<()> {
     let mut gather = Gather {
         out,

@@ -7,6 +7,9 @@
 //!   2 = backup/again.jpg
 //! ```
 //!
+//! On a terminal (`Style::columns`) the exact sizes and the comments that a reader needs are left out, and a long set
+//! is folded.
+//!
 //! Names of one inode carry one number. So a line can be taken out without the lines around it
 //! changing their meaning: were further names only indented below the first, taking out that
 //! first line would hand them to the file above.
@@ -16,25 +19,87 @@ use std::io::{self, Write};
 use super::escape::escape;
 use super::{Header, Options, Report, SCHEMA, Style, time};
 use crate::decide::{DuplicateSet, Summary};
-use crate::units::Bytes;
+use crate::units::{Bytes, count};
 
 const BOLD: &str = "\x1b[1m";
 const GREEN: &str = "\x1b[32m";
 const FAINT: &str = "\x1b[2m";
 const RESET: &str = "\x1b[0m";
 
+/// Names that are shown of a long set on a terminal.
+const SHOWN: usize = 10;
+
 /// Writes sets as paragraphs.
 pub struct Text {
     color: bool,
+    columns: Option<usize>,
+    any_set: bool,
+    folded_sets: u64,
 }
 
 impl Text {
     pub fn new(style: &Style) -> Self {
-        Self { color: style.color }
+        Self {
+            color: style.color,
+            columns: style.columns,
+            any_set: false,
+            folded_sets: 0,
+        }
     }
 
     fn paint(&self, color: &'static str) -> (&'static str, &'static str) {
         if self.color { (color, RESET) } else { ("", "") }
+    }
+
+    fn head(&self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
+        let (bold, plain) = self.paint(BOLD);
+        write!(
+            out,
+            "\n{bold}{} ({} bytes) * {}{plain}, reclaimable {} ({} bytes), blake3 ",
+            Bytes(set.size),
+            set.size,
+            set.replicas,
+            Bytes(set.reclaimable),
+            set.reclaimable,
+        )?;
+        match set.digest {
+            Some(digest) => writeln!(out, "{digest}"),
+            None => out.write_all(b"-\n"),
+        }
+    }
+
+    /// Without exact sizes. A digest that was asked for gets a line of its own where it does not fit.
+    fn short_head(
+        &self,
+        out: &mut dyn Write,
+        set: &DuplicateSet,
+        columns: usize,
+    ) -> io::Result<()> {
+        let (bold, plain) = self.paint(BOLD);
+        if self.any_set {
+            out.write_all(b"\n")?;
+        }
+        let size = format!("{} * {}", Bytes(set.size), count(set.replicas));
+        let frees = format!(", reclaimable {}", Bytes(set.reclaimable));
+        write!(out, "{bold}{size}{plain}{frees}")?;
+        if let Some(digest) = set.digest {
+            let digest = format!("blake3 {digest}");
+            let fits = size.len() + frees.len() + 2 + digest.len() <= columns;
+            let before = if fits { ", " } else { "\n  " };
+            write!(out, "{before}{digest}")?;
+        }
+        out.write_all(b"\n")
+    }
+
+    /// The summary follows, on the same terminal.
+    fn end_on_terminal(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.folded_sets > 0 {
+            self.comment(out, "-o FILE writes all names of long sets")?;
+        }
+        match self.any_set {
+            true => out.write_all(b"\n"),
+            false => Ok(()),
+        }
     }
 
     fn comment(&self, out: &mut dyn Write, comment: &str) -> io::Result<()> {
@@ -45,6 +110,9 @@ impl Text {
 
 impl Report for Text {
     fn begin(&mut self, out: &mut dyn Write, header: &Header) -> io::Result<()> {
+        if self.columns.is_some() {
+            return Ok(());
+        }
         let version = escape(header.version.as_bytes());
         self.comment(
             out,
@@ -62,49 +130,39 @@ impl Report for Text {
         self.comment(out, &format!("options: {}", option_words(&header.options)))?;
         self.comment(
             out,
-            "Each set: size * replicas, what comes free when one is left, digest.",
-        )?;
-        self.comment(
-            out,
-            "Then its files: * would be kept, = is a further name (hard link) of",
-        )?;
-        self.comment(
-            out,
-            "the file with the same number. Lines taken out are left alone by",
-        )?;
-        self.comment(
-            out,
-            "whatever reads this. Unprintable: \\n \\r \\t \\\\ \\xFF \\u{202e}",
+            "* is kept, = is a hard link of the file with the same number; delete the lines of files to skip",
         )
     }
 
     fn set(&mut self, out: &mut dyn Write, set: &DuplicateSet) -> io::Result<()> {
-        let (bold, plain) = self.paint(BOLD);
-        write!(
-            out,
-            "\n{bold}{} ({} bytes) * {}{plain}, reclaimable {} ({} bytes), blake3 ",
-            Bytes(set.size),
-            set.size,
-            set.replicas,
-            Bytes(set.reclaimable),
-            set.reclaimable,
-        )?;
-        match set.digest {
-            Some(digest) => writeln!(out, "{digest}")?,
-            None => out.write_all(b"-\n")?,
+        match self.columns {
+            Some(columns) => self.short_head(out, set, columns)?,
+            None => self.head(out, set)?,
         }
+        self.any_set = true;
         let (green, plain) = self.paint(GREEN);
         let (faint, plain_again) = self.paint(FAINT);
-        for (index, member) in set.members.iter().enumerate() {
-            let number = index + 1;
-            for (nth, name) in member.names.iter().enumerate() {
-                let name = escape(name);
-                match (index, nth) {
-                    (0, 0) => writeln!(out, " {number:2} * {green}{name}{plain}")?,
-                    (_, 0) => writeln!(out, " {number:2}   {name}")?,
-                    _ => writeln!(out, " {number:2} = {faint}{name}{plain_again}")?,
-                }
+        let all = set.members.iter().map(|member| member.names.len()).sum();
+        // What is folded takes a line, too.
+        let shown = match self.columns {
+            Some(_) if all > SHOWN + 1 => SHOWN,
+            _ => all,
+        };
+        let numbered = (1..).zip(&set.members);
+        let names = numbered
+            .flat_map(|(number, member)| (0..).zip(&member.names).map(move |name| (number, name)));
+        for (number, (nth, name)) in names.take(shown) {
+            let name = escape(name);
+            match (number, nth) {
+                (1, 0) => writeln!(out, " {number:2} * {green}{name}{plain}")?,
+                (_, 0) => writeln!(out, " {number:2}   {name}")?,
+                _ => writeln!(out, " {number:2} = {faint}{name}{plain_again}")?,
             }
+        }
+        if shown < all {
+            self.folded_sets += 1;
+            let more = count((all - shown) as u64);
+            writeln!(out, "      {faint}… and {more} more{plain_again}")?;
         }
         let numbered = (1..).zip(&set.members);
         let ambiguous = numbered.filter(|(_, member)| member.ambiguous);
@@ -118,6 +176,9 @@ impl Report for Text {
     }
 
     fn end(&mut self, out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+        if self.columns.is_some() {
+            return self.end_on_terminal(out);
+        }
         let state = if summary.incomplete {
             "interrupted"
         } else {

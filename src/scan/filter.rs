@@ -40,6 +40,7 @@ pub struct Filter {
     pub(super) excluded_folder_paths: Option<PathGlobs>,
     pub(super) regexes: Option<RegexSet>,
     pub(super) kinds: Vec<Kind>,
+    pub(super) extensions: Vec<Vec<u8>>,
     pub(super) min_size: Option<u64>,
     pub(super) max_size: Option<u64>,
     pub(super) newer_ns: Option<i64>,
@@ -83,8 +84,17 @@ impl Filter {
             || (is_folder && in_globs(&self.excluded_folder_names) == Some(true));
         let unwanted = !is_folder
             && (in_globs(&self.names) == Some(false)
-                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.fits(name))));
+                || !(self.kinds.is_empty() || self.kinds.iter().any(|kind| kind.fits(name)))
+                || !(self.extensions.is_empty() || self.has_extension(name)));
         keep_unless(excluded || unwanted)
+    }
+
+    /// A dot at the start of a name begins no extension: ".zip" is a hidden file called zip.
+    fn has_extension(&self, name: &[u8]) -> bool {
+        self.extensions.iter().any(|ending| {
+            let start = name.len().checked_sub(ending.len());
+            start.is_some_and(|start| start > 0 && name[start..].eq_ignore_ascii_case(ending))
+        })
     }
 
     /// True if [`path`](Self::path) has something to test.

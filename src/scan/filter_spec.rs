@@ -31,6 +31,8 @@ pub struct FilterSpec {
     pub ignore_case: bool,
     /// Kinds of files of which one must fit the extension.
     pub kinds: Vec<Kind>,
+    /// Extensions of which a file's name must have one, with or without the dot; the case of letters does not matter.
+    pub extensions: Vec<String>,
     /// Leave out files and folders whose name starts with a dot.
     pub skip_hidden: bool,
     /// Let empty files take part.
@@ -116,12 +118,23 @@ impl FilterSpec {
             excluded_folder_paths: path_globs(&by_path(&folder_only))?,
             regexes: regexes(&self.regexes, self.ignore_case)?,
             kinds: self.kinds.clone(),
+            extensions: self
+                .extensions
+                .iter()
+                .map(|extension| ending(extension))
+                .collect(),
             min_size: self.min_size.map(|size| size.0),
             max_size: self.max_size.map(|size| size.0),
             newer_ns: self.newer_ns,
             older_ns: self.older_ns,
         })
     }
+}
+
+/// What a name of this extension ends with, in small letters.
+fn ending(extension: &str) -> Vec<u8> {
+    let bare = extension.trim_start_matches('.');
+    format!(".{bare}").to_ascii_lowercase().into_bytes()
 }
 
 /// True if the pattern ends in a slash (and is more than one).

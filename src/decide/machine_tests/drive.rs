@@ -188,7 +188,7 @@ impl<'a> Drive<'a> {
                     self.machine.stretches_read(file, digests);
                 }
                 Want::Comparison => unreachable!("wanted of groups only"),
-                Want::HeadAndContent => unreachable!("never wanted"),
+                Want::HeadAndContent | Want::Verify => unreachable!("never wanted"),
                 Want::Blocks | Want::BlocksAgain => unreachable!("looked at above"),
                 Want::Content | Want::Whole => {
                     let digest = ContentDigest::from(blake3::hash(&inode.content()));

@@ -1,7 +1,6 @@
 //! Overlays of which a file gets another device or inode number when the kernel copies it up: containers, live systems.
 //! Actions work there, and undo takes them back. Root only.
 
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};

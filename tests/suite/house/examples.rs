@@ -193,7 +193,20 @@ const EXAMPLES: &[Example] = &[
     )
     .after(&[FOUND_IMAGES])
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
-    shows("seekless -o backup.txt /mnt/backup", &[]),
+    shows(
+        r#"seekless --exit-code --summary-only ~/Pictures || echo "something was found, or not all was read""#,
+        &["Found 3 sets of duplicates", "something was found"],
+    )
+    .but_not(&["IMG"]),
+    shows(
+        "seekless -q -f nul --flat --omit-first ~/Pictures | xargs -0 ls -l --",
+        &["IMG_1.jpg", "Copy of IMG_2.jpg", "thumb-2.jpg"],
+    )
+    .but_not(&["2023/IMG_2", "thumb-1"]),
+    shows(
+        "seekless -o backup.txt /mnt/backup",
+        &["seekless remove --dry-run --from backup.txt"],
+    ),
     shows(
         "seekless hardlink --dry-run --from backup.txt",
         &["tuesday/IMG_1"],

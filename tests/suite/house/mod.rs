@@ -1,5 +1,8 @@
-//! The repository itself: sources, pages, and the examples that they show.
+//! The repository itself: sources, pages, and the examples that they show; and the command line around the commands.
 
+mod command_words;
+mod completing;
+mod containers;
 mod docs;
 mod examples;
 mod layering;

@@ -195,7 +195,15 @@ fn each_format_looks_as_documented() -> Tested {
 fn text_is_coloured_only_when_asked() -> Tested {
     let text = format("text").ok_or("no text")?;
     let mut out = Vec::new();
-    write(text, Style { color: true }, &hostile_sets()[..1], &mut out)?;
+    write(
+        text,
+        Style {
+            color: true,
+            ..Style::default()
+        },
+        &hostile_sets()[..1],
+        &mut out,
+    )?;
     insta::assert_snapshot!(shown(&out));
     assert!(matches!(
         ReadReport::read(&out[..]),

@@ -1,5 +1,7 @@
-//! Reports: written, read back, damaged, large.
+//! Reports: written, read back, damaged, large, shown, for scripts.
 
 mod formats;
 mod large_reports;
 mod plan_reports;
+mod scripts;
+mod terminal;

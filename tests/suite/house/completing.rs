@@ -1,11 +1,9 @@
 //! Scripts of `seekless completions` complete values, as the shell asks them to.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Tree, seekless};
+use crate::common::{Tree, seekless};
 
 /// What bash would offer where the cursor stands at the end of the line, as words that readline puts in the place
 /// of the last one.

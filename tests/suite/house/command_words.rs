@@ -1,10 +1,8 @@
 //! A word that is both a command and an entry of the current folder is read as the command, and a line says so.
 
-mod common;
-
 use std::fs;
 
-use common::{Tree, seekless};
+use crate::common::{Tree, seekless};
 
 fn tree() -> Tree {
     Tree::new().copies(["find/a", "find/b", "undo", "devices"], "the same")

@@ -1,8 +1,6 @@
 //! What a container forbids or hides is said, and changes no answer.
 
-mod common;
-
-use common::{Tree, seekless};
+use crate::common::{Tree, seekless};
 
 fn tree() -> Tree {
     Tree::new()

@@ -1,0 +1,61 @@
+//! What is said after the summary of a search: how much of it was reported, and what to do with the report.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use seekless::decide::Summary;
+use seekless::engine::Replication;
+use seekless::units::count;
+
+use super::resolve::Run;
+use super::script;
+
+/// Renders both, one line each.
+pub fn lines(run: &Run, summary: &Summary) -> Vec<String> {
+    reported(run, summary)
+        .into_iter()
+        .chain(next(run, summary))
+        .collect()
+}
+
+fn reported(run: &Run, summary: &Summary) -> Option<String> {
+    let most = run.most.filter(|&most| 0 < most && most < summary.sets)?;
+    Some(format!(
+        "Reported {} of {} sets (--top {most}).",
+        count(most),
+        count(summary.sets)
+    ))
+}
+
+/// The command that shows what an action would do with a report that was written to a file.
+fn next(run: &Run, summary: &Summary) -> Option<String> {
+    let file = run.output.as_deref()?;
+    // /dev/stdout and the like may lead to a file, but that file has another name.
+    let is_named = file.is_file() && !file.starts_with("/dev") && !file.starts_with("/proc");
+    let is_about_duplicates = matches!(run.config.replication, Replication::Over(1..));
+    if !is_named
+        || !run.format.readable_back
+        || !is_about_duplicates
+        || summary.sets == 0
+        || run.summary_only
+        || run.style.color
+    {
+        return None;
+    }
+    Some(format!(
+        "Next, see what would be removed: seekless remove --dry-run --from {}",
+        word(file)
+    ))
+}
+
+/// A path as a shell takes it, and the program after it: not for an option.
+fn word(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    let dash = if bytes.starts_with(b"-") { "./" } else { "" };
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,@%".contains(byte);
+    let word = match bytes.iter().all(is_plain) {
+        true => String::from_utf8_lossy(bytes).into_owned(),
+        false => String::from_utf8_lossy(&script::quoted(bytes)).into_owned(),
+    };
+    format!("{dash}{word}")
+}

@@ -1,0 +1,45 @@
+//! Which sets come first in a report.
+
+use std::cmp::Reverse;
+
+/// What puts sets in order. Where it is equal, the path of the first file decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SetOrder {
+    /// Those that free most first, then those of the longest files.
+    #[default]
+    Reclaimable,
+    /// Those of the longest files first.
+    Size,
+    /// Those of the most files first.
+    Count,
+    /// By the path of the first file.
+    Path,
+}
+
+impl SetOrder {
+    /// What comes first is less.
+    pub fn key(self, set: &SetFacts) -> impl Ord + use<> {
+        let &SetFacts {
+            reclaimable,
+            size,
+            replicas,
+        } = set;
+        Reverse(match self {
+            Self::Reclaimable => [reclaimable, size],
+            Self::Size => [size, reclaimable],
+            Self::Count => [replicas, reclaimable],
+            Self::Path => [0, 0],
+        })
+    }
+}
+
+/// What sets are sorted by.
+#[derive(Clone, Copy, Debug)]
+pub struct SetFacts {
+    /// Bytes that come free.
+    pub reclaimable: u64,
+    /// Length of each file.
+    pub size: u64,
+    /// How many there are.
+    pub replicas: u64,
+}

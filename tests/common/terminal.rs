@@ -1,0 +1,85 @@
+//! Runs on a pseudo-terminal of a given width.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// A terminal: our end, and the one for a program.
+fn terminal(columns: u16) -> (File, OwnedFd) {
+    let (mut ours, mut theirs) = (-1, -1);
+    let size = libc::winsize {
+        ws_row: 50,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: both numbers are live places to write to, the size outlives the call; no name or settings are given.
+    let done = unsafe {
+        libc::openpty(
+            &raw mut ours,
+            &raw mut theirs,
+            std::ptr::null_mut(),
+            std::ptr::null(),
+            &raw const size,
+        )
+    };
+    assert_eq!(done, 0, "a terminal can be made");
+    // SAFETY: both were just opened and belong to nobody else.
+    unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
+}
+
+/// What a run wrote to stdout, a terminal of so many columns without colours, and to stderr: the same terminal or a pipe.
+pub struct Shown {
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs with both streams on the terminal.
+pub fn on_terminal(folder: &Path, arguments: &str, columns: u16) -> String {
+    run(folder, arguments, columns, true).stdout
+}
+
+/// Runs with stdout on the terminal.
+pub fn stdout_on_terminal(folder: &Path, arguments: &str, columns: u16) -> Shown {
+    run(folder, arguments, columns, false)
+}
+
+fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> Shown {
+    let (mut ours, theirs) = terminal(columns);
+    let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+    command
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(clone())
+        .stderr(if both { clone() } else { Stdio::piped() });
+    let mut child = command.spawn().expect("the binary starts");
+    // Our copies of its end would keep the terminal alive.
+    drop(command);
+    drop(theirs);
+    let listener = thread::spawn(move || {
+        let mut said = Vec::new();
+        let mut buffer = [0; 4096];
+        // When the program has ended, reading fails.
+        while let Ok(read @ 1..) = ours.read(&mut buffer) {
+            said.extend_from_slice(&buffer[..read]);
+        }
+        said
+    });
+    let mut stderr = String::new();
+    if let Some(mut pipe) = child.stderr.take() {
+        pipe.read_to_string(&mut stderr).expect("stderr is text");
+    }
+    child.wait().expect("the program ends");
+    let said = listener.join().expect("the terminal can be read");
+    Shown {
+        stdout: String::from_utf8_lossy(&said).replace("\r\n", "\n"),
+        stderr,
+    }
+}

@@ -1,0 +1,198 @@
+//! What scripts rely on: bare names, and exit status that answers a question.
+
+use std::process::{Command, Stdio};
+
+use crate::common::{Tree, seekless};
+
+fn tree() -> Tree {
+    Tree::new()
+        .file("a/1", "one")
+        .file("b/1", "one")
+        .file("b/two\nlines", "one")
+        .file("a/2", "second")
+        .hard_link("a/2 again", "a/2")
+        .file("b/2", "second")
+        .file("b/alone", "alone")
+}
+
+#[test]
+fn xargs_gets_the_names_to_remove_and_no_empty_one() {
+    let tree = tree();
+    let names = seekless(tree.root(), "-q -f nul --flat --omit-first .")
+        .run()
+        .exits(0);
+    let mut names: Vec<&[u8]> = names
+        .stdout
+        .strip_suffix(b"\0")
+        .expect("an end")
+        .split(|&b| b == 0)
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, [&b"./b/1"[..], b"./b/2", b"./b/two\nlines"]);
+    let line = format!(
+        "{} -q -f nul --flat --omit-first . | xargs -0 rm --",
+        env!("CARGO_BIN_EXE_seekless")
+    );
+    let shell = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(tree.root())
+        .stdin(Stdio::null())
+        .output();
+    let shell = shell.expect("a shell");
+    assert!(
+        shell.status.success() && shell.stderr.is_empty(),
+        "{shell:?}"
+    );
+    seekless(tree.root(), "-f nul .").run().exits(0).finds([]);
+    assert!(tree.path("b/alone").exists() && tree.path("a/1").exists());
+}
+
+#[test]
+fn names_can_be_bare_in_several_ways() {
+    let tree = tree();
+    for (options, expected) in [
+        ("-f nul --name 2*", "./a/2␀./b/2␀␀"),
+        ("-f nul --flat --name 2*", "./a/2␀./b/2␀"),
+        ("-f nul --flat --omit-first --name 2*", "./b/2␀"),
+        (
+            "-f nul --flat --omit-first -H --name 2*",
+            "./a/2 again␀./b/2␀",
+        ),
+        ("-f fdupes --flat --omit-first --name 2*", "./b/2\n"),
+        (
+            "-f nul --flat --omit-first --keep under=b --name 2*",
+            "./a/2␀",
+        ),
+        ("-f nul --flat --omit-first --name none", ""),
+    ] {
+        let mut command = seekless(tree.root(), "-q .");
+        for word in options.split(' ') {
+            command = command.arg(word.replace("under=b", "under b"));
+        }
+        let shown = command.run().exits(0).stdout_text().replace('\0', "␀");
+        assert_eq!(shown, expected, "{options}");
+    }
+    for format in ["text", "json", "ndjson", "csv"] {
+        let line = format!("-f {format} --flat .");
+        seekless(tree.root(), &line)
+            .run()
+            .exits(2)
+            .says("use -f nul or -f fdupes");
+    }
+    seekless(tree.root(), "-f nul --omit-first .")
+        .run()
+        .exits(2)
+        .says("--flat");
+}
+
+#[test]
+fn the_exit_status_answers_whether_anything_was_found() {
+    let tree = tree().file("c/one", "c1").file("c/other", "other");
+    for (line, code) in [
+        ("a b", 1),
+        ("c", 0),
+        ("--unique c", 1),
+        ("--unique --name none c", 0),
+        ("--summary-only a b", 1),
+        ("-f nul a b", 1),
+        ("none", 2),
+        ("a b none", 2),
+        ("c none", 2),
+        ("--min-size 1x c", 2),
+    ] {
+        seekless(tree.root(), &format!("--exit-code {line}"))
+            .run()
+            .exits(code);
+    }
+    seekless(tree.root(), "a b").run().exits(0);
+}
+
+#[test]
+fn extensions_choose_files_whatever_their_case() {
+    let tree = [
+        "a.jpg",
+        "b.JPG",
+        "c.jpeg",
+        "d.tar.gz",
+        "e.gz",
+        ".jpg",
+        "jpg",
+        "f.jpg.old",
+    ]
+    .iter()
+    .fold(Tree::new(), |tree, name| tree.file(name, "same"));
+    for (list, expected) in [
+        ("jpg", "a.jpg b.JPG"),
+        (".jpg", "a.jpg b.JPG"),
+        ("jpg,jpeg", "a.jpg b.JPG c.jpeg"),
+        ("GZ", "d.tar.gz e.gz"),
+        ("tar.gz,jpeg", "c.jpeg d.tar.gz"),
+    ] {
+        let line = format!("-q -f nul --ext {list} .");
+        seekless(tree.root(), &line)
+            .run()
+            .exits(0)
+            .finds([expected]);
+    }
+    for list in ["", "jpg,", "*.jpg", "a/b"] {
+        seekless(tree.root(), "")
+            .arg(format!("--ext={list}"))
+            .run()
+            .exits(2)
+            .says("jpg,png");
+    }
+}
+
+#[test]
+fn a_plan_can_be_read_by_programs() {
+    let tree = tree().file("b/gone?", "one");
+    let plan = |options: &str| {
+        let line = format!("{options} --dry-run -f json .");
+        seekless(tree.root(), &line).run().exits(0).json()
+    };
+    let document = plan("remove");
+    assert_eq!(document["format"], "seekless-plan");
+    assert_eq!(
+        (&document["schema"], &document["action"]),
+        (&1.into(), &"remove".into())
+    );
+    assert_eq!(document["command"][1]["text"], "remove");
+    let sets = document["sets"].as_array().expect("sets");
+    let name = |set: usize, place: usize| &sets[1 - set]["names"][place];
+    assert_eq!(sets.len(), 2, "{document:#}");
+    let root = tree.root().canonicalize().expect("a path");
+    let path = |name: &str| serde_json::json!({"text": root.join(name).to_str()});
+    assert_eq!(name(1, 0)["fate"], "keep");
+    assert_eq!(name(1, 0)["path"], path("a/1"));
+    assert_eq!(name(1, 1)["fate"], "act");
+    assert_eq!(name(1, 1)["keeper"], path("a/1"));
+    assert_eq!(name(1, 3)["path"], path("b/two\nlines"));
+    // The second set has two names of the file that stays.
+    assert_eq!(
+        (&name(0, 0)["file"], &name(0, 1)["file"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(name(0, 1)["fate"], "keep");
+    assert_eq!(document["totals"]["steps"], 4);
+    let moved = plan("move --to aside");
+    let to = moved["sets"][1]["names"][2]["to"]["text"]
+        .as_str()
+        .expect("a path");
+    assert_eq!(
+        to,
+        format!("{}/aside{}/b/2", root.display(), root.display())
+    );
+    // Each set is on a line, and nothing is done.
+    let text = seekless(tree.root(), "remove --dry-run -f json --name none .")
+        .run()
+        .exits(0)
+        .json();
+    assert_eq!(text["sets"], serde_json::json!([]));
+    for line in ["remove -f json --yes .", "remove -f json --script ."] {
+        seekless(tree.root(), line)
+            .run()
+            .exits(2)
+            .says("add --dry-run");
+    }
+    assert!(tree.path("b/1").exists() && !tree.path("aside").exists());
+}
