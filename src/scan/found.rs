@@ -1,12 +1,14 @@
 //! How walkers hand over what they find.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Sender, TrySendError};
 
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
 use crate::heartbeat::Heartbeat;
+use crate::sys::rusage;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -84,6 +86,8 @@ pub struct Outbox {
     last: Option<(u64, Option<Numbering>)>,
     to: Sender<ScanMessage>,
     heartbeat: Arc<Heartbeat>,
+    /// How often the thread gave up its core until there was room for a message.
+    waits: Cell<u64>,
 }
 
 impl Outbox {
@@ -94,14 +98,25 @@ impl Outbox {
             last: None,
             to: to.clone(),
             heartbeat: Arc::clone(heartbeat),
+            waits: Cell::new(0),
         }
     }
 
     fn send(&self, message: ScanMessage) {
         self.heartbeat.rest();
-        // Nobody listens any more only when the run is over.
-        let _ignored = self.to.send(message);
+        if let Err(TrySendError::Full(message)) = self.to.try_send(message) {
+            let before = rusage::thread_waits();
+            // Nobody listens any more only when the run is over.
+            let _ignored = self.to.send(message);
+            let waited = rusage::thread_waits() - before;
+            self.waits.set(self.waits.get() + waited);
+        }
         self.heartbeat.beat();
+    }
+
+    /// How often this thread has waited so far for anything but room for its messages.
+    pub fn other_waits(&self) -> u64 {
+        rusage::thread_waits() - self.waits.get()
     }
 
     /// True if it holds files that lie elsewhere than on this device.

@@ -21,6 +21,8 @@ pub struct Queue<T> {
 struct State<T> {
     groups: Vec<Group<T>>,
     stopped: bool,
+    /// Walkers that wait for a folder. To notify nobody is a system call, too.
+    waiting: usize,
 }
 
 struct Group<T> {
@@ -51,6 +53,7 @@ impl<T> Queue<T> {
             state: Mutex::new(State {
                 groups: groups.collect(),
                 stopped: false,
+                waiting: 0,
             }),
             changed: Condvar::new(),
         }
@@ -110,10 +113,12 @@ impl<T> Queue<T> {
                 state = self.lock();
                 continue;
             }
+            state.waiting += 1;
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
     }
 
@@ -129,11 +134,12 @@ impl<T> Queue<T> {
         found.reverse();
         group.waiting.append(found);
         let over = group.is_done();
+        let is_awaited = state.waiting > 0;
         drop(state);
-        if over || news > 1 {
-            self.changed.notify_all();
-        } else {
-            self.changed.notify_one();
+        match over || news > 1 {
+            _ if !is_awaited => {}
+            true => self.changed.notify_all(),
+            false => self.changed.notify_one(),
         }
         over
     }
