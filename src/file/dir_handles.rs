@@ -10,6 +10,9 @@ use super::{DirId, SharedDirs};
 /// look-up costs no more than an array access.
 pub struct DirHandles {
     slots: Box<[Option<(DirId, OwnedFd)>]>,
+    /// The root below which a folder was opened last: many ways begin there. None if one folder is all that may be
+    /// kept open.
+    root: Option<(DirId, OwnedFd)>,
 }
 
 impl DirHandles {
@@ -17,6 +20,7 @@ impl DirHandles {
     pub fn new(size: usize) -> Self {
         Self {
             slots: (0..size.max(1)).map(|_| None).collect(),
+            root: None,
         }
     }
 
@@ -26,18 +30,20 @@ impl DirHandles {
         if self.held(dir).is_none() {
             // Close first: with few descriptors left there may be no room for two.
             self.slots[slot] = None;
-            let fd = dirs.open_from(dir, |above| self.held(above))?;
-            self.slots[slot] = Some((dir, fd));
+            let opened = dirs.open_from(dir, |above| self.held(above))?;
+            self.slots[slot] = Some((dir, opened.folder));
+            if opened.root.is_some() && self.slots.len() > 1 {
+                self.root = opened.root;
+            }
         }
-        let (_, fd) = self.slots[slot].as_ref().expect("just filled");
-        Ok(fd.as_fd())
+        Ok(self.held(dir).expect("just opened"))
     }
 
     fn held(&self, dir: DirId) -> Option<BorrowedFd<'_>> {
-        match &self.slots[dir.0 as usize % self.slots.len()] {
-            Some((id, fd)) if *id == dir => Some(fd.as_fd()),
-            _ => None,
-        }
+        let slot = &self.slots[dir.0 as usize % self.slots.len()];
+        let held = [slot, &self.root].into_iter().flatten();
+        let held = held.filter(|(id, _)| *id == dir).map(|(_, fd)| fd.as_fd());
+        held.last()
     }
 
     /// Keeps a folder that is open already, in place of what its slot held.
@@ -49,6 +55,7 @@ impl DirHandles {
     /// Closes all of them, to make room for others.
     pub fn close_all(&mut self) {
         self.slots.fill_with(|| None);
+        self.root = None;
     }
 }
 

@@ -34,22 +34,30 @@ struct Route<'fd> {
 
 enum Start<'fd> {
     Held(BorrowedFd<'fd>),
-    /// A root's path, and its device and inode number if it must have these.
-    Root(CString, Option<(u64, u64)>),
+    /// A root, its path, and its device and inode number if it must have these.
+    Root(DirId, CString, Option<(u64, u64)>),
+}
+
+/// A folder that was opened.
+pub(super) struct Opened {
+    pub(super) folder: OwnedFd,
+    /// Its root, if that was opened on the way to it.
+    pub(super) root: Option<(DirId, OwnedFd)>,
 }
 
 impl Route<'_> {
-    fn open(self) -> Result<OwnedFd> {
+    fn open(self) -> Result<Opened> {
         let root = match &self.start {
             Start::Held(_) => None,
-            Start::Root(path, id) => Some(open_root(path, *id)?),
+            Start::Root(root, path, id) => Some((*root, open_root(path, *id)?)),
         };
-        let mut reached = root;
+        let mut reached = None;
         for step in &self.steps {
-            let at = match (&reached, &self.start) {
-                (Some(reached), _) => reached.as_fd(),
-                (None, Start::Held(held)) => *held,
-                (None, Start::Root(..)) => return Err(Errno::BADF),
+            let at = match (&reached, &root, &self.start) {
+                (Some(reached), ..) => AsFd::as_fd(reached),
+                (None, Some((_, root)), _) => root.as_fd(),
+                (None, None, Start::Held(held)) => *held,
+                (None, None, Start::Root(..)) => return Err(Errno::BADF),
             };
             reached = Some(match self.follow {
                 true => open::folder_handle(at, step)?,
@@ -57,7 +65,11 @@ impl Route<'_> {
                 false => parent::open_below(at, step)?,
             });
         }
-        reached.ok_or(Errno::BADF)
+        match (reached, root) {
+            (Some(folder), root) => Ok(Opened { folder, root }),
+            (None, Some((_, folder))) => Ok(Opened { folder, root: None }),
+            (None, None) => Err(Errno::BADF),
+        }
     }
 }
 
@@ -76,7 +88,7 @@ fn open_root(path: &CString, id: Option<(u64, u64)>) -> Result<OwnedFd> {
 impl DirTable {
     /// Opens a folder as a starting point for relative system calls, whatever the length of its path.
     pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
-        self.route(dir, |_| None)?.open()
+        Ok(self.route(dir, |_| None)?.open()?.folder)
     }
 
     /// The way from the nearest folder above it that is `held` open. From the root, each folder of a deep path would be
@@ -125,7 +137,7 @@ impl DirTable {
         // Folders that are only above a named file are not listed.
         let is_tied = self.manner().tied_roots && self.met(self.id(root)).contains(&root);
         let id = is_tied.then(|| self.identity(root));
-        Ok(Start::Root(c_path(path.to_vec())?, id))
+        Ok(Start::Root(root, c_path(path.to_vec())?, id))
     }
 }
 
@@ -136,15 +148,15 @@ fn c_path(path: Vec<u8>) -> Result<CString> {
 impl SharedDirs {
     /// Opens a folder as a starting point for relative system calls, whatever the length of its path.
     pub fn open(&self, dir: DirId) -> Result<OwnedFd> {
-        self.open_from(dir, |_| None)
+        Ok(self.open_from(dir, |_| None)?.folder)
     }
 
     /// The same, from the nearest folder above it that is `held` open.
-    pub fn open_from<'fd>(
+    pub(super) fn open_from<'fd>(
         &self,
         dir: DirId,
         held: impl Fn(DirId) -> Option<BorrowedFd<'fd>>,
-    ) -> Result<OwnedFd> {
+    ) -> Result<Opened> {
         let route = self.read().route(dir, held)?;
         route.open()
     }
