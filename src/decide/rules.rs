@@ -55,10 +55,18 @@ impl Counting {
         }
     }
 
+    /// The fewest inodes that a reported set may have.
+    pub fn fewest_inodes(&self) -> u32 {
+        match self.replication {
+            Replication::Over(_) if !self.hard_links => 2,
+            Replication::Over(_) | Replication::Under(_) => 1,
+        }
+    }
+
     /// True if a set of so many inodes and replicas is reported.
     pub fn reported(&self, inodes: u64, replicas: u64) -> bool {
         match self.replication {
-            Replication::Over(n) => replicas > n && (inodes >= 2 || self.hard_links),
+            Replication::Over(n) => replicas > n && inodes >= u64::from(self.fewest_inodes()),
             Replication::Under(n) => replicas < n,
         }
     }

@@ -64,8 +64,8 @@ impl Run<'_> {
     }
 
     fn read(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2], cached: bool) {
-        let volume = self.volumes.of(self.machine.file_table().volume(file));
-        if cached || self.volumes.is_in_memory(volume) {
+        let volume = || self.volumes.of(self.machine.file_table().volume(file));
+        if cached || self.volumes.is_in_memory(volume()) {
             self.machine.was_cached(file);
         }
         if let (Some(Digest::Sample(head)), true) = (digests[0], want.reads_head())

@@ -1,12 +1,12 @@
 //! From equal files to sets, in the order that is wanted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 
 use crate::decide::{ClassId, Counting, DuplicateSet, Machine, Member, Summary};
-use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
-use crate::hash::ContentDigest;
+use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
 
+use super::ambiguous::{ambiguous, shown_twice};
 use super::config::Config;
 use super::order;
 use super::reclaim;
@@ -33,11 +33,46 @@ pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
 /// A set before its members are written out.
 pub struct Draft {
-    digest: Option<ContentDigest>,
+    /// Tells its digest, if that is to be shown.
+    content: Option<ClassId>,
     /// Its members in their order.
     pub files: Vec<FileIndex>,
     replicas: u64,
     reclaimable: u64,
+}
+
+/// A set that is kept for the end. There may be very many.
+struct Kept {
+    reclaimable: u64,
+    content: Option<ClassId>,
+    /// Where its files begin among those of all kept sets, and how many there are.
+    start: u32,
+    count: u32,
+}
+
+/// All sets that are kept for the end.
+#[derive(Default)]
+struct KeptSets {
+    sets: Vec<Kept>,
+    files: Vec<FileIndex>,
+}
+
+impl KeptSets {
+    fn keep(&mut self, draft: &Draft) {
+        self.sets.push(Kept {
+            reclaimable: draft.reclaimable,
+            content: draft.content,
+            start: self.files.len() as u32,
+            count: draft.files.len() as u32,
+        });
+        self.files.extend_from_slice(&draft.files);
+    }
+}
+
+impl Kept {
+    fn files<'f>(&self, all: &'f [FileIndex]) -> &'f [FileIndex] {
+        &all[self.start as usize..][..self.count as usize]
+    }
 }
 
 /// Makes sets and hands them over.
@@ -46,7 +81,7 @@ pub struct Deliverer<'a> {
     counting: Counting,
     delivery: Delivery,
     sink: &'a mut Sink<'a>,
-    kept: Vec<Draft>,
+    kept: KeptSets,
     /// Sets whose members have to be compared first.
     unverified: Vec<Draft>,
     /// Counts of what was delivered.
@@ -60,7 +95,7 @@ impl<'a> Deliverer<'a> {
             counting: config.counting(),
             delivery,
             sink,
-            kept: Vec::new(),
+            kept: KeptSets::default(),
             unverified: Vec::new(),
             summary: Summary::default(),
         }
@@ -74,8 +109,8 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        for (digest, files) in machine.contents(size) {
-            self.equal(digest, files, machine.file_table(), dirs, volumes)?;
+        for (content, files) in machine.contents(size, self.counting.fewest_inodes()) {
+            self.equal(Some(content), files, machine, dirs, volumes)?;
         }
         Ok(())
     }
@@ -88,17 +123,18 @@ impl<'a> Deliverer<'a> {
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        self.equal(None, vec![file], machine.file_table(), dirs, volumes)
+        self.equal(None, vec![file], machine, dirs, volumes)
     }
 
     fn equal(
         &mut self,
-        digest: Option<ContentDigest>,
+        content: Option<ClassId>,
         mut files: Vec<FileIndex>,
-        file_table: &FileTable,
+        machine: &Machine,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
+        let file_table = machine.file_table();
         files.retain(|&file| file_table.has_names(file));
         if files.is_empty() {
             return Ok(());
@@ -109,7 +145,7 @@ impl<'a> Deliverer<'a> {
         }
         order::sort(&mut files, file_table, dirs);
         let draft = Draft {
-            digest,
+            content,
             replicas,
             reclaimable: 0,
             files,
@@ -118,7 +154,7 @@ impl<'a> Deliverer<'a> {
             self.unverified.push(draft);
             return Ok(());
         }
-        self.hand_over(draft, file_table, dirs, volumes)
+        self.hand_over(draft, machine, dirs, volumes)
     }
 
     /// Takes the sets whose members have to be compared first.
@@ -130,14 +166,14 @@ impl<'a> Deliverer<'a> {
     pub fn verified(
         &mut self,
         mut draft: Draft,
-        file_table: &FileTable,
+        machine: &Machine,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        draft.replicas = self.replicas(&draft.files, file_table, dirs);
+        draft.replicas = self.replicas(&draft.files, machine.file_table(), dirs);
         let inodes = draft.files.len() as u64;
         match inodes > 0 && self.counting.reported(inodes, draft.replicas) {
-            true => self.hand_over(draft, file_table, dirs, volumes),
+            true => self.hand_over(draft, machine, dirs, volumes),
             false => Ok(()),
         }
     }
@@ -145,10 +181,11 @@ impl<'a> Deliverer<'a> {
     fn hand_over(
         &mut self,
         mut draft: Draft,
-        file_table: &FileTable,
+        machine: &Machine,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
+        let file_table = machine.file_table();
         let sharing = |dev: DevIndex| {
             let shares = matches!(
                 volumes.get(volumes.of(dev)).filesystem.as_str(),
@@ -170,13 +207,13 @@ impl<'a> Deliverer<'a> {
         // Whether a digest that nobody asked for is known depends on what lay in the page cache, and so does whether a
         // file that is alone was read as a whole. The same tree gives the same report.
         if !self.config.digests || draft.files.len() < 2 {
-            draft.digest = None;
+            draft.content = None;
         }
         self.summary.count(redundant, size, draft.reclaimable);
         match self.delivery {
-            Delivery::AsFinal => (self.sink)(&written_out(&draft, file_table, dirs, volumes)),
+            Delivery::AsFinal => (self.sink)(&written_out(&draft, machine, dirs, volumes)),
             Delivery::Sorted(_) => {
-                self.kept.push(draft);
+                self.kept.keep(&draft);
                 Ok(())
             }
         }
@@ -185,29 +222,41 @@ impl<'a> Deliverer<'a> {
     /// Hands over what was kept for the end.
     pub fn finish(
         &mut self,
-        file_table: &FileTable,
+        machine: &Machine,
         dirs: &DirTable,
         volumes: &Volumes,
     ) -> io::Result<()> {
-        let mut kept = std::mem::take(&mut self.kept);
+        let file_table = machine.file_table();
+        let KeptSets { mut sets, files } = std::mem::take(&mut self.kept);
         let order = match self.delivery {
             Delivery::Sorted(order) => order,
             Delivery::AsFinal => SetOrder::default(),
         };
-        let facts = |draft: &Draft| SetFacts {
-            reclaimable: draft.reclaimable,
-            size: file_table.size(draft.files[0]),
-            replicas: draft.replicas,
+        let replicas = |kept: &Kept| self.replicas(kept.files(&files), file_table, dirs);
+        let first = |kept: &Kept| files[kept.start as usize];
+        let facts = |kept: &Kept| SetFacts {
+            reclaimable: kept.reclaimable,
+            size: file_table.size(first(kept)),
+            replicas: match order {
+                SetOrder::Count => replicas(kept),
+                _ => 0,
+            },
         };
         order::sort_sets(
-            &mut kept,
-            |draft| order.key(&facts(draft)),
-            |draft| draft.files[0],
+            &mut sets,
+            |kept| order.key(&facts(kept)),
+            first,
             file_table,
             dirs,
         );
-        for draft in &kept {
-            (self.sink)(&written_out(draft, file_table, dirs, volumes))?;
+        for kept in &sets {
+            let draft = Draft {
+                content: kept.content,
+                replicas: self.replicas(kept.files(&files), file_table, dirs),
+                reclaimable: kept.reclaimable,
+                files: kept.files(&files).to_vec(),
+            };
+            (self.sink)(&written_out(&draft, machine, dirs, volumes))?;
         }
         Ok(())
     }
@@ -251,10 +300,11 @@ impl<'a> Deliverer<'a> {
 /// A set with its paths, the best of each file's names first.
 fn written_out(
     draft: &Draft,
-    file_table: &FileTable,
+    machine: &Machine,
     dirs: &DirTable,
     volumes: &Volumes,
 ) -> DuplicateSet {
+    let file_table = machine.file_table();
     let mut ambiguous = ambiguous(&draft.files, file_table, dirs);
     if draft.files.len() > 1 && volumes.any_may_show_others() {
         ambiguous.extend(shown_twice(&draft.files, file_table, volumes));
@@ -288,79 +338,9 @@ fn written_out(
     });
     DuplicateSet {
         size: file_table.size(draft.files[0]),
-        digest: draft.digest,
+        digest: draft.content.and_then(|content| machine.digest(content)),
         members: members.collect(),
         replicas: draft.replicas,
         reclaimable: draft.reclaimable,
     }
-}
-
-/// The files that may be one with another file of their set, which a mount of a program or of another machine shows.
-///
-/// Such a mount gives a file other numbers, but leaves it its modification time, at least to the second.
-fn shown_twice(
-    files: &[FileIndex],
-    file_table: &FileTable,
-    volumes: &Volumes,
-) -> impl Iterator<Item = FileIndex> {
-    let mut by_time: HashMap<i64, Vec<FileIndex>> = HashMap::new();
-    for &file in files {
-        let seconds = file_table
-            .fingerprint(file)
-            .mtime_ns
-            .div_euclid(1_000_000_000);
-        by_time.entry(seconds).or_default().push(file);
-    }
-    by_time.into_values().flat_map(|alike| {
-        let mut numbers: Vec<DevIndex> =
-            alike.iter().map(|&file| file_table.volume(file)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let is_shown = |file| {
-            let own = file_table.volume(file);
-            let mut others = numbers.iter().filter(|&&number| number != own);
-            others.any(|&other| volumes.may_show_others(own) || volumes.may_show_others(other))
-        };
-        let shown = alike.iter().copied().filter(|&file| is_shown(file));
-        shown.collect::<Vec<_>>()
-    })
-}
-
-/// The files of which nobody can tell whether they are one with another file of their set.
-fn ambiguous(files: &[FileIndex], file_table: &FileTable, dirs: &DirTable) -> HashSet<FileIndex> {
-    if file_table.trusts_all_numbers() {
-        return HashSet::new();
-    }
-    let numbering = |file| file_table.numbering(file_table.volume(file));
-    let mut by_number: HashMap<(DevIndex, u64), Vec<FileIndex>> = HashMap::new();
-    for &file in files {
-        if !numbering(file).tells_files() {
-            let number = (file_table.volume(file), file_table.ino(file));
-            by_number.entry(number).or_default().push(file);
-        }
-    }
-    let mut found = HashSet::new();
-    for alike in by_number.values().filter(|alike| alike.len() > 1) {
-        let seen = alike
-            .iter()
-            .map(|&file| (file_table.sighting(file, dirs), file));
-        let mut seen: Vec<(Sighting, FileIndex)> = seen.collect();
-        let state = |seen: &Sighting| (seen.state.mtime_ns, seen.state.ctime_ns, seen.links);
-        seen.sort_unstable_by_key(|(seen, _)| (state(seen), seen.is_entry, seen.mount));
-        for run in seen.chunk_by(|(a, _), (b, _)| state(a) == state(b)) {
-            // Whoever differs from some other in mount or kind of name differs from the first or the last one.
-            let (Some(first), Some(last)) = (run.first(), run.last()) else {
-                continue;
-            };
-            for (this, file) in run {
-                let with = |(other, of): &(Sighting, FileIndex)| {
-                    of != file && Sameness::between(this, other, Numbering::Arbitrary).is_unknown()
-                };
-                if with(first) || with(last) {
-                    found.insert(*file);
-                }
-            }
-        }
-    }
-    found
 }

@@ -1,6 +1,7 @@
 //! Binds scan, pipeline and executors into a run.
 
 mod address_space;
+mod ambiguous;
 mod answers;
 mod arrivals;
 mod blake3_fold;

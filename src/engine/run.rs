@@ -245,7 +245,7 @@ impl Run<'_> {
         let done = self.verification.take_done();
         let dirs = self.dirs.read();
         for draft in done {
-            deliverer.verified(draft, self.machine.file_table(), &dirs, &self.volumes)?;
+            deliverer.verified(draft, &self.machine, &dirs, &self.volumes)?;
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Run<'_> {
             self.verify_rest(deliverer)?;
         }
         let dirs = self.dirs.read();
-        deliverer.finish(self.machine.file_table(), &dirs, &self.volumes)
+        deliverer.finish(&self.machine, &dirs, &self.volumes)
     }
 
     /// Looks up the names of what may be reported of these sizes.
@@ -308,10 +308,10 @@ impl Run<'_> {
         }
         let one_is_enough = self.config.hard_links
             || !matches!(self.config.replication, Replication::Over(more) if more > 0);
+        let fewest = if one_is_enough { 1 } else { 2 };
         for &size in sizes {
-            let contents = self.machine.contents(size).map(|(_, files)| files);
-            let contents = contents.filter(|files| one_is_enough || files.len() > 1);
-            let files: Vec<FileIndex> = contents.flatten().collect();
+            let contents = self.machine.contents(size, fewest);
+            let files: Vec<FileIndex> = contents.flat_map(|(_, files)| files).collect();
             self.settle_names(files);
         }
     }

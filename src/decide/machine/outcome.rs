@@ -19,20 +19,27 @@ impl Machine {
         self.by_size.ids().filter(pending).collect()
     }
 
-    /// The files of equal content of one size, each class with its digest if that was computed.
+    /// The files of equal content of one size, by content. Contents of fewer files than this are left out.
     pub fn contents(
         &self,
         size: ClassId,
-    ) -> impl Iterator<Item = (Option<ContentDigest>, Vec<FileIndex>)> {
+        fewest: u32,
+    ) -> impl Iterator<Item = (ClassId, Vec<FileIndex>)> {
         let last = self.by_size.class(size).contents;
         // Of one size there may be very many, so only their numbers are gathered.
         let mut classes: Vec<ClassId> =
-            std::iter::successors(last, |&class| self.by_content.link(class)).collect();
+            std::iter::successors(last, |&class| self.by_content.link(class))
+                .filter(|&class| self.by_content.files(class) >= fewest)
+                .collect();
         classes.reverse();
-        classes.into_iter().map(|class| {
-            let digest = self.by_content.key(class).digest();
-            (digest, self.by_content.held(class, &self.chain))
-        })
+        classes
+            .into_iter()
+            .map(|class| (class, self.by_content.held(class, &self.chain)))
+    }
+
+    /// The digest of a content, if it was computed.
+    pub fn digest(&self, content: ClassId) -> Option<ContentDigest> {
+        self.by_content.key(content).digest()
     }
 
     /// Files that turned out to be alone before all of them was read.

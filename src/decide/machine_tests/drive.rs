@@ -268,7 +268,7 @@ impl<'a> Drive<'a> {
             }
         };
         for &size in &self.finished {
-            for (_, files) in self.machine.contents(size) {
+            for (_, files) in self.machine.contents(size, 1) {
                 report(files);
             }
         }

@@ -1,0 +1,81 @@
+//! Which files of a set may be one file.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness, Sighting};
+
+use super::volumes::Volumes;
+
+/// The files that may be one with another file of their set, which a mount of a program or of another machine shows.
+///
+/// Such a mount gives a file other numbers, but leaves it its modification time, at least to the second.
+pub fn shown_twice(
+    files: &[FileIndex],
+    file_table: &FileTable,
+    volumes: &Volumes,
+) -> impl Iterator<Item = FileIndex> {
+    let mut by_time: HashMap<i64, Vec<FileIndex>> = HashMap::new();
+    for &file in files {
+        let seconds = file_table
+            .fingerprint(file)
+            .mtime_ns
+            .div_euclid(1_000_000_000);
+        by_time.entry(seconds).or_default().push(file);
+    }
+    by_time.into_values().flat_map(|alike| {
+        let mut numbers: Vec<DevIndex> =
+            alike.iter().map(|&file| file_table.volume(file)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let is_shown = |file| {
+            let own = file_table.volume(file);
+            let mut others = numbers.iter().filter(|&&number| number != own);
+            others.any(|&other| volumes.may_show_others(own) || volumes.may_show_others(other))
+        };
+        let shown = alike.iter().copied().filter(|&file| is_shown(file));
+        shown.collect::<Vec<_>>()
+    })
+}
+
+/// The files of which nobody can tell whether they are one with another file of their set.
+pub fn ambiguous(
+    files: &[FileIndex],
+    file_table: &FileTable,
+    dirs: &DirTable,
+) -> HashSet<FileIndex> {
+    if file_table.trusts_all_numbers() {
+        return HashSet::new();
+    }
+    let numbering = |file| file_table.numbering(file_table.volume(file));
+    let mut by_number: HashMap<(DevIndex, u64), Vec<FileIndex>> = HashMap::new();
+    for &file in files {
+        if !numbering(file).tells_files() {
+            let number = (file_table.volume(file), file_table.ino(file));
+            by_number.entry(number).or_default().push(file);
+        }
+    }
+    let mut found = HashSet::new();
+    for alike in by_number.values().filter(|alike| alike.len() > 1) {
+        let seen = alike
+            .iter()
+            .map(|&file| (file_table.sighting(file, dirs), file));
+        let mut seen: Vec<(Sighting, FileIndex)> = seen.collect();
+        let state = |seen: &Sighting| (seen.state.mtime_ns, seen.state.ctime_ns, seen.links);
+        seen.sort_unstable_by_key(|(seen, _)| (state(seen), seen.is_entry, seen.mount));
+        for run in seen.chunk_by(|(a, _), (b, _)| state(a) == state(b)) {
+            // Whoever differs from some other in mount or kind of name differs from the first or the last one.
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                continue;
+            };
+            for (this, file) in run {
+                let with = |(other, of): &(Sighting, FileIndex)| {
+                    of != file && Sameness::between(this, other, Numbering::Arbitrary).is_unknown()
+                };
+                if with(first) || with(last) {
+                    found.insert(*file);
+                }
+            }
+        }
+    }
+    found
+}
