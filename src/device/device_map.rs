@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
 use super::class::Class;
-use super::filesystem::Kind;
+use super::filesystem::FilesystemKind;
 use super::identity;
 use super::leaf::LeafKind;
 use super::mountinfo::{Mount, MountTable};
@@ -192,7 +192,8 @@ impl DeviceMap {
             .unwrap_or_else(|_| path.to_owned());
         let fits = |mount: &&Mount| {
             mount.device == number
-                || number.is_anonymous() && Kind::of(&mount.filesystem).has_unlisted_devices()
+                || number.is_anonymous()
+                    && FilesystemKind::of(&mount.filesystem).has_unlisted_devices()
         };
         self.mounts.find(number, &path).filter(fits).cloned()
     }

@@ -2,7 +2,7 @@
 
 /// Where the bytes of a file system's files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FilesystemKind {
     /// From the block device that `st_dev` names, or failing that from the devices that the mount
     /// names; every type that is not in the table is taken for this.
     Disk,
@@ -23,10 +23,13 @@ pub enum Kind {
 }
 
 /// Kinds of file systems by type. A row more is all that a new type needs.
-const KINDS: &[(Kind, &[&str])] = &[
-    (Kind::Memory, &["tmpfs", "ramfs", "rootfs", "hugetlbfs"]),
+const KINDS: &[(FilesystemKind, &[&str])] = &[
     (
-        Kind::Network,
+        FilesystemKind::Memory,
+        &["tmpfs", "ramfs", "rootfs", "hugetlbfs"],
+    ),
+    (
+        FilesystemKind::Network,
         &[
             "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "9p", "virtiofs", "afs", "coda",
             "lustre", "beegfs", "gpfs", "orangefs", "pvfs2", "ncpfs", "davfs", "vboxsf", "prl_fs",
@@ -35,11 +38,14 @@ const KINDS: &[(Kind, &[&str])] = &[
             "autofs",
         ],
     ),
-    (Kind::Btrfs, &["btrfs"]),
-    (Kind::Layered, &["overlay", "overlayfs", "ecryptfs"]),
-    (Kind::Zfs, &["zfs"]),
+    (FilesystemKind::Btrfs, &["btrfs"]),
     (
-        Kind::Pseudo,
+        FilesystemKind::Layered,
+        &["overlay", "overlayfs", "ecryptfs"],
+    ),
+    (FilesystemKind::Zfs, &["zfs"]),
+    (
+        FilesystemKind::Pseudo,
         &[
             "proc",
             "sysfs",
@@ -180,7 +186,7 @@ pub(super) fn hides_links(fs_type: &str) -> bool {
     program.is_some_and(|program| HIDES_LINKS.contains(&program))
 }
 
-impl Kind {
+impl FilesystemKind {
     /// The kind of a file system by its type, as mountinfo has it.
     pub fn of(fs_type: &str) -> Self {
         let listed = KINDS.iter().find(|(_, types)| types.contains(&fs_type));
@@ -221,30 +227,38 @@ mod tests {
     #[test]
     fn types_have_kinds() {
         for (fs_type, kind) in [
-            ("ext4", Kind::Disk),
-            ("fuseblk", Kind::Disk),
-            ("bcachefs", Kind::Disk),
-            ("never-heard-of", Kind::Disk),
-            ("tmpfs", Kind::Memory),
-            ("nfs4", Kind::Network),
-            ("fuse.sshfs", Kind::Network),
-            ("fuse.mergerfs", Kind::Fuse),
-            ("fuse", Kind::Fuse),
-            ("overlay", Kind::Layered),
-            ("btrfs", Kind::Btrfs),
-            ("zfs", Kind::Zfs),
+            ("ext4", FilesystemKind::Disk),
+            ("fuseblk", FilesystemKind::Disk),
+            ("bcachefs", FilesystemKind::Disk),
+            ("never-heard-of", FilesystemKind::Disk),
+            ("tmpfs", FilesystemKind::Memory),
+            ("nfs4", FilesystemKind::Network),
+            ("fuse.sshfs", FilesystemKind::Network),
+            ("fuse.mergerfs", FilesystemKind::Fuse),
+            ("fuse", FilesystemKind::Fuse),
+            ("overlay", FilesystemKind::Layered),
+            ("btrfs", FilesystemKind::Btrfs),
+            ("zfs", FilesystemKind::Zfs),
         ] {
-            assert_eq!(Kind::of(fs_type), kind, "{fs_type}");
+            assert_eq!(FilesystemKind::of(fs_type), kind, "{fs_type}");
         }
     }
 
     #[test]
     fn pseudo_file_systems_hold_no_users_files() {
         for fs_type in ["proc", "sysfs", "cgroup2", "debugfs", "tracefs", "devpts"] {
-            assert_eq!(Kind::of(fs_type), Kind::Pseudo, "{fs_type}");
+            assert_eq!(
+                FilesystemKind::of(fs_type),
+                FilesystemKind::Pseudo,
+                "{fs_type}"
+            );
         }
         for fs_type in ["tmpfs", "ext4", "overlay", "autofs", "squashfs", ""] {
-            assert_ne!(Kind::of(fs_type), Kind::Pseudo, "{fs_type}");
+            assert_ne!(
+                FilesystemKind::of(fs_type),
+                FilesystemKind::Pseudo,
+                "{fs_type}"
+            );
         }
     }
 

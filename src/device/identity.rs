@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::filesystem::Kind;
+use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::topology::Array;
 use super::volume::Volume;
@@ -52,7 +52,7 @@ impl fmt::Display for Identity {
 /// Only asked of file systems on disks: opening a network's or a program's may wait for ever, and
 /// so may a pipe that something was mounted on.
 pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> Option<String> {
-    if Kind::of(filesystem) != Kind::Disk || filesystem.starts_with("fuse") {
+    if FilesystemKind::of(filesystem) != FilesystemKind::Disk || filesystem.starts_with("fuse") {
         return None;
     }
     let is_meant = fs::metadata(mount_point)

@@ -33,7 +33,7 @@ pub use advice::{ADVICE, Advice, Hint};
 pub use class::Class;
 pub use cost::Cost;
 pub use device_map::{DeviceMap, VolumeId};
-pub use filesystem::Kind;
+pub use filesystem::FilesystemKind;
 pub use identity::Identity;
 pub use leaf::{Leaf, LeafKind};
 pub use mounts::{Inner, Mounts};

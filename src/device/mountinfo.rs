@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::filesystem::Kind;
+use super::filesystem::FilesystemKind;
 use super::number::DeviceNumber;
 
 /// One mount.
@@ -97,8 +97,9 @@ impl MountTable {
     /// The last parts of mount points behind which a program or another machine answers, or does not.
     pub fn remote_names(&self) -> HashSet<Vec<u8>> {
         let remote = self.visible().filter(|mount| {
-            let kind = Kind::of(&mount.filesystem);
-            matches!(kind, Kind::Network | Kind::Fuse) || mount.filesystem == "fuseblk"
+            let kind = FilesystemKind::of(&mount.filesystem);
+            matches!(kind, FilesystemKind::Network | FilesystemKind::Fuse)
+                || mount.filesystem == "fuseblk"
         });
         let names = remote.filter_map(|mount| mount.mount_point.file_name());
         names.map(|name| name.as_bytes().to_vec()).collect()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::anonymous;
-use super::filesystem::Kind;
+use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::lvm;
 use super::md::Md;
@@ -103,17 +103,19 @@ impl Surveyor<'_> {
         }
         survey.mounts.push(mount.device);
         let source = mount.source.to_string_lossy();
-        match Kind::of(&mount.filesystem) {
-            Kind::Disk => self.disks(survey, mount),
-            Kind::Btrfs => self.btrfs(survey, mount),
-            Kind::Layered => self.layers(survey, mount),
-            Kind::Memory | Kind::Pseudo => survey.end(Leaf::named(LeafKind::Memory, "memory")),
-            Kind::Network => {
+        match FilesystemKind::of(&mount.filesystem) {
+            FilesystemKind::Disk => self.disks(survey, mount),
+            FilesystemKind::Btrfs => self.btrfs(survey, mount),
+            FilesystemKind::Layered => self.layers(survey, mount),
+            FilesystemKind::Memory | FilesystemKind::Pseudo => {
+                survey.end(Leaf::named(LeafKind::Memory, "memory"))
+            }
+            FilesystemKind::Network => {
                 let server = anonymous::server(&source);
                 survey.end(Leaf::named(LeafKind::Server, server));
             }
-            Kind::Fuse => survey.end(named_by(LeafKind::Program, mount, &source)),
-            Kind::Zfs => {
+            FilesystemKind::Fuse => survey.end(named_by(LeafKind::Program, mount, &source)),
+            FilesystemKind::Zfs => {
                 let pool = source.split('/').next().unwrap_or_default();
                 survey.notes.push(format!(
                     "ZFS does not tell the kernel which disks the pool {pool} is on"

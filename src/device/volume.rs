@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::class::Class;
 use super::cost::Cost;
-use super::filesystem::Kind;
+use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy};
 use super::profile::Profile;
@@ -85,7 +85,9 @@ impl Volume {
             Class::Memory | Class::Network | Class::Fuse => false,
         };
         // A program answers for fuseblk, from a disk.
-        is_local && self.filesystem != "fuseblk" && Kind::of(&self.filesystem).has_page_cache()
+        is_local
+            && self.filesystem != "fuseblk"
+            && FilesystemKind::of(&self.filesystem).has_page_cache()
     }
 
     /// What its seeks and bytes cost, as measured or as they do on most disks; `None` where nothing

@@ -13,10 +13,10 @@ use crate::hash::Digest;
 use crate::read::{Failure, Finished, Job, Outcome};
 
 use super::requests::wanted_bytes;
-use super::run::Run;
+use super::session::Session;
 use super::tally::Stage;
 
-impl Run<'_> {
+impl Session<'_> {
     /// Takes the end of a read; returns the stage it belonged to.
     pub fn finished(&mut self, finished: &Finished<Want, Digest>) -> Stage {
         let Job { file, want, .. } = finished.job;

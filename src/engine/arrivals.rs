@@ -12,9 +12,9 @@ use crate::scan::{FoundBatch, Group};
 use crate::sys::sysinfo;
 
 use super::descriptors::Share;
-use super::run::Run;
+use super::session::Session;
 
-impl Run<'_> {
+impl Session<'_> {
     /// Walkers that these devices of roots can use: a group for each disk with a head, and one for all other devices.
     pub fn groups(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();

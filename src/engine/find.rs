@@ -10,7 +10,7 @@ use crate::device::{BadOverride, DeviceMap};
 use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, Manner, SharedDirs};
 use crate::heartbeat::Watchlist;
-use crate::read::{Access, PART, PageUse, Scheduler, Settings, has_rings};
+use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
 use crate::sys::{cachestat, ioprio, sysinfo};
 
 use super::address_space::{AddressSpace, TooLittle};
@@ -22,7 +22,7 @@ use super::descriptors::{self, Share, TooFew};
 use super::ideas::Idea;
 use super::memory::Memory;
 use super::requests::SMALL;
-use super::run::Run;
+use super::session::Session;
 use super::silence::Silence;
 use super::tally::Tally;
 use super::verify::Verification;
@@ -84,7 +84,7 @@ pub fn find(
         && config.page_use != PageUse::Keep
         && cachestat::is_available();
     let watchlist = Arc::new(Watchlist::default());
-    let settings = Settings {
+    let settings = ReadSettings {
         dirs: Arc::clone(&dirs),
         follow: config.follow_links,
         open_folders: share.folders,
@@ -138,7 +138,7 @@ pub fn find(
         });
     }
     let fold = Blake3::default();
-    let mut run = Run {
+    let mut run = Session {
         config,
         observer,
         control,

@@ -18,7 +18,7 @@ mod order;
 mod progress;
 mod reclaim;
 mod requests;
-mod run;
+mod session;
 mod set_order;
 mod silence;
 mod tally;

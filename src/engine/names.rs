@@ -17,7 +17,7 @@ use crate::sys::stat::{self, Stat};
 
 use super::answers::to_path;
 use super::order;
-use super::run::Run;
+use super::session::Session;
 
 /// Times that the names of a file are looked up before it counts as being moved about.
 const LOOKS: usize = 3;
@@ -41,7 +41,7 @@ struct Looked {
     lost: Vec<(Name, Errno)>,
 }
 
-impl Run<'_> {
+impl Session<'_> {
     /// True if a name was met before, on a file system whose inode numbers do not say so.
     pub fn is_met_again(
         &mut self,

@@ -8,9 +8,9 @@ use crate::event::Notice;
 use crate::read::Fragments;
 
 use super::control::ProgressLine;
-use super::run::Run;
+use super::session::Session;
 
-impl Run<'_> {
+impl Session<'_> {
     pub fn publish(&mut self) {
         self.published = Instant::now();
         let mut lines = vec![ProgressLine {

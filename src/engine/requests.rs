@@ -8,7 +8,7 @@ use crate::file::FileIndex;
 use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED};
 
 use super::ideas::Idea;
-use super::run::Run;
+use super::session::Session;
 use super::tally::{Stage, Tally};
 use super::volumes::Volumes;
 
@@ -16,7 +16,7 @@ use super::volumes::Volumes;
 /// scattered as samples, and gain as much from many in flight.
 pub const SMALL: u64 = 128 << 10;
 
-impl Run<'_> {
+impl Session<'_> {
     /// Passes on what the machine wants read.
     pub fn request(&mut self) {
         if !self.scan_done && !self.config.uses(Idea::Overlap) {

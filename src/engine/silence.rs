@@ -9,7 +9,7 @@ use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
 use crate::heartbeat::{self, Heartbeat, Subject};
 
-use super::run::Run;
+use super::session::Session;
 
 /// After Ctrl-C, threads that the kernel lets go end within this time.
 const INTERRUPTED: Duration = Duration::from_millis(500);
@@ -44,7 +44,7 @@ impl Silence {
     }
 }
 
-impl Run<'_> {
+impl Session<'_> {
     /// Finds the threads that get no answer, names their file systems and lets others work in their place. Gives up on
     /// them when nothing else has moved for long enough.
     pub fn listen(&mut self) {

@@ -13,7 +13,7 @@ use crate::read::{Failure, Job, Outcome};
 use super::answers::to_path;
 use super::deliver::Draft;
 use super::order;
-use super::run::Run;
+use super::session::Session;
 use super::tally::Stage;
 
 /// Why a file is no member of a set after all.
@@ -72,7 +72,7 @@ impl Verification {
     }
 }
 
-impl Run<'_> {
+impl Session<'_> {
     /// Has the members of sets compared.
     pub fn verify(&mut self, drafts: Vec<Draft>) {
         for draft in drafts {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::device::{Class, Cost, DeviceMap, Kind, Order, Policy, Volume, VolumeId};
+use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Order, Policy, Volume, VolumeId};
 use crate::event::{Problem, ProblemKind};
 use crate::file::DevIndex;
 use crate::read::{Fold, Lane, Limits, Scheduler, has_rings};
@@ -128,7 +128,7 @@ impl Volumes {
             disks,
             cost: volume.cost(),
             past_cache: self.uses_past_cache && volume.may_go_past_cache(),
-            shows_others: Kind::of(&volume.filesystem).may_show_others(),
+            shows_others: FilesystemKind::of(&volume.filesystem).may_show_others(),
             shares_blocks: false,
             is_in_use: false,
         });

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::device::{Class, DeviceMap, Kind, Leaf, Overrides, Volume};
+use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, Volume};
 use crate::sys::sysinfo;
 
 use super::advice::{Situation, advise};
@@ -298,8 +298,10 @@ impl Running<'_> {
 
 /// Why a volume has no disk to measure, if so.
 fn nothing_to_measure(volume: &Volume) -> Option<&'static str> {
-    match (volume.class, Kind::of(&volume.filesystem)) {
-        (_, Kind::Pseudo) => Some("the kernel makes these files up: there is nothing to measure"),
+    match (volume.class, FilesystemKind::of(&volume.filesystem)) {
+        (_, FilesystemKind::Pseudo) => {
+            Some("the kernel makes these files up: there is nothing to measure")
+        }
         (Class::Memory, _) => Some("these files are in memory: there is no disk to measure"),
         _ => None,
     }

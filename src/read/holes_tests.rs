@@ -15,9 +15,9 @@ use crate::hash::Digest;
 use super::access::Access;
 use super::behind::PageUse;
 use super::parts::Team;
-use super::reader::{Reader, Settings};
+use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{Hashing, add_task, bytes, failure, fingerprint, in_time, settings};
 use super::worker::{self, Shape};
 
@@ -26,7 +26,7 @@ const M: u64 = 1 << 20;
 /// How whole files are read.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    kind: Kind,
+    kind: BatchKind,
     window: Window,
     /// Bytes of a part, if threads help each other.
     each: Option<u64>,
@@ -36,7 +36,7 @@ struct Way {
 
 /// One thread, one file after the other, from front to back.
 const PLAIN: Way = Way {
-    kind: Kind::Bulk,
+    kind: BatchKind::Bulk,
     window: Window::NONE,
     each: None,
     threads: 1,
@@ -69,7 +69,7 @@ fn ways() -> Vec<Way> {
         parts(M, 2),
         past_cache(parts(128 << 10, 2)),
         Way {
-            kind: Kind::Compare,
+            kind: BatchKind::Compare,
             ..PLAIN
         },
     ]
@@ -93,7 +93,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
         add_task(&mut batch, i as u32, name, expect, spans).may_go_past_cache = way.past_cache;
     }
     to.send(batch).expect("we hold the other end");
-    let settings = Settings {
+    let settings = ReadSettings {
         access: Access::new(None, PageUse::GiveBack, way.past_cache.then_some(4 << 20)),
         ..settings(folder)
     };

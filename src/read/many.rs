@@ -18,7 +18,7 @@ use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
 /// A file being read.
-struct File<F: Fold> {
+struct RingFile<F: Fold> {
     task: Task,
     fd: Arc<OwnedFd>,
     /// Next piece to ask for.
@@ -49,7 +49,7 @@ pub struct Many<F: Fold> {
     free: Vec<usize>,
     pieces: Vec<Piece>,
     /// As many places as slots, since each file has one piece in flight at least.
-    files: Vec<Option<File<F>>>,
+    files: Vec<Option<RingFile<F>>>,
     /// The file with pieces yet to ask for: the next one begins when all of its are asked for.
     current: Option<usize>,
 }
@@ -141,7 +141,7 @@ impl<F: Fold> Many<F> {
             return source.complete(&task, outcome);
         };
         let span = task.spans.iter().position(|span| span.len > 0).unwrap_or(0);
-        self.files[place] = Some(File {
+        self.files[place] = Some(RingFile {
             offset: task.spans[span].offset,
             span,
             task,

@@ -40,7 +40,7 @@ pub use elevator::SweepOrder;
 pub use fold::Fold;
 pub use open_file::{Device, OpenFile};
 pub use parts::PART;
-pub use reader::Settings;
+pub use reader::ReadSettings;
 
 pub use crate::sys::ring::is_available as has_rings;
 pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};

@@ -16,9 +16,9 @@ use crate::hash::Digest;
 use super::access::Access;
 use super::behind::PageUse;
 use super::parts::Team;
-use super::reader::{Reader, Settings};
+use super::reader::{ReadSettings, Reader};
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{Hashing, add_task, bytes, fingerprint, forget_pages, in_time, settings};
 use super::worker::{self, Shape};
 
@@ -30,14 +30,14 @@ fn read(
     folder: &Path,
     files: &[String],
     threads: usize,
-    settings: &Settings,
+    settings: &ReadSettings,
     when_begun: impl Fn(u64) + Send + Sync + 'static,
 ) -> Vec<Completion<Digest>> {
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     for (i, name) in files.iter().enumerate() {
         let mut batch = Batch {
-            kind: Kind::Bulk,
+            kind: BatchKind::Bulk,
             ..Batch::default()
         };
         let expect = fingerprint(&folder.join(name));
@@ -102,7 +102,7 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
         fs::write(folder.path().join(name(i)), content).expect("written");
     }
     let files: Vec<_> = (0..contents.len()).map(name).collect();
-    let past_cache = Settings {
+    let past_cache = ReadSettings {
         access: Access::new(None, PageUse::GiveBack, Some(4 << 20)),
         ..settings(folder.path())
     };
@@ -158,7 +158,7 @@ fn a_thread_that_has_nothing_to_do_helps() {
 }
 
 /// What happens to the file while its middle is read, and what comes of it.
-fn disturbed(what: impl Fn(&Path, &Settings) + Send + Sync + 'static) -> Failure {
+fn disturbed(what: impl Fn(&Path, &ReadSettings) + Send + Sync + 'static) -> Failure {
     let folder = tempfile::tempdir().expect("a folder");
     let len = 40 * EACH;
     let files = one_file(folder.path(), len);

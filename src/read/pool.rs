@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::fold::Fold;
 use super::parts::Team;
-use super::reader::{Reader, Settings};
+use super::reader::{ReadSettings, Reader};
 use super::task::{Batch, Completion};
 use super::worker::{self, Shape};
 
@@ -17,7 +17,7 @@ pub struct Pool<F: Fold> {
     threads: usize,
     shape: Shape,
     team: Option<Team<F>>,
-    settings: Settings,
+    settings: ReadSettings,
     fold: F,
     queue: Sender<Batch>,
     tasks: Receiver<Batch>,
@@ -33,7 +33,7 @@ impl<F: Fold> Pool<F> {
         name: &str,
         threads: usize,
         shape: Shape,
-        settings: Settings,
+        settings: ReadSettings,
         fold: F,
         done: Sender<Vec<Completion<F::Digest>>>,
     ) -> Self {

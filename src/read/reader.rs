@@ -34,7 +34,7 @@ const PATIENCE: u64 = 1000;
 
 /// What all readers of a run have in common.
 #[derive(Clone)]
-pub struct Settings {
+pub struct ReadSettings {
     /// The folders that tasks name.
     pub dirs: Arc<SharedDirs>,
     /// How files are opened.
@@ -61,7 +61,7 @@ pub struct Settings {
 
 /// One thread's means of reading.
 pub struct Reader<F> {
-    pub(super) settings: Settings,
+    pub(super) settings: ReadSettings,
     pub(super) fold: F,
     pub(super) signs: Signs,
     handles: DirHandles,
@@ -69,7 +69,7 @@ pub struct Reader<F> {
 }
 
 impl<F: Fold> Reader<F> {
-    pub fn new(settings: Settings, fold: F) -> Self {
+    pub fn new(settings: ReadSettings, fold: F) -> Self {
         Self {
             signs: Signs::new(
                 Arc::clone(&settings.stop),

@@ -19,10 +19,10 @@ use super::behind::PageUse;
 use super::buffer::LargePages;
 use super::many::Many;
 use super::one;
-use super::reader::{Reader, Settings};
+use super::reader::{ReadSettings, Reader};
 use super::source::Source;
 use super::stream::Window;
-use super::task::{Batch, Completion, Failure, Kind, Outcome, Span};
+use super::task::{Batch, BatchKind, Completion, Failure, Outcome, Span};
 use super::testing::{
     Hashing, Wanted, add_task, bytes, failure, fingerprint, forget_pages, in_time, settings, wanted,
 };
@@ -76,7 +76,7 @@ const WAYS: [Way; 10] = [
 ];
 
 /// Reads all and returns the outcomes in the order in which they were wanted.
-fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
+fn read(way: Way, settings: &ReadSettings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
     let (mut settings, all) = (settings.clone(), all.to_vec());
     settings.access.past_cache = matches!(way, Way::PastCache).then(|| LargePages::new(2 << 20));
     in_time(move || {
@@ -86,9 +86,9 @@ fn read(way: Way, settings: &Settings, all: &[Wanted]) -> Vec<Outcome<Digest>> {
             let mut batch = Batch::default();
             for (i, want) in part.iter().enumerate() {
                 let kind = match way {
-                    Way::Stream { .. } if i % 3 > 0 => Kind::Bulk,
-                    Way::PastCache => Kind::Bulk,
-                    _ => Kind::Scattered,
+                    Way::Stream { .. } if i % 3 > 0 => BatchKind::Bulk,
+                    Way::PastCache => BatchKind::Bulk,
+                    _ => BatchKind::Scattered,
                 };
                 if batch.kind != kind {
                     to.send(batch).expect("we hold the other end");
@@ -201,7 +201,7 @@ fn what_is_not_cached_is_paid_for_however_it_is_read() {
         }
         let access = Access::new(Some(RATE), PageUse::GiveBack, None);
         access.budgets.add_volume(&"sda".into());
-        let settings = Settings {
+        let settings = ReadSettings {
             access,
             ..settings(folder.path())
         };
@@ -466,7 +466,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     let (to, tasks) = unbounded();
     let (done, completions) = unbounded();
     let mut batch = Batch {
-        kind: Kind::Bulk,
+        kind: BatchKind::Bulk,
         ..Batch::default()
     };
     let mut cold = Vec::new();
@@ -529,7 +529,7 @@ fn past_cache(
     if !direct::begin(&file) || !forget_pages(&path) {
         return None;
     }
-    let settings = Settings {
+    let settings = ReadSettings {
         access: Access::new(None, page_use, None),
         ..settings(folder.path())
     };

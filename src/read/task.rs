@@ -75,12 +75,12 @@ pub struct Batch {
     /// Their names, each with its NUL.
     pub names: Vec<u8>,
     /// How they are to be done.
-    pub kind: Kind,
+    pub kind: BatchKind,
 }
 
 /// How the tasks of a batch are done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum BatchKind {
     /// In any order, many at a time.
     #[default]
     Scattered,

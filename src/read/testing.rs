@@ -19,7 +19,7 @@ use super::access::Access;
 use super::behind::PageUse;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
-use super::reader::Settings;
+use super::reader::ReadSettings;
 use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket};
 
 /// Hashes, and lets a test see and decide what it likes.
@@ -129,12 +129,12 @@ pub fn forget_pages(path: &Path) -> bool {
     cachestat::cached_pages(&file, 0, size) == Some(0)
 }
 
-pub fn settings(folder: &Path) -> Settings {
+pub fn settings(folder: &Path) -> ReadSettings {
     let dirs = SharedDirs::default();
     let m = fs::metadata(folder).expect("is there");
     dirs.write()
         .add_root(folder.as_os_str().as_bytes(), 0, (m.dev(), m.ino()));
-    Settings {
+    ReadSettings {
         dirs: Arc::new(dirs),
         follow: false,
         open_folders: 2,

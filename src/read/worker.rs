@@ -14,7 +14,7 @@ use super::parts::{Parts, Team};
 use super::reader::Reader;
 use super::source::Source;
 use super::stream::{Stream, Window};
-use super::task::{Batch, Completion, Kind};
+use super::task::{Batch, BatchKind, Completion};
 
 /// How much a thread keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Shape {
 }
 
 /// What a thread is to do.
-enum Work<F: Fold> {
+enum WorkItem<F: Fold> {
     Tasks(Batch),
     /// Help with what another thread has begun.
     Parts(Arc<Parts<F>>),
@@ -38,22 +38,22 @@ enum Work<F: Fold> {
 
 /// Waits for tasks, or, while there are none, for a file of which parts can be taken; `None` when no
 /// task will ever come.
-fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<Work<F>> {
+fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<WorkItem<F>> {
     let Some(team) = team else {
-        return tasks.recv().ok().map(Work::Tasks);
+        return tasks.recv().ok().map(WorkItem::Tasks);
     };
     loop {
         match tasks.try_recv() {
-            Ok(batch) => return Some(Work::Tasks(batch)),
+            Ok(batch) => return Some(WorkItem::Tasks(batch)),
             Err(TryRecvError::Disconnected) => return None,
             Err(TryRecvError::Empty) => {}
         }
         select! {
-            recv(tasks) -> batch => return batch.ok().map(Work::Tasks),
+            recv(tasks) -> batch => return batch.ok().map(WorkItem::Tasks),
             recv(team.offered()) -> offer => {
                 let parts = offer.ok().and_then(|offer| team.accept(&offer));
                 if let Some(parts) = parts {
-                    return Some(Work::Parts(parts));
+                    return Some(WorkItem::Parts(parts));
                 }
             }
         }
@@ -73,12 +73,12 @@ pub fn run<F: Fold>(
     let mut next = None;
     loop {
         reader.signs.rest();
-        let work = next.take().map(Work::Tasks);
+        let work = next.take().map(WorkItem::Tasks);
         let batch = match work.or_else(|| wait(tasks, team.as_ref())) {
-            Some(Work::Tasks(batch)) => batch,
-            Some(Work::Parts(parts)) => {
+            Some(WorkItem::Tasks(batch)) => batch,
+            Some(WorkItem::Parts(parts)) => {
                 let nothing_yet = Batch {
-                    kind: Kind::Bulk,
+                    kind: BatchKind::Bulk,
                     ..Batch::default()
                 };
                 let mut source = Source::new(nothing_yet, tasks, done, shape.completions);
@@ -89,14 +89,14 @@ pub fn run<F: Fold>(
             None => return,
         };
         let kind = batch.kind;
-        if kind == Kind::Compare {
+        if kind == BatchKind::Compare {
             compare::run(&mut reader, &batch, shape.window != Window::NONE, done);
             continue;
         }
         let mut source = Source::new(batch, tasks, done, shape.completions);
         match kind {
-            Kind::Bulk => stream.run(&mut reader, &mut source),
-            Kind::Scattered | Kind::Compare => many.run(&mut reader, shape, &mut source),
+            BatchKind::Bulk => stream.run(&mut reader, &mut source),
+            BatchKind::Scattered | BatchKind::Compare => many.run(&mut reader, shape, &mut source),
         }
         next = source.end();
     }

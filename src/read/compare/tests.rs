@@ -14,7 +14,7 @@ use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
-use crate::read::task::{Batch, Completion, Failure, Kind, Outcome, Task};
+use crate::read::task::{Batch, BatchKind, Completion, Failure, Outcome, Task};
 use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
 use crate::read::worker::{self, Shape};
 
@@ -46,7 +46,7 @@ fn compare_spoilt(
     spoil: impl Fn(&Path),
 ) -> Vec<Outcome<Digest>> {
     let mut batch = Batch {
-        kind: Kind::Compare,
+        kind: BatchKind::Compare,
         ..Batch::default()
     };
     for i in 0..files {

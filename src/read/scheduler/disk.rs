@@ -6,7 +6,7 @@ use crate::device::VolumeId;
 use crate::read::elevator::Elevator;
 use crate::read::fold::Fold;
 use crate::read::pool::Pool;
-use crate::read::task::{Batch, Kind};
+use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, FAR, TRIALS, Trial};
 use super::job::{Asker, Job};
@@ -148,7 +148,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
             return None;
         }
         let mut batch = Batch {
-            kind: Kind::Bulk,
+            kind: BatchKind::Bulk,
             ..Batch::default()
         };
         if self.is_tasting() {

@@ -30,10 +30,10 @@ use crate::device::VolumeId;
 use super::fold::Fold;
 use super::parts::Team;
 use super::pool::Pool;
-use super::reader::Settings;
+use super::reader::ReadSettings;
 use super::source::COMPLETIONS;
 use super::stream::Window;
-use super::task::{Batch, Completion, Kind, Outcome};
+use super::task::{Batch, BatchKind, Completion, Outcome};
 use super::worker::Shape;
 
 use disk::{Disk, Waiting};
@@ -51,7 +51,7 @@ pub use volume::Lane;
 
 /// Routes jobs.
 pub struct Scheduler<F: Fold, W> {
-    settings: Settings,
+    settings: ReadSettings,
     fold: F,
     volumes: Vec<VolumeQueues<W>>,
     random: Pool<F>,
@@ -83,7 +83,7 @@ pub struct Change {
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
     /// A scheduler without volumes.
-    pub fn new(settings: Settings, fold: F) -> Self {
+    pub fn new(settings: ReadSettings, fold: F) -> Self {
         let (done, completions) = unbounded();
         let (random, sequential) = pools(&settings, &fold, &done, COMPLETIONS);
         Self {
@@ -299,7 +299,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             };
             for bulk in [false, true] {
                 while let Some(batch) = volume.next_batch(id, bulk, asker, under_way) {
-                    match batch.kind == Kind::Bulk {
+                    match batch.kind == BatchKind::Bulk {
                         true => sequential.send(batch),
                         false => random.send(batch),
                     }
@@ -359,7 +359,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         };
         while let Some(set) = self.sets.next(by, most) {
             let mut batch = Batch {
-                kind: Kind::Compare,
+                kind: BatchKind::Compare,
                 ..Batch::default()
             };
             for (volume, job) in set {
@@ -497,7 +497,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
 
 /// A pool for scattered reads and one for whole files, of a thread each so far.
 fn pools<F: Fold>(
-    settings: &Settings,
+    settings: &ReadSettings,
     fold: &F,
     done: &Sender<Vec<Completion<F::Digest>>>,
     completions: usize,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::device::VolumeId;
-use crate::read::task::{Batch, Kind};
+use crate::read::task::{Batch, BatchKind};
 
 use super::evidence::{Evidence, Pace};
 use super::fragments::Fragments;
@@ -247,8 +247,8 @@ impl<W: Copy> VolumeQueues<W> {
         }
         let mut batch = Batch {
             kind: match bulk && !on_disk {
-                true => Kind::Bulk,
-                false => Kind::Scattered,
+                true => BatchKind::Bulk,
+                false => BatchKind::Scattered,
             },
             ..Batch::default()
         };
@@ -282,7 +282,7 @@ impl<W: Copy> VolumeQueues<W> {
         }
         let group = self.groups.pop_front()?;
         let mut batch = Batch {
-            kind: Kind::Compare,
+            kind: BatchKind::Compare,
             ..Batch::default()
         };
         let visit = Visit::Pooled;

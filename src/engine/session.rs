@@ -36,7 +36,7 @@ const PROGRESS: Duration = Duration::from_millis(100);
 const PORTION: usize = 32;
 
 /// Everything that the one thread owns.
-pub struct Run<'a> {
+pub struct Session<'a> {
     pub config: &'a Config,
     pub observer: &'a dyn Observer,
     pub control: &'a Control,
@@ -82,7 +82,7 @@ pub struct Run<'a> {
     pub real_folders: HashMap<DirId, PathBuf>,
 }
 
-impl Run<'_> {
+impl Session<'_> {
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
         let config = self.config;
         let (to, scanned) = bounded(self.scan_ahead);
