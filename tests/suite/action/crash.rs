@@ -170,11 +170,11 @@ crashes! {
     move_a_further_name: "move", Scene::with_one_file;
 }
 
-/// Two sets, one so large that it takes several calls to share its blocks; killed before each of them.
-fn killed_while_sharing(volume: &Volume) {
+/// Two sets, one so large that it takes several calls to share its blocks; killed before each of them, or some.
+fn killed_while_sharing(every: usize, volume: &Volume) {
     let large = noise(4, 40 << 20);
     let mut deaths = 0;
-    for at in 1..MANY {
+    for at in (1..MANY).step_by(every) {
         let context = context("reflink", at);
         let scene = Scene::below(&volume.path());
         scene.file("tree/keep/k2", &large, 0o644, 1_000_000_000);
@@ -211,26 +211,38 @@ fn killed_while_sharing(volume: &Volume) {
         );
         if !killed {
             // One set takes one range, the other three, and each its place in the journal.
-            assert!(deaths > 8, "killed {deaths} times only");
+            assert!(deaths > 8 / every, "killed {deaths} times only");
             return;
         }
     }
     panic!("reflink never ends");
 }
 
-#[test]
-#[ignore = "mounts a file system: root only"]
-fn killed_while_sharing_on_btrfs() {
-    killed_while_sharing(&Volume::on_loop("btrfs", 512, ""));
+/// File systems where blocks can be shared.
+fn sharing() -> [Volume; 2] {
+    [
+        Volume::on_loop("btrfs", 512, ""),
+        Volume::on_loop("xfs", 512, "-m reflink=1"),
+    ]
 }
 
 #[test]
-#[ignore = "mounts a file system: root only"]
-fn killed_while_sharing_on_xfs() {
-    killed_while_sharing(&Volume::on_loop("xfs", 512, "-m reflink=1"));
+#[ignore = "mounts file systems: root only"]
+fn killed_while_sharing_nothing_is_lost() {
+    for volume in sharing() {
+        killed_while_sharing(3, &volume);
+    }
 }
 
-/// The calls before which strace kills the program.
+#[test]
+#[ignore = "takes minutes, mounts file systems: root only"]
+fn in_full_killed_while_sharing_nothing_is_lost() {
+    for volume in sharing() {
+        killed_while_sharing(1, &volume);
+    }
+}
+
+/// The calls before which strace kills the program: first those that change something.
 const CALLS: [&str; 23] = [
     "renameat2",
     "renameat",
@@ -269,7 +281,11 @@ fn killed_from_outside(
 ) {
     let mut deaths = 0;
     let mut calls = 0;
-    for call in CALLS {
+    let (all, least, kinds) = match every {
+        1 => (CALLS.len(), 20, 5),
+        _ => (CHANGING, 1, 1),
+    };
+    for call in &CALLS[..all] {
         for at in (1..).step_by(every) {
             assert!(at < MANY, "{action}: {call} never ends");
             let scene = make();
@@ -299,12 +315,15 @@ fn killed_from_outside(
         }
     }
     assert!(
-        deaths > 20 / every && calls > 5,
+        deaths > least && calls > kinds,
         "{action}: killed {deaths} times at {calls} calls only"
     );
 }
 
-/// How many calls the short forms leave out between two deaths. The first of each kind is always one.
+/// So many of them the short forms take.
+const CHANGING: usize = 12;
+
+/// Of these calls the short forms take one in so many, the first among them.
 const SOME: usize = 6;
 
 #[test]
@@ -350,8 +369,7 @@ fn in_full_killed_from_outside_while_sharing_nothing_is_lost() {
 }
 
 fn sharing_killed_from_outside(every: usize) {
-    for (kind, options) in [("btrfs", ""), ("xfs", "-m reflink=1")] {
-        let volume = Volume::on_loop(kind, 512, options);
+    for volume in sharing() {
         let make = || Scene::below(&volume.path());
         killed_from_outside(every, "reflink", None, "reflink", make);
         killed_from_outside(every, "reflink", Some("reflink"), "undo", make);
