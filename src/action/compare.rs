@@ -16,8 +16,10 @@ use crate::sys::stat;
 /// `hasher` gets to see them.
 pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
     let size = pair.victim.stat.size;
-    let (keeper, victim) = (pair.keeper.whole(), pair.victim.whole());
     let rules = pair.victim.reads.rules();
+    // Other files may be compared with the keeper next.
+    let keeper = pair.keeper.whole().read_again(rules.0);
+    let victim = pair.victim.whole();
     let compared = equal([&keeper, &victim], rules, size, |piece, next| {
         if let Some(hasher) = &mut hasher {
             hasher.update(piece);

@@ -20,9 +20,8 @@ pub struct Reads {
 struct Shared {
     access: Access,
     signs: Signs,
-    /// Devices matter to these rules.
-    needs_devices: bool,
-    devices: Mutex<Devices>,
+    /// None if there are no rules that they matter to.
+    devices: Option<Mutex<Devices>>,
 }
 
 /// What is known of devices, by the device number of the file system.
@@ -33,8 +32,16 @@ struct Devices {
 }
 
 impl Default for Reads {
+    /// Without any rule.
     fn default() -> Self {
-        Self::new(None, PageUse::Keep)
+        let shared = Shared {
+            access: Access::new(None, PageUse::Keep, None),
+            signs: Signs::of_current_thread(),
+            devices: None,
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
     }
 }
 
@@ -50,8 +57,7 @@ impl Reads {
         let shared = Shared {
             access: Access::new(bytes_per_second, page_use, Some(0)),
             signs: Signs::of_current_thread(),
-            needs_devices: bytes_per_second.is_some() || page_use != PageUse::Keep,
-            devices: Mutex::default(),
+            devices: Some(Mutex::default()),
         };
         Self {
             shared: Arc::new(shared),
@@ -71,16 +77,17 @@ impl Reads {
         size: u64,
     ) -> OpenFile<&'a OwnedFd> {
         let access = &self.shared.access;
-        let device = match self.shared.needs_devices && access.asks_about(size) {
-            true => self.device(dev, file),
-            false => Device::default(),
+        let asks = |devices| match access.matters_for(size) {
+            true => Some(self.device(devices, dev, file)),
+            false => None,
         };
+        let device = self.shared.devices.as_ref().and_then(asks);
+        let device = device.unwrap_or_default();
         OpenFile::whole(file, size, device, access)
     }
 
-    fn device(&self, dev: u64, file: &OwnedFd) -> Device {
-        let devices = self.shared.devices.lock();
-        let mut devices = devices.unwrap_or_else(PoisonError::into_inner);
+    fn device(&self, devices: &Mutex<Devices>, dev: u64, file: &OwnedFd) -> Device {
+        let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
         let Devices { device_map, known } = &mut *devices;
         *known.entry(dev).or_insert_with(|| {
             let device_map = device_map.get_or_insert_with(|| {
@@ -102,6 +109,7 @@ impl Reads {
                     .add_volume(&volume.disks().into()),
                 // Where there is a head, the kernel reads ahead for it.
                 may_go_past_cache: volume.may_go_past_cache() && volume.cost().is_none(),
+                has_head: volume.cost().is_some(),
             }
         })
     }

@@ -144,6 +144,7 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
         Ok::<_, StepError>(())
     });
     one.leave(there.size);
+    other.leave(there.size);
     compared.map_err(|unequal| match unequal {
         Unequal::Unreadable(Which::First, error) => failed("read it again")(error),
         Unequal::Unreadable(Which::Second, error) => failed("read the copy back")(error),

@@ -16,25 +16,13 @@ use super::order;
 use super::session::Session;
 use super::tally::Stage;
 
-/// Why a file is no member of a set after all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refusal {
-    /// It differs.
-    Differs,
-    /// It is not what the scan saw.
-    Changed,
-    /// It could not be read.
-    Unreadable(Errno),
-    /// The run was interrupted before it was compared.
-    NotReached,
-}
-
 /// A set that is being compared.
 struct Compared {
     draft: Draft,
     /// Files of which nothing was heard.
     left: usize,
-    refused: Vec<(FileIndex, Refusal)>,
+    /// Files that are no members after all, and why; none if they differ.
+    refused: HashMap<FileIndex, Option<Failure>>,
 }
 
 /// The sets that are being compared.
@@ -97,7 +85,7 @@ impl Session<'_> {
             let compared = Compared {
                 left: draft.files.len(),
                 draft,
-                refused: Vec::new(),
+                refused: HashMap::new(),
             };
             self.verification.sets.insert(number, compared);
         }
@@ -111,15 +99,11 @@ impl Session<'_> {
         let Some(set) = self.verification.sets.get_mut(&number) else {
             return;
         };
-        let refusal = match outcome {
+        match outcome {
             Outcome::Verified { equal: true, .. } => None,
-            Outcome::Verified { equal: false, .. } => Some(Refusal::Differs),
-            Outcome::Failed(Failure::Refused(Errno::CANCELED)) => Some(Refusal::NotReached),
-            Outcome::Failed(Failure::Refused(error)) => Some(Refusal::Unreadable(error)),
-            Outcome::Failed(Failure::Vanished) => Some(Refusal::Unreadable(Errno::NOENT)),
-            _ => Some(Refusal::Changed),
+            Outcome::Failed(failure) => set.refused.insert(file, Some(failure)),
+            _ => set.refused.insert(file, None),
         };
-        set.refused.extend(refusal.map(|refusal| (file, refusal)));
         set.left -= 1;
         if set.left > 0 {
             return;
@@ -133,13 +117,20 @@ impl Session<'_> {
         let Compared {
             mut draft, refused, ..
         } = set;
-        for (file, refusal) in refused {
-            draft.files.retain(|&f| f != file);
-            let (kind, cause) = match refusal {
-                Refusal::NotReached => continue,
-                Refusal::Differs => (ProblemKind::NotVerified, None),
-                Refusal::Changed => (ProblemKind::Changed, None),
-                Refusal::Unreadable(e) => (ProblemKind::UnreadableFile, Some(e.into())),
+        let is_member = |file: &FileIndex| !refused.contains_key(file);
+        let (members, others) = draft.files.into_iter().partition::<Vec<_>, _>(is_member);
+        draft.files = members;
+        for (file, failure) in others
+            .iter()
+            .filter_map(|&file| Some((file, *refused.get(&file)?)))
+        {
+            let (kind, cause) = match failure {
+                // The run was interrupted before it was compared.
+                Some(Failure::Refused(Errno::CANCELED)) => continue,
+                None => (ProblemKind::NotVerified, None),
+                Some(Failure::Changed) => (ProblemKind::Changed, None),
+                Some(Failure::Vanished) => (ProblemKind::UnreadableFile, Some(Errno::NOENT.into())),
+                Some(Failure::Refused(e)) => (ProblemKind::UnreadableFile, Some(e.into())),
             };
             match kind {
                 ProblemKind::UnreadableFile => self.left_out.unreadable += 1,

@@ -35,8 +35,13 @@ impl Access {
         }
     }
 
-    /// True if it matters to these rules how much of a file of this size is in the page cache, and where it lies.
-    pub fn asks_about(&self, size: u64) -> bool {
+    /// True if it matters for a file of this size where it lies.
+    pub fn matters_for(&self, size: u64) -> bool {
+        self.budgets.are_limited() || size >= LONG
+    }
+
+    /// True if it matters to these rules how much of a file of this size is in the page cache.
+    pub(super) fn asks_about(&self, size: u64) -> bool {
         self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
     }
 

@@ -85,6 +85,11 @@ impl Behind {
         }
     }
 
+    /// True if pages go whoever may want them again.
+    pub fn gives_back_always(&self) -> bool {
+        self.page_use == PageUse::GiveBack
+    }
+
     /// True if pages may ever have to go.
     pub fn gives_back_at_all(&self) -> bool {
         self.page_use != PageUse::Keep

@@ -161,7 +161,7 @@ fn open_all<'a, F: Fold>(
                 task,
                 rules,
                 holes: Holes::of(reader.is_thin(&fd, &now)),
-                open: OpenFile::whole(fd, now.size, device(task), rules.0),
+                open: OpenFile::whole(fd, now.size, device(task, false), rules.0),
                 kin: Vec::new(),
             }),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
@@ -197,10 +197,11 @@ fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File
 }
 
 /// The device that a task's file lies on.
-fn device(task: &Task) -> Device {
+fn device(task: &Task, has_head: bool) -> Device {
     Device {
         volume: task.volume.0.into(),
         may_go_past_cache: task.may_go_past_cache,
+        has_head,
     }
 }
 

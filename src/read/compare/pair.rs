@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use crate::read::access::{Access, Signs};
-use crate::read::buffer::LARGE;
 use crate::read::buffer::PIECE;
 use crate::read::open_file::OpenFile;
 
@@ -105,8 +104,8 @@ pub fn equal<E>(
         }
         Ok(())
     };
-    match first.is_direct || second.is_direct {
-        true => through(LARGE, &mut Buffers::new(LARGE)),
-        false => BUFFERS.with_borrow_mut(|buffers| through(PIECE, buffers)),
+    match first.turn.max(second.turn) {
+        Some(turn) => through(turn, &mut Buffers::new(turn)),
+        None => BUFFERS.with_borrow_mut(|buffers| through(PIECE, buffers)),
     }
 }

@@ -14,7 +14,7 @@ use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::Reader;
 use crate::read::stream::Window;
-use crate::read::task::{Batch, BatchKind, Completion, Failure, Outcome, Task};
+use crate::read::task::{Ask, Batch, BatchKind, Completion, Failure, Outcome, Task};
 use crate::read::testing::{Hashing, add_task, bytes, failure, fingerprint, settings, wanted};
 use crate::read::worker::{self, Shape};
 
@@ -45,6 +45,33 @@ fn compare_spoilt(
     content: impl Fn(usize) -> Vec<u8>,
     spoil: impl Fn(&Path),
 ) -> Vec<Outcome<Digest>> {
+    answered(folder, files, Ask::Bytes, content, spoil)
+}
+
+/// The same, where every byte is to be compared with the first file's. What came of each, and what was read of it.
+fn verify(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Result<bool, Failure>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let content = |i: usize| {
+        let (place, mark) = marks[i];
+        let mut content = bytes(1, size);
+        content[place] ^= mark;
+        content
+    };
+    let outcomes = answered(folder.path(), marks.len(), Ask::EveryByte, content, spoil);
+    let outcomes = outcomes.iter().map(|outcome| match outcome {
+        Outcome::Verified { equal, .. } => Ok(*equal),
+        other => Err(failure(other)),
+    });
+    outcomes.collect()
+}
+
+fn answered(
+    folder: &Path,
+    files: usize,
+    ask: Ask,
+    content: impl Fn(usize) -> Vec<u8>,
+    spoil: impl Fn(&Path),
+) -> Vec<Outcome<Digest>> {
     let mut batch = Batch {
         kind: BatchKind::Compare,
         ..Batch::default()
@@ -53,7 +80,7 @@ fn compare_spoilt(
         let (name, content) = (format!("f{i}"), content(i));
         fs::write(folder.join(&name), &content).expect("written");
         let want = wanted(folder, &name, [(0, content.len() as u64), (0, 0)]);
-        add_task(&mut batch, i as u32, &name, want.expect, want.spans);
+        add_task(&mut batch, i as u32, &name, want.expect, want.spans).ask = ask;
     }
     let settings = settings(folder);
     spoil(folder);
@@ -196,6 +223,53 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
             }
         );
         assert!(equal, "{:?}", outcomes[i]);
+    }
+}
+
+/// Three files are open at a time: what differs is told from the first, in whichever round it comes.
+#[test]
+fn the_files_of_a_set_are_all_compared_with_the_first() {
+    const SIZE: usize = 200_001;
+    for differing in [
+        vec![],
+        vec![3],
+        vec![1, 2],
+        vec![4, 7, 8],
+        vec![1, 2, 3, 4, 5, 6, 7, 8],
+    ] {
+        let mark = |i: usize| match differing.contains(&i) {
+            true => (SIZE - 1 - i % 2, 1),
+            false => (0, 0),
+        };
+        let marks: Vec<_> = (0..9).map(mark).collect();
+        let expected: Vec<_> = (0..9).map(|i| Ok(!differing.contains(&i))).collect();
+        assert_eq!(verify(&marks, SIZE, |_| ()), expected, "{differing:?}");
+    }
+}
+
+#[test]
+fn the_next_file_takes_the_place_of_a_first_one_that_is_gone_or_has_changed() {
+    for (spoilt, why) in [(0, Failure::Vanished), (2, Failure::Changed)] {
+        let spoil = |folder: &Path| match why {
+            Failure::Vanished => (0..=spoilt).for_each(|i| {
+                fs::remove_file(folder.join(format!("f{i}"))).expect("removed");
+            }),
+            _ => (0..=spoilt).for_each(|i| {
+                let file = File::options()
+                    .write(true)
+                    .open(folder.join(format!("f{i}")));
+                file.and_then(|file| file.set_len(100)).expect("cut off");
+            }),
+        };
+        // The last one differs.
+        let marks: Vec<_> = (0..7).map(|i| (10, u8::from(i == 6))).collect();
+        let expected = (0..7).map(|i| match i {
+            _ if i <= spoilt => Err(why),
+            6 => Ok(false),
+            _ => Ok(true),
+        });
+        let expected: Vec<_> = expected.collect();
+        assert_eq!(verify(&marks, 70_000, spoil), expected);
     }
 }
 

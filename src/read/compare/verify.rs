@@ -6,7 +6,6 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 
 use crate::read::access::{Access, Signs};
-use crate::read::buffer::LARGE;
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
@@ -17,10 +16,6 @@ use crate::sys::fiemap;
 use super::blocks::{BLOCK, Blocks};
 use super::lock_step::{Buffers, Comparison};
 use super::{File, completion, device, settle, to_the_end};
-
-/// Bytes read of each file in turn on a disk with a head: a seek of 12 ms between two turns of 8 MiB, which take
-/// 50 ms, is a fifth of the time. Reasoned, not swept.
-const TURN: usize = 8 << 20;
 
 /// A set that is compared in rounds: no more of its files are open at a time than there are descriptors for.
 struct Rounds<'a> {
@@ -126,7 +121,7 @@ impl<'a> Rounds<'a> {
             Ok(File {
                 task,
                 rules: self.rules,
-                open: OpenFile::whole(fd, size, device(task), self.rules.0),
+                open: OpenFile::whole(fd, size, device(task, self.has_head), self.rules.0),
                 holes: Holes::of(false),
                 kin: Vec::new(),
             })
@@ -149,11 +144,8 @@ impl<'a> Rounds<'a> {
                     position.unwrap_or(file.task.expect.ino)
                 });
             }
-            let block = match (self.has_head, files.iter().any(|file| file.open.is_direct)) {
-                (true, _) => TURN,
-                (false, true) => LARGE,
-                (false, false) => BLOCK,
-            };
+            let turn = files.iter().filter_map(|file| file.open.turn).max();
+            let block = turn.unwrap_or(BLOCK);
             let mut buffers = Buffers::new(block.min(len.next_multiple_of(4096) as usize));
             let comparison = Comparison::new(files, Blocks::front_to_back(len, block));
             to_the_end(comparison, false, &mut buffers, &mut ended);

@@ -12,3 +12,4 @@ mod motion;
 mod oracle;
 mod shared_blocks;
 mod two_views;
+mod verify;

@@ -1,0 +1,72 @@
+//! `--verify` compares sets where and when their disks are read, and waits for none of them for ever.
+
+use crate::common::daemon::{Daemon, Shows};
+use crate::common::{Run, Tree, noise, seekless};
+
+/// What the summary says of the stage.
+fn verified(run: &Run) -> (u64, u64) {
+    let summary = &run.json()["summary"];
+    let mut stages = summary["stages"].as_array().expect("stages").iter();
+    let stage = stages.find(|told| told["name"] == "verify");
+    let number = |key| stage.map_or(0, |stage| stage[key].as_u64().expect("a number"));
+    (number("files"), number("bytes_read"))
+}
+
+#[test]
+fn every_member_of_a_set_is_read_once_however_its_disk_is_read() {
+    const SIZE: usize = 300_000;
+    let mut tree = Tree::new();
+    for copy in 0..5 {
+        tree = tree.file(format!("a{copy}"), noise(1, SIZE));
+        tree = tree.file(format!("b{copy}"), noise(2, 10));
+    }
+    for options in ["", "--threads ssd", "--threads hdd", "--threads 1"] {
+        let run = seekless(tree.root(), &format!("find -f json --verify {options} .")).run();
+        let run = run.exits(0);
+        assert_eq!(
+            verified(&run),
+            (10, 5 * (SIZE as u64 + 10)),
+            "{options}\n{run}"
+        );
+        run.finds_files(["a0 a1 a2 a3 a4", "b0 b1 b2 b3 b4"]);
+    }
+}
+
+/// More files than are compared at a time: the first one is read again with the others.
+#[test]
+fn a_large_set_is_compared_as_a_whole() {
+    let mut tree = Tree::new();
+    for copy in 0..200 {
+        tree = tree.file(format!("{copy}"), noise(1, 1000));
+    }
+    let run = seekless(tree.root(), "find -f json --verify .")
+        .run()
+        .exits(0);
+    let (files, bytes) = verified(&run);
+    assert_eq!(files, 200, "{run}");
+    assert!((200_000..210_000).contains(&bytes), "{bytes}\n{run}");
+    assert_eq!(run.file_sets().len(), 1, "{run}");
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_set_is_left_out_if_a_file_system_falls_silent_while_it_is_compared() {
+    let tree = Tree::new()
+        .file("beside/1", noise(1, 5000))
+        .file("beside/2", noise(1, 5000))
+        .folder("mounted");
+    let shows = Shows::Files {
+        count: 2,
+        size: 400_000,
+    };
+    let daemon = Daemon::mount(tree.path("mounted"), shows);
+    seekless(tree.root(), "find -f nul mounted").run().exits(0);
+    let of_a_search = daemon.reads();
+    daemon.be_silent_after_reads(2 * of_a_search + 1);
+    let line = "find -f nul --verify --patience 2 beside mounted";
+    seekless(tree.root(), line)
+        .run()
+        .exits(1)
+        .says("mounted: did not answer")
+        .finds(["beside/1 beside/2"]);
+}
