@@ -105,9 +105,7 @@ impl ProblemKind {
         match self {
             Self::MissingRoot => "no such file or folder",
             Self::UnsuitableRoot => "neither a folder nor a regular file",
-            Self::LinkRoot => {
-                "symbolic link; not followed (use --follow-links, or name its target)"
-            }
+            Self::LinkRoot => "symbolic link; not followed",
             Self::ReplacedRoot => "leads elsewhere than a moment ago; left out",
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",

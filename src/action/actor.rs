@@ -17,7 +17,7 @@ use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
 use super::journal::{Journal, JournalError};
 use super::record::{Intent, Record};
-use super::step::{ActionKind, Failure, Outcome, Settings, Step, Target};
+use super::step::{ActionKind, Failure, Hint, Outcome, Settings, Step, Target};
 use super::step_error::{self, StepError, failure};
 use super::synced::Synced;
 use crate::file::trust;
@@ -329,7 +329,7 @@ fn unwritten(error: &JournalError) -> Outcome {
     Outcome::Failed(Failure {
         doing: "write down what would be done, so nothing was".to_owned(),
         cause: std::io::Error::other(Unwritten(error.to_string())),
-        hint: Some("make room for the journal, or put it on another disk with --journal DIR"),
+        hint: Some(Hint::Journal),
     })
 }
 

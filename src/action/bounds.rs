@@ -160,7 +160,7 @@ impl Hold {
         match self {
             Self::Reference => "reference",
             Self::Protected => "protected",
-            Self::Outside => "not below --only-under",
+            Self::Outside => "not below a folder that may be touched",
         }
     }
 }

@@ -64,8 +64,8 @@ pub use record::{Raw, RunHeader};
 pub use root_way::{RootLink, RootWay};
 pub use runs::{Found, Run, journals, runs};
 pub use step::{
-    Action, ActionKind, Change, Done, Expected, Failure, Outcome, Reversal, Settings, Skip, Step,
-    Target, Unfit,
+    Action, ActionKind, Change, Done, Expected, Failure, Hint, Outcome, Reversal, Settings, Skip,
+    Step, Target, Unfit, WayOut,
 };
 pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, Undo, UndoTally, Undone, undo};

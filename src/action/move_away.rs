@@ -9,7 +9,7 @@ use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
 use super::relocate;
-use super::step::{Action, ActionKind, Done, Reversal};
+use super::step::{Action, ActionKind, Done, Hint, Reversal};
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::parent;
 
@@ -24,8 +24,7 @@ pub const MOVE: Action = Action {
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let Some(folder) = &sketch.settings.destination else {
-        let hint = "say where to with --to DIR";
-        return Err(failure_with("move it", Errno::INVAL, hint));
+        return Err(failure_with("move it", Errno::INVAL, Hint::Destination));
     };
     let victim = &sketch.step.victim.path;
     let below = sketch.step.below.as_ref().unwrap_or(victim);

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
-use super::step::{Action, ActionKind, Done, Failure, Reversal, Skip};
+use super::step::{Action, ActionKind, Done, Failure, Hint, Reversal, Skip};
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::dedupe::{self, Shared};
 use crate::sys::fiemap::{self, Extent};
@@ -90,13 +90,13 @@ fn refusal(victim: &Opened, error: Errno) -> StepError {
         return StepError::Failed(Failure {
             doing: format!("share blocks: not supported on {kind} here"),
             cause: error.into(),
-            hint: Some(match kind {
+            hint: Some(Hint::Plain(match kind {
                 "vfat" | "exfat" => "btrfs, xfs and bcachefs can; here use remove",
                 "fuse" => {
                     "btrfs, xfs and bcachefs can; here use hardlink if this mount has hard links, else remove"
                 }
                 _ => "btrfs, xfs and bcachefs can; elsewhere use hardlink, or remove",
-            }),
+            })),
         });
     }
     failed("share blocks with the kept file")(error)

@@ -203,10 +203,7 @@ pub enum Skip {
     )]
     OneFolder,
     /// Nothing proves that the two are two files, on a file system of this type.
-    #[error(
-        "may be the kept file itself: {0} may answer from a cache; left alone (--trash \
-         and move can be undone, --trust-mounts acts anyway)"
-    )]
+    #[error("may be the kept file itself: {0} may answer from a cache; left alone")]
     Unprovable(String),
     /// Another file was removed or replaced in this run because this one stays.
     #[error("is kept for another file of this run; left alone")]
@@ -218,6 +215,8 @@ pub enum Skip {
         with: Vec<u8>,
         /// Why it stays.
         why: String,
+        /// The setting that would let it go.
+        way_out: Option<WayOut>,
     },
     /// `hardlink`: the kept file can have no further name.
     #[error(
@@ -228,11 +227,71 @@ pub enum Skip {
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
     /// Other people may read or write the kept file, or it is another owner's.
-    #[error("{0} the kept file (--across-owners includes it); left alone")]
+    #[error("{0} the kept file; left alone")]
     Apart(Apart),
     /// `hardlink` or `symlink` with `same_metadata`.
     #[error("has another {} than the kept file; left alone", .0.join(", "))]
     Metadata(Vec<&'static str>),
+}
+
+impl Skip {
+    /// The setting that would let the file go.
+    pub fn way_out(&self) -> Option<WayOut> {
+        match self {
+            Self::Apart(_) => Some(WayOut::AcrossOwners),
+            Self::Unprovable(_) => Some(WayOut::TrustMounts),
+            _ => None,
+        }
+    }
+}
+
+/// What makes a step possible that was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayOut {
+    /// [`Settings::across_owners`]
+    AcrossOwners,
+    /// [`Settings::trust_mounts`], or an action that can be undone.
+    TrustMounts,
+    /// What the message says.
+    Hint(Hint),
+}
+
+/// What the user can do. A program may name its own options and commands in place of these words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// This.
+    Plain(&'static str),
+    /// The journal needs more room, or another place.
+    Journal,
+    /// The trash is another user's.
+    Trash,
+    /// The trash that was made is not the user's.
+    MadeTrash,
+    /// Nobody said where to move files to.
+    Destination,
+    /// Undo completes it.
+    Undo,
+}
+
+impl From<&'static str> for Hint {
+    fn from(words: &'static str) -> Self {
+        Self::Plain(words)
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain(words) => words,
+            Self::Journal => "make room for the journal, or put it on another disk",
+            Self::Trash => "move that away, or move or remove files without the trash",
+            Self::MadeTrash => {
+                "what is made there is not yours (a server may squash root): move or remove files without the trash"
+            }
+            Self::Destination => "say where to",
+            Self::Undo => "an undo does that as soon as it can be done",
+        })
+    }
 }
 
 /// Why a file cannot be relied on.
@@ -306,5 +365,5 @@ pub struct Failure {
     /// What the system said.
     pub cause: io::Error,
     /// What the user can do.
-    pub hint: Option<&'static str>,
+    pub hint: Option<Hint>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rustix::io::Errno;
 
-use super::step::{Failure, Outcome, Skip};
+use super::step::{Failure, Hint, Outcome, Skip, WayOut};
 use crate::sys::{parent, statfs};
 
 /// How a step ends that is not done.
@@ -29,6 +29,17 @@ impl fmt::Display for StepError {
             Self::Skip(skip) => skip.fmt(f),
             Self::Full => Skip::Full.fmt(f),
             Self::Failed(failure) | Self::Stuck(failure) => failure.fmt(f),
+        }
+    }
+}
+
+impl StepError {
+    /// What would let the file go.
+    pub fn way_out(&self) -> Option<WayOut> {
+        match self {
+            Self::Skip(skip) => skip.way_out(),
+            Self::Failed(failure) | Self::Stuck(failure) => failure.hint.map(WayOut::Hint),
+            Self::Already | Self::Full => None,
         }
     }
 }
@@ -62,7 +73,7 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     Failure {
         doing,
         cause: error.into(),
-        hint: hint.map(|(_, hint)| *hint),
+        hint: hint.map(|&(_, hint)| hint.into()),
     }
 }
 
@@ -84,8 +95,8 @@ pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8
         return outcome;
     };
     let hint = match Errno::from_io_error(&failure.cause) {
-        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER),
-        Some(Errno::ROFS) if folders.any(statfs::is_never_written) => Some(NEVER_WRITTEN),
+        Some(Errno::IO) if folders.any(statfs::is_answered) => Some(NO_ANSWER.into()),
+        Some(Errno::ROFS) if folders.any(statfs::is_never_written) => Some(NEVER_WRITTEN.into()),
         _ => failure.hint,
     };
     Outcome::Failed(Failure { hint, ..failure })
@@ -98,11 +109,11 @@ const NEVER_WRITTEN: &str =
     "this kind of file system is never writable: clean the folder that it was made from";
 
 /// The same, with a way out that depends on what was tried.
-pub fn failure_with(doing: &str, error: Errno, hint: &'static str) -> StepError {
+pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepError {
     StepError::Failed(Failure {
         doing: doing.to_owned(),
         cause: error.into(),
-        hint: Some(hint),
+        hint: Some(hint.into()),
     })
 }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::act::Act;
 use super::check::Opened;
 use super::proof;
-use super::step::{Change, Failure, Skip, Unfit};
+use super::step::{Change, Failure, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{compare, copy, metadata};
 use crate::sys::statfs::{self, ServedBy};
@@ -272,7 +272,7 @@ fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
 fn stuck(act: &Act<'_>, error: Errno) -> StepError {
     let beside = act.temporary.to_string_lossy();
     let mut failure: Failure = failure(format!("put it back from {beside} beside it"), error);
-    failure.hint = Some("'seekless undo' does that as soon as it can be done");
+    failure.hint = Some(Hint::Undo);
     StepError::Stuck(failure)
 }
 

@@ -4,7 +4,7 @@ use super::act::{self, Act};
 use super::past::{Fate, PastStep};
 use super::proof;
 use super::record::State;
-use super::step::{ActionKind, Done, Skip};
+use super::step::{ActionKind, Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
 use super::swap;
 use super::undo::Undone;
@@ -107,24 +107,42 @@ fn left(
     error: StepError,
     back: impl Fn(usize, StepError) -> StepError,
 ) -> Fates {
-    let why = error.to_string();
-    let with = acts[place].intent.victim.0.clone();
+    let because = Because::of(&acts[place].intent.victim.0, &error);
     // The last one first, as with undo.
     let mut fates: Fates = (0..acts.len())
         .rev()
         .filter(|&other| other != place)
-        .map(|other| Err(back(other, together(&with, &why))))
+        .map(|other| Err(back(other, because.left_alone())))
         .collect();
     fates.reverse();
     fates.insert(place, Err(error));
     fates
 }
 
-/// Why a file stays that could go, but for another one.
-pub fn together(with: &[u8], why: &str) -> StepError {
-    let why = why.strip_suffix("; left alone").unwrap_or(why);
-    StepError::Skip(Skip::Together {
-        with: with.to_vec(),
-        why: why.to_owned(),
-    })
+/// Why files stay that could go, but for another one of their group.
+pub struct Because {
+    with: Vec<u8>,
+    why: String,
+    way_out: Option<WayOut>,
+}
+
+impl Because {
+    /// The file at this path stays, since this happened.
+    pub fn of(with: &[u8], error: &StepError) -> Self {
+        let why = error.to_string();
+        Self {
+            with: with.to_vec(),
+            why: why.strip_suffix("; left alone").unwrap_or(&why).to_owned(),
+            way_out: error.way_out(),
+        }
+    }
+
+    /// What becomes of the others.
+    pub fn left_alone(&self) -> StepError {
+        StepError::Skip(Skip::Together {
+            with: self.with.clone(),
+            why: self.why.clone(),
+            way_out: self.way_out,
+        })
+    }
 }

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::act::{Act, Sketch};
 use super::folder_entry::join;
 use super::relocate;
-use super::step::Failure;
+use super::step::{Failure, Hint};
 use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
@@ -19,10 +19,6 @@ use crate::sys::{attributes, parent, stat};
 
 /// What to do where there is no trash.
 pub const NO_TRASH: &str = "its file system has no trash that you may use: use move, or remove";
-
-const NOT_YOURS: &str = "move that away, or use move or remove without --trash";
-
-const NOT_MADE_YOURS: &str = "what is made there is not yours (a server may squash root): use move, or remove without --trash";
 
 /// The user's own trash if it is on the same file system, else one at the file system's top; the first that
 /// somebody else has not made or could not change.
@@ -62,7 +58,7 @@ fn not_yours(refused: &[Untrusted]) -> StepError {
     StepError::Failed(Failure {
         doing: "use the trash".to_owned(),
         cause: io::Error::new(io::ErrorKind::PermissionDenied, refused.join("; ")),
-        hint: Some(NOT_YOURS),
+        hint: Some(Hint::Trash),
     })
 }
 
@@ -195,7 +191,7 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
             return checked(at, trash).map_err(|error| match error {
                 StepError::Failed(failure) => StepError::Failed(Failure {
-                    hint: Some(NOT_MADE_YOURS),
+                    hint: Some(Hint::MadeTrash),
                     ..failure
                 }),
                 error => error,

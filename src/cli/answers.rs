@@ -140,7 +140,7 @@ fn key(set: &SetPlan) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use seekless::action::plan::{Fate, PlannedFile, PlannedName};
+    use seekless::action::plan::{Fate, Kept, PlannedFile, PlannedName};
 
     use super::*;
 
@@ -163,7 +163,7 @@ mod tests {
                 marked: false,
                 goes: false,
             }],
-            fate: Fate::Keep(String::new()),
+            fate: Fate::Keep(Kept::SamePath),
         };
         SetPlan {
             size: 1,

@@ -9,6 +9,7 @@ use seekless::units::Bytes;
 
 use super::answers::Answers;
 use super::console::Console;
+use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Answer};
 
@@ -132,7 +133,7 @@ fn show(console: &Console, set: &SetPlan, number: u64, total: u64) {
             console.line(&format!("  {:2} {mark} {}", index + 1, escape(&name.path)));
         }
         if let Fate::Keep(why) = &file.fate {
-            console.line(&format!("         {why}"));
+            console.line(&format!("         {}", option_words::kept(why)));
         }
     }
 }

@@ -7,7 +7,7 @@ use seekless::event::{Notice, Observer, Problem, ProblemKind};
 use super::console::Console;
 use super::exit::Exit;
 use super::problem_limit::ProblemLimit;
-use super::sanitize;
+use super::{option_words, sanitize};
 
 /// Listens to the engine, on whatever thread it speaks.
 pub struct Listener<'a> {
@@ -42,7 +42,7 @@ impl<'a> Listener<'a> {
 impl Observer for Listener<'_> {
     fn problem(&self, problem: Problem) {
         self.tally.note(problem.kind);
-        let words = problem.to_string();
+        let words = option_words::problem(&problem);
         if self.problem_limit.meets(&words) {
             let path = sanitize::path(&problem.path);
             self.console.complain(&format!("{path}: {words}"));

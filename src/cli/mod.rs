@@ -27,6 +27,7 @@ mod listener;
 mod log;
 mod man;
 mod next_command;
+mod option_words;
 mod output;
 mod patience;
 mod perform;

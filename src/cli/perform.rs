@@ -16,6 +16,7 @@ use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
 use super::journal_place::JournalPlace;
+use super::option_words;
 use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
@@ -83,15 +84,19 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
     let path = escape(&step.victim.path);
     match outcome {
         // It is no matter of this file.
-        Outcome::Failed(why) if why.is_unwritten() => console.complain(&why.to_string()),
+        Outcome::Failed(why) if why.is_unwritten() => console.complain(&option_words::failure(why)),
         Outcome::Done(done) => {
             for note in &done.notes {
                 tracing::info!("{path}: {note}");
             }
         }
         Outcome::Already => {}
-        Outcome::Skipped(why) => console.complain(&format!("{path}: {why}")),
-        Outcome::Failed(why) => console.complain(&format!("{path}: {why}")),
+        Outcome::Skipped(why) => {
+            console.complain(&format!("{path}: {}", option_words::skip(why)));
+        }
+        Outcome::Failed(why) => {
+            console.complain(&format!("{path}: {}", option_words::failure(why)));
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use seekless::units::Bytes;
 
 use super::dangling_text;
 use super::hidden_links::HiddenLinks;
+use super::option_words;
 use super::progress_text::count;
 use super::summary::plural;
 
@@ -95,7 +96,7 @@ fn destination(acting: &action::Settings) -> String {
 
 fn left(why: &Left, names: u64) -> String {
     let what = plural(names, "name left alone: it", "names left alone: each");
-    format!("{} {what} {}.", count(names), why.words())
+    format!("{} {what} {}.", count(names), option_words::left(why))
 }
 
 /// Says how many sets took no part since no reference holds a copy.

@@ -8,7 +8,7 @@ use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
 use super::resolve_act::ActRun;
-use super::{dangling_text, plan_summary};
+use super::{dangling_text, option_words, plan_summary};
 
 /// Writes a plan set by set: who stays and why, who goes, who is left alone and why.
 pub struct PlanText {
@@ -61,7 +61,12 @@ impl PlanText {
             self.file(out, set, file, kept)?;
         }
         for left in &set.left {
-            self.line(out, "leave", &left.path, Some(&left.why.words()))?;
+            self.line(
+                out,
+                "leave",
+                &left.path,
+                Some(&option_words::left(&left.why)),
+            )?;
         }
         Ok(())
     }
@@ -91,8 +96,12 @@ impl PlanText {
                         Some("a further name of the same file"),
                     )?;
                 }
-                Fate::Keep(why) => self.line(out, "keep", &name.path, Some(why))?,
-                Fate::Leave(why) => self.line(out, "leave", &name.path, Some(&why.words()))?,
+                Fate::Keep(why) => {
+                    self.line(out, "keep", &name.path, Some(&option_words::kept(why)))?
+                }
+                Fate::Leave(why) => {
+                    self.line(out, "leave", &name.path, Some(&option_words::left(why)))?
+                }
                 Fate::Act { .. } if further && self.action == ActionKind::Reflink => {
                     let same = "a further name of the same file";
                     self.line(out, self.action.name(), &name.path, Some(same))?;

@@ -10,6 +10,7 @@ use seekless::report::{Format, Header, Style};
 use super::color::Terminal;
 use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
+use super::option_words;
 use super::resolve_search::search;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
@@ -130,7 +131,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
 
 /// Reads the rules of `--keep`.
 pub fn keep_rules(rules: &[String]) -> Result<Rules, WrongUse> {
-    Rules::parse(rules).map_err(|e| WrongUse::Contradiction(format!("--keep: {e}")))
+    Rules::parse(rules).map_err(|error| WrongUse::Contradiction(option_words::rule(&error)))
 }
 
 fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {

@@ -104,7 +104,8 @@ pub fn find(
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(ioprio::Idle::enter).transpose();
     if let Err(error) = &idle {
-        let said = format!("--io-idle has no effect: the system refused it ({error})");
+        let said =
+            format!("reading is not put behind that of others: the system refused it ({error})");
         observer.notice(Notice(said));
     }
     if !has_rings() {

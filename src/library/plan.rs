@@ -246,7 +246,7 @@ impl From<&SetPlan> for PlannedSet {
         let files = set.files.iter().map(|file| PlannedFile {
             paths: file.names.iter().map(|name| path(&name.path)).collect(),
             fate: match &file.fate {
-                plan::Fate::Keep(why) => Fate::Keep(why.clone()),
+                plan::Fate::Keep(why) => Fate::Keep(why.to_string()),
                 plan::Fate::Act { frees, .. } => Fate::Act(*frees),
                 plan::Fate::Leave(why) => Fate::Leave(why.words()),
             },

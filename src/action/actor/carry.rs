@@ -13,7 +13,8 @@ use crate::action::made::Made;
 use crate::action::record::{Blake3, Record, State};
 use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
 use crate::action::step_error::StepError;
-use crate::action::{swap, together};
+use crate::action::swap;
+use crate::action::together::{self, Because};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 use crate::sys::stat;
@@ -112,13 +113,14 @@ impl Actor {
                 self.act(ready, pairs, digests);
             }
             Some(unfit) => {
-                let why = pairs[unfit].as_ref().err().map(ToString::to_string);
-                let with = ready[unfit].1.victim.path.clone();
+                let with = &ready[unfit].1.victim.path;
+                let because = pairs[unfit].as_ref().err();
+                let because = because.map(|error| Because::of(with, error));
                 for ((of, sketched), checked) in ready.into_iter().zip(pairs) {
-                    let error = checked.err().unwrap_or_else(|| {
-                        together::together(&with, why.as_deref().unwrap_or_default())
-                    });
-                    self.not_done(of, &sketched, error);
+                    let because = because.as_ref().map(Because::left_alone);
+                    if let Some(error) = checked.err().or(because) {
+                        self.not_done(of, &sketched, error);
+                    }
                 }
             }
         }

@@ -13,7 +13,8 @@ use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
 use crate::action::step_error::{StepError, failed};
-use crate::action::{further_name, metadata, swap, together};
+use crate::action::together::Because;
+use crate::action::{further_name, metadata, swap};
 
 /// A kept file that has to be waited for.
 pub struct Unsynced {
@@ -148,14 +149,14 @@ impl Actor {
         }
         let first = group.iter().zip(&sketched).find_map(|(of, sketched)| {
             let error = sketched.as_ref().err()?;
-            Some((of.step.victim.path.clone(), error.to_string()))
+            Some(Because::of(&of.step.victim.path, error))
         });
         let number = sketched
             .iter()
             .find_map(|sketched| Some(sketched.as_ref().ok()?.intent.step));
         for sketched in &mut sketched {
             match (&first, &mut *sketched) {
-                (Some((with, why)), Ok(_)) => *sketched = Err(together::together(with, why)),
+                (Some(because), Ok(_)) => *sketched = Err(because.left_alone()),
                 (None, Ok(sketched)) => sketched.intent.together = number,
                 (_, Err(_)) => {}
             }

@@ -73,7 +73,7 @@ pub enum BadRule {
         text: String,
     },
     /// The rule wants something more.
-    #[error("{name} wants {argument}: write --keep '{name} {argument}'")]
+    #[error("{name} wants {argument}: write '{name} {argument}'")]
     NoArgument {
         /// The rule.
         name: &'static str,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decide::{MARKED, Policy};
-use super::set::{Fate, PlannedFile, SetPlan};
+use super::set::{Fate, Kept, PlannedFile, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 use crate::action::swap::is_temporary;
@@ -14,15 +14,15 @@ pub type Unit = (usize, usize);
 /// What is to stay: files in the order in which they are relied on, and their names.
 #[derive(Default)]
 struct Staying {
-    files: Vec<(usize, String)>,
+    files: Vec<(usize, Kept)>,
     names: BTreeSet<Unit>,
 }
 
 impl Staying {
-    fn add(&mut self, (file, name): Unit, why: &str) {
+    fn add(&mut self, (file, name): Unit, why: Kept) {
         self.names.insert((file, name));
         if !self.files.iter().any(|&(known, _)| known == file) {
-            self.files.push((file, why.to_owned()));
+            self.files.push((file, why));
         }
     }
 }
@@ -41,14 +41,14 @@ impl Policy {
                 .filter(|&unit| name_of(set, unit).hold == Some(hold))
                 .collect();
             for (unit, _) in self.best_units(set, &with, with.len()) {
-                staying.add(unit, hold.words());
+                staying.add(unit, Kept::Hold(hold));
             }
         }
         let (marked, free): (Vec<Unit>, Vec<Unit>) = free
             .into_iter()
             .partition(|&unit| name_of(set, unit).marked);
         for (unit, _) in self.best_units(set, &marked, marked.len()) {
-            staying.add(unit, MARKED);
+            staying.add(unit, Kept::Because(MARKED.to_owned()));
         }
         let (leftover, whole): (Vec<Unit>, Vec<Unit>) = free
             .iter()
@@ -56,7 +56,7 @@ impl Policy {
         for among in [whole, leftover] {
             let wanted = self.keep.max(1).saturating_sub(staying.names.len());
             for (unit, why) in self.best_units(set, &among, wanted) {
-                staying.add(unit, &why);
+                staying.add(unit, Kept::Because(why));
             }
         }
         if self.isolate {
@@ -65,7 +65,7 @@ impl Policy {
             let beside = free.iter().copied();
             let beside = beside.filter(|&unit| root(unit).is_some_and(|root| kept.contains(&root)));
             for unit in beside.collect::<Vec<_>>() {
-                staying.add(unit, "below the same given path (--isolate)");
+                staying.add(unit, Kept::SamePath);
             }
         }
         self.give_fates(set, group, staying);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;
 
 use super::decide::{Policy, is_reference};
-use super::set::{Fate, Left, SetPlan};
+use super::set::{Fate, Kept, Left, SetPlan};
 use crate::action::access::{Class, Common};
 use crate::action::step::ActionKind;
 use crate::file::trust;
@@ -62,7 +62,7 @@ impl Policy {
             }
             for index in class {
                 set.files[index].fate = match set.files[index].hold() {
-                    Some(hold) => Fate::Keep(hold.words().to_owned()),
+                    Some(hold) => Fate::Keep(Kept::Hold(hold)),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::set::{Fate, Left, PlannedFile, SetPlan};
+use super::set::{Fate, Kept, Left, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
@@ -53,7 +53,7 @@ impl Policy {
         }
         match choice {
             Choice::KeepAll => set.files.iter_mut().for_each(|file| {
-                file.fate = Fate::Keep("chosen".to_owned());
+                file.fate = Fate::Keep(Kept::Because("chosen".to_owned()));
             }),
             Choice::Undecided => set.files.iter_mut().for_each(|file| {
                 file.fate = Fate::Leave(Left::NotAsked);
@@ -110,18 +110,14 @@ impl Policy {
         let (held, free): (Vec<usize>, Vec<usize>) = group
             .iter()
             .partition(|&&index| set.files[index].hold().is_some());
-        let mut stay: Vec<(usize, String)> = Vec::new();
+        let mut stay: Vec<(usize, Kept)> = Vec::new();
         for hold in [Hold::Reference, Hold::Protected, Hold::Outside] {
             let with = held.iter().copied();
             let with: Vec<usize> = with
                 .filter(|&index| set.files[index].hold() == Some(hold))
                 .collect();
             let ordered = self.best(set, &with, with.len());
-            stay.extend(
-                ordered
-                    .into_iter()
-                    .map(|(i, _)| (i, hold.words().to_owned())),
-            );
+            stay.extend(ordered.into_iter().map(|(i, _)| (i, Kept::Hold(hold))));
         }
         let asked = chosen.map(|chosen| {
             let asked = free.iter().copied().filter(|index| chosen.contains(index));
@@ -130,7 +126,8 @@ impl Policy {
         match asked {
             Some(asked) if !asked.is_empty() || !stay.is_empty() => {
                 let ordered = self.best(set, &asked, asked.len());
-                stay.extend(ordered.into_iter().map(|(i, _)| (i, "chosen".to_owned())));
+                let chosen = || Kept::Because("chosen".to_owned());
+                stay.extend(ordered.into_iter().map(|(i, _)| (i, chosen())));
             }
             _ => {
                 // What the user marked wins over rules.
@@ -138,7 +135,8 @@ impl Policy {
                     .iter()
                     .partition(|&&index| set.files[index].is_marked());
                 let ordered = self.best(set, &marked, marked.len());
-                stay.extend(ordered.into_iter().map(|(i, _)| (i, MARKED.to_owned())));
+                let marked = || Kept::Because(MARKED.to_owned());
+                stay.extend(ordered.into_iter().map(|(i, _)| (i, marked())));
                 let (leftover, whole): (Vec<usize>, Vec<usize>) = free
                     .iter()
                     .partition(|&&index| set.files[index].is_leftover());
@@ -164,13 +162,15 @@ impl Policy {
     }
 
     /// The best of these files, each with the reason.
-    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, String)> {
+    fn best(&self, set: &SetPlan, among: &[usize], count: usize) -> Vec<(usize, Kept)> {
         let traits: Vec<_> = among
             .iter()
             .map(|&index| set.files[index].traits())
             .collect();
         let chosen = self.rules.choose(&traits, count).into_iter();
-        chosen.map(|best| (among[best.index], best.why)).collect()
+        chosen
+            .map(|best| (among[best.index], Kept::Because(best.why)))
+            .collect()
     }
 }
 
@@ -180,7 +180,7 @@ pub(super) fn is_reference(file: &PlannedFile) -> bool {
 }
 
 /// Files below the same given path as one that stays.
-fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, String)]) -> Vec<(usize, String)> {
+fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, Kept)]) -> Vec<(usize, Kept)> {
     let roots_of = |index: usize| set.files[index].names.iter().filter_map(|name| name.root);
     let kept: BTreeSet<u32> = stay
         .iter()
@@ -191,7 +191,7 @@ fn beside(set: &SetPlan, free: &[usize], stay: &[(usize, String)]) -> Vec<(usize
     let beside = beside.filter(|index| !stays.contains(index));
     beside
         .filter(|&index| roots_of(index).any(|root| kept.contains(&root)))
-        .map(|index| (index, "below the same given path (--isolate)".to_owned()))
+        .map(|index| (index, Kept::SamePath))
         .collect()
 }
 

@@ -46,7 +46,7 @@ pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use mount_check::MountCheckMode;
 pub use ranking::Ranking;
-pub use set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
+pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use sidecars::Parted;
 pub use steps::steps;
 

@@ -1,5 +1,6 @@
 //! One set as it is planned: which files stay, which are acted on, what is left alone.
 
+use std::fmt;
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
@@ -93,7 +94,7 @@ impl PlannedName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// It stays, for this reason.
-    Keep(String),
+    Keep(Kept),
     /// It is acted on.
     Act {
         /// Place of the file that stays for it.
@@ -103,6 +104,27 @@ pub enum Fate {
     },
     /// It is neither relied on nor touched.
     Leave(Left),
+}
+
+/// Why a file stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kept {
+    /// It must not be touched.
+    Hold(Hold),
+    /// A file below the same given path stays, and counts as one with it.
+    SamePath,
+    /// This.
+    Because(String),
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hold(hold) => hold.words(),
+            Self::SamePath => "below the same given path",
+            Self::Because(why) => why,
+        })
+    }
 }
 
 /// A name that takes no part.
@@ -203,20 +225,18 @@ impl Left {
             Self::Repeated => "is in another set already",
             Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
             Self::Apart(apart) => {
-                return format!("{apart} the files it equals (--across-owners includes it)");
+                return format!("{apart} the files it equals");
             }
             Self::Unprovable(kind) => {
                 return format!(
-                    "may be the kept file itself, seen through another mount: {kind} may answer from a cache \
-                     (--trash and move can be undone; --trust-mounts acts anyway)"
+                    "may be the kept file itself, seen through another mount: {kind} may answer from a cache"
                 );
             }
             Self::OneFolder => {
                 "and the kept name seem to lead to one file: both paths lead to one folder, seen through two mounts"
             }
             Self::NotForScript => {
-                "may be the kept file itself, seen through another mount, which a script cannot check \
-                 (without --script seekless checks it; --trust-mounts includes it anyway)"
+                "may be the kept file itself, seen through another mount, which a script cannot check"
             }
             Self::NoHardLinks => {
                 "is on a file system that has no hard links: use symlink, or remove"
@@ -230,10 +250,10 @@ impl Left {
             Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
             Self::Companion => "stays, since its companion does",
             Self::NotAsked => "was not decided on",
-            Self::NoReference => "has no copy below a --reference",
+            Self::NoReference => "has no copy below a reference folder",
             Self::SameName => "is the same name as another listed one, seen through another mount",
             Self::ReferenceElsewhere => {
-                "has its copy below a --reference on another file system; hard links cannot leave a file system"
+                "has its copy below a reference folder on another file system; hard links cannot leave a file system"
             }
         };
         words.to_owned()

@@ -1,0 +1,166 @@
+//! What the library says, with the options and commands of this program that make it possible.
+
+use seekless::action::bounds::Hold;
+use seekless::action::keep::BadRule;
+use seekless::action::plan::{Kept, Left};
+use seekless::action::{Failure, Hint, Skip, WayOut};
+use seekless::event::{Problem, ProblemKind};
+
+/// A path that takes no further part.
+pub fn problem(problem: &Problem) -> String {
+    let words = problem.to_string();
+    match problem.kind {
+        ProblemKind::LinkRoot => format!("{words} (use --follow-links, or name its target)"),
+        _ => words,
+    }
+}
+
+/// A step that was not taken.
+pub fn skip(skip: &Skip) -> String {
+    match skip {
+        Skip::Together {
+            with,
+            why,
+            way_out: Some(way_out),
+        } => format!(
+            "belongs together with {}, which stays ({}); left alone",
+            String::from_utf8_lossy(with),
+            with_way_out(why, *way_out)
+        ),
+        skip => match skip.way_out() {
+            Some(way_out) => with_way_out(&skip.to_string(), way_out),
+            None => skip.to_string(),
+        },
+    }
+}
+
+/// A step that the system refused.
+pub fn failure(failure: &Failure) -> String {
+    match failure.hint {
+        Some(hint) => with_way_out(&failure.to_string(), WayOut::Hint(hint)),
+        None => failure.to_string(),
+    }
+}
+
+fn with_way_out(text: &str, way_out: WayOut) -> String {
+    const LEFT_ALONE: &str = "; left alone";
+    let stem = text.strip_suffix(LEFT_ALONE);
+    match way_out {
+        WayOut::AcrossOwners => {
+            let end = stem.map_or("", |_| LEFT_ALONE);
+            let stem = stem.unwrap_or(text);
+            format!("{stem} (--across-owners includes it){end}")
+        }
+        WayOut::TrustMounts => format!(
+            "{}{LEFT_ALONE} (--trash and move can be undone, --trust-mounts acts anyway)",
+            stem.unwrap_or(text)
+        ),
+        WayOut::Hint(hint) => match hint_words(hint) {
+            Some(words) => text.replacen(&hint.to_string(), words, 1),
+            None => text.to_owned(),
+        },
+    }
+}
+
+fn hint_words(hint: Hint) -> Option<&'static str> {
+    Some(match hint {
+        Hint::Plain(_) => return None,
+        Hint::Journal => "make room for the journal, or put it on another disk with --journal DIR",
+        Hint::Trash => "move that away, or use move or remove without --trash",
+        Hint::MadeTrash => {
+            "what is made there is not yours (a server may squash root): use move, or remove without --trash"
+        }
+        Hint::Destination => "say where to with --to DIR",
+        Hint::Undo => "'seekless undo' does that as soon as it can be done",
+    })
+}
+
+/// Why a file stays.
+pub fn kept(kept: &Kept) -> String {
+    match kept {
+        Kept::Hold(Hold::Outside) => "not below --only-under".to_owned(),
+        Kept::SamePath => format!("{kept} (--isolate)"),
+        kept => kept.to_string(),
+    }
+}
+
+/// Why a name is left alone.
+pub fn left(left: &Left) -> String {
+    let words = left.words();
+    match left {
+        Left::Apart(_) => format!("{words} (--across-owners includes it)"),
+        Left::Unprovable(_) => {
+            format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
+        }
+        Left::NotForScript => format!(
+            "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
+        ),
+        Left::NoReference | Left::ReferenceElsewhere => {
+            words.replacen("a reference folder", "a --reference", 1)
+        }
+        _ => words,
+    }
+}
+
+/// A text that is no rule.
+pub fn rule(error: &BadRule) -> String {
+    match error {
+        BadRule::NoArgument { name, argument } => {
+            format!("--keep: {name} wants {argument}: write --keep '{name} {argument}'")
+        }
+        error => format!("--keep: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use seekless::action::Unfit;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_stays_for_another_says_what_would_let_both_go() {
+        let together = |why: &str, way_out| {
+            skip(&Skip::Together {
+                with: b"/a".to_vec(),
+                why: why.to_owned(),
+                way_out,
+            })
+        };
+        let apart = together(
+            "has another owner than the kept file",
+            Some(WayOut::AcrossOwners),
+        );
+        assert_eq!(
+            apart,
+            "belongs together with /a, which stays (has another owner than the kept file (--across-owners includes \
+             it)); left alone"
+        );
+        let gone = together("is gone", None);
+        assert_eq!(
+            gone,
+            "belongs together with /a, which stays (is gone); left alone"
+        );
+        assert_eq!(skip(&Skip::Victim(Unfit::Gone)), "is gone; left alone");
+        assert_eq!(
+            skip(&Skip::Unprovable("fuse".to_owned())),
+            "may be the kept file itself: fuse may answer from a cache; left alone (--trash and move can be undone, \
+             --trust-mounts acts anyway)"
+        );
+    }
+
+    #[test]
+    fn a_refusal_names_the_option_that_helps() {
+        let refused = |hint| {
+            failure(&Failure {
+                doing: "move it".to_owned(),
+                cause: std::io::ErrorKind::InvalidInput.into(),
+                hint: Some(hint),
+            })
+        };
+        let to = refused(Hint::Destination);
+        assert!(to.ends_with("; say where to with --to DIR"), "{to}");
+        let plain = refused(Hint::Plain("try again"));
+        assert!(plain.ends_with("; try again"), "{plain}");
+    }
+}
