@@ -130,7 +130,7 @@ impl ProblemKind {
             }
             Self::MemoryShort => {
                 "memory is nearly used up: nothing more is listed, here or elsewhere (search less at a time, or leave \
-                 this folder out with --exclude)"
+                 this folder out)"
             }
             Self::NotAnswering => "does not answer; waiting for it",
             Self::Unanswered => "did not answer; what was not read there is left out",

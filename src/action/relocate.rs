@@ -11,7 +11,7 @@ use super::check::Opened;
 use super::folder_entry::leads_to;
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
-use super::step::{Change, Done, Skip, Unfit};
+use super::step::{Change, Done, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::read::{Unequal, Which, equal};
@@ -176,9 +176,6 @@ pub fn make_way_like(
 
 const DOING: &str = "put it into its destination folder";
 
-const NOT_OWNERS: &str = "that folder belongs to another user than the original folder: move it away, or choose \
-    another folder with --to";
-
 fn make(
     base: &Rc<OwnedFd>,
     below: &[u8],
@@ -223,7 +220,7 @@ fn make(
                     owners.map_err(failed("look at the folder it goes to"))?
                 };
                 if !is_owners {
-                    return Err(failure_with(DOING, Errno::PERM, NOT_OWNERS));
+                    return Err(failure_with(DOING, Errno::PERM, Hint::NotOwners));
                 }
                 Rc::new(opened)
             }

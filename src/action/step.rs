@@ -269,6 +269,8 @@ pub enum Hint {
     MadeTrash,
     /// Nobody said where to move files to.
     Destination,
+    /// The destination has a folder of another user where one of this owner is needed.
+    NotOwners,
     /// Undo completes it.
     Undo,
 }
@@ -289,6 +291,9 @@ impl fmt::Display for Hint {
                 "what is made there is not yours (a server may squash root): move or remove files without the trash"
             }
             Self::Destination => "say where to",
+            Self::NotOwners => {
+                "that folder belongs to another user than the original folder: move it away, or choose another folder"
+            }
             Self::Undo => "an undo does that as soon as it can be done",
         })
     }

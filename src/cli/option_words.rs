@@ -11,6 +11,7 @@ pub fn problem(problem: &Problem) -> String {
     let words = problem.to_string();
     match problem.kind {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or name its target)"),
+        ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
 }
@@ -71,6 +72,10 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
             "what is made there is not yours (a server may squash root): use move, or remove without --trash"
         }
         Hint::Destination => "say where to with --to DIR",
+        Hint::NotOwners => {
+            "that folder belongs to another user than the original folder: move it away, or choose another folder with \
+             --to"
+        }
         Hint::Undo => "'seekless undo' does that as soon as it can be done",
     })
 }
