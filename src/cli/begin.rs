@@ -26,7 +26,7 @@ pub fn begin<T>(
         }
     };
     let talk = talk(&run);
-    let console = Console::new(talk.progress);
+    let console = Console::telling(talk.progress);
     log::start(talk.verbose, talk.colored_log, &console);
     Ok((run, console))
 }

@@ -5,23 +5,40 @@ use std::io::{self, Write};
 use indicatif::{MultiProgress, ProgressDrawTarget};
 
 use super::sanitize;
+use super::talk_args::Progress;
 
 /// The one way to stderr while a run goes on; copies share it.
 #[derive(Clone, Debug)]
 pub struct Console {
     bars: MultiProgress,
+    progress: Progress,
 }
 
 impl Console {
     /// Draws progress if `draws`.
     pub fn new(draws: bool) -> Self {
-        let target = match draws {
-            true => ProgressDrawTarget::stderr_with_hz(10),
-            false => ProgressDrawTarget::hidden(),
+        Self::telling(if draws {
+            Progress::Draw
+        } else {
+            Progress::Never
+        })
+    }
+
+    /// Tells of progress in this way.
+    pub fn telling(progress: Progress) -> Self {
+        let target = match progress {
+            Progress::Draw => ProgressDrawTarget::stderr_with_hz(10),
+            _ => ProgressDrawTarget::hidden(),
         };
         Self {
             bars: MultiProgress::with_draw_target(target),
+            progress,
         }
+    }
+
+    /// How progress is told.
+    pub fn progress(&self) -> Progress {
+        self.progress
     }
 
     /// The place where progress is drawn.

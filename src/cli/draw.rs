@@ -1,19 +1,26 @@
-//! Progress on a terminal: one line for each stage and device.
+//! Progress: one line for each stage and device on a terminal, or lines for logs and programs.
 
-use std::time::Instant;
+use std::io;
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
-use super::progress_text::{Rates, describe};
-use super::sanitize;
 use seekless::engine::ProgressLine;
+use serde::Serialize;
 
-/// The lines on the terminal.
+use super::color;
+use super::console::Console;
+use super::progress_text::{Rates, describe};
+use super::talk_args::Progress;
+
+/// How far a run is, for whoever watches it.
 #[derive(Debug)]
 pub struct Draw {
     bars: MultiProgress,
+    console: Console,
     start: Instant,
     lines: Vec<Line>,
+    /// When a line of a log was written last.
+    told: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -21,28 +28,105 @@ struct Line {
     stage: &'static str,
     device: String,
     bar: ProgressBar,
-    has_total: bool,
     rates: Rates,
+    now: ProgressLine,
+}
+
+/// One line for programs.
+#[derive(Serialize)]
+struct Record<'a> {
+    r#type: &'static str,
+    seconds: f64,
+    stages: Vec<StageRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct StageRecord<'a> {
+    stage: &'a str,
+    device: &'a str,
+    files_done: u64,
+    files_total: u64,
+    bytes_done: u64,
+    bytes_total: u64,
+    total_is_final: bool,
+    seconds_left: Option<u64>,
 }
 
 impl Draw {
-    /// Will draw among these.
-    pub fn new(bars: MultiProgress) -> Self {
+    /// Will tell on this console, in its way.
+    pub fn new(console: &Console) -> Self {
         Self {
-            bars,
+            bars: console.bars().clone(),
+            console: console.clone(),
             start: Instant::now(),
             lines: Vec::new(),
+            told: None,
         }
     }
 
-    /// Brings the terminal up to date. Lines appear in the order in which they are first told of.
+    /// Brings what is shown up to date. Lines appear in the order in which they are first told of.
     pub fn update(&mut self, progress: &[ProgressLine]) {
-        let now = self.start.elapsed();
+        let columns = color::columns(&io::stderr());
+        self.show(progress, self.start.elapsed(), columns);
+    }
+
+    fn show(&mut self, progress: &[ProgressLine], passed: Duration, columns: usize) {
         for told in progress {
-            let line = self.line(told);
-            line.rates.update(now, told);
-            line.show_total(told);
-            line.bar.set_message(describe(told, &line.rates));
+            let place = self.place(told);
+            let line = &mut self.lines[place];
+            line.rates.update(passed, told);
+            line.now.clone_from(told);
+        }
+        match self.console.progress() {
+            Progress::Never => {}
+            Progress::Draw => self.draw(passed, columns),
+            Progress::Plain(pause) | Progress::Json(pause) => {
+                if self.told.is_none_or(|last| passed >= last + pause) && !progress.is_empty() {
+                    self.told = Some(passed);
+                    self.tell(passed);
+                }
+            }
+        }
+    }
+
+    /// The time that has passed stands in the first line only.
+    fn draw(&self, passed: Duration, columns: usize) {
+        let mut passed = Some(passed);
+        for line in &self.lines {
+            // The last column would make some terminals break the line.
+            let text = describe(
+                &line.now,
+                &line.rates,
+                passed.take(),
+                columns.saturating_sub(1),
+            );
+            line.bar.set_message(text);
+        }
+    }
+
+    fn tell(&self, passed: Duration) {
+        if let Progress::Json(_) = self.console.progress() {
+            let stages = self.lines.iter().map(Line::record).collect();
+            let seconds = passed.as_millis() as f64 / 1e3;
+            let record = Record {
+                r#type: "progress",
+                seconds,
+                stages,
+            };
+            let mut line = Vec::new();
+            if seekless::report::write_json(&mut line, &record).is_ok() {
+                self.console.line(&String::from_utf8_lossy(&line));
+            }
+            return;
+        }
+        let is_done =
+            |line: &ProgressLine| line.total_is_final && line.files_done >= line.files_total;
+        let under_way = self.lines.iter().filter(|line| !is_done(&line.now));
+        let mut passed = Some(passed);
+        for line in under_way {
+            let text = describe(&line.now, &line.rates, passed.take(), usize::MAX);
+            self.console
+                .line(&text.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
 
@@ -55,46 +139,35 @@ impl Draw {
         let _ = self.bars.clear();
     }
 
-    fn line(&mut self, told: &ProgressLine) -> &mut Line {
+    fn place(&mut self, told: &ProgressLine) -> usize {
         let known = |line: &Line| line.stage == told.stage && line.device == told.device;
-        let place = self.lines.iter().position(known).unwrap_or_else(|| {
+        self.lines.iter().position(known).unwrap_or_else(|| {
             let bar = self.bars.add(ProgressBar::no_length());
-            bar.set_style(style("{prefix} {wide_msg}"));
-            bar.set_prefix(format!(
-                "{:<8} {:<10}",
-                told.stage,
-                sanitize::message(&told.device)
-            ));
+            bar.set_style(style("{wide_msg}"));
             self.lines.push(Line {
                 stage: told.stage,
                 device: told.device.clone(),
                 bar,
-                has_total: false,
                 rates: Rates::default(),
+                now: told.clone(),
             });
             self.lines.len() - 1
-        });
-        &mut self.lines[place]
+        })
     }
 }
 
 impl Line {
-    /// Shows a bar once its end is known, and moves it.
-    fn show_total(&mut self, told: &ProgressLine) {
-        if !told.total_is_final {
-            return;
+    fn record(&self) -> StageRecord<'_> {
+        StageRecord {
+            stage: self.stage,
+            device: &self.device,
+            files_done: self.now.files_done,
+            files_total: self.now.files_total,
+            bytes_done: self.now.bytes_done,
+            bytes_total: self.now.bytes_total,
+            total_is_final: self.now.total_is_final,
+            seconds_left: self.rates.left(&self.now).map(|left| left.as_secs()),
         }
-        if !self.has_total {
-            self.has_total = true;
-            self.bar
-                .set_style(style("{prefix} [{bar:20}] {wide_msg}").progress_chars("=> "));
-        }
-        let (done, total) = match told.bytes_total {
-            0 => (told.files_done, told.files_total),
-            total => (told.bytes_done, total),
-        };
-        self.bar.set_length(total.max(1));
-        self.bar.set_position(if total == 0 { 1 } else { done });
     }
 }
 
@@ -125,16 +198,21 @@ mod tests {
     fn each_stage_and_device_has_its_line() {
         let terminal = InMemoryTerm::new(10, 80);
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 200);
-        let mut draw = Draw::new(MultiProgress::with_draw_target(target));
-        draw.update(&[
+        let mut draw = Draw {
+            bars: MultiProgress::with_draw_target(target),
+            ..Draw::new(&Console::new(true))
+        };
+        let first = [
             told("scan", "sda", 10, false),
             told("scan", "nvme0n1", 40, true),
-        ]);
+        ];
+        draw.show(&first, Duration::from_secs(2), 80);
         std::thread::sleep(std::time::Duration::from_millis(20));
-        draw.update(&[
+        let second = [
             told("scan", "sda", 10, false),
             told("head", "sda", 10, true),
-        ]);
+        ];
+        draw.show(&second, Duration::from_secs(4), 80);
         let shown = terminal.contents();
         let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
         assert_eq!(lines.len(), 3, "{shown}");

@@ -82,7 +82,7 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
         control: &control,
         output: &output,
         console,
-        draw: Draw::new(console.bars().clone()),
+        draw: Draw::new(console),
         interrupted: false,
         patience: Patience::default(),
     };

@@ -219,7 +219,7 @@ struct Watch<'a, F> {
 impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
     fn new(run: &ActRun, console: &'a Console, progress: F) -> Self {
         Self {
-            draw: Draw::new(console.bars().clone()),
+            draw: Draw::new(console),
             progress,
             watchdog: Watchdog::new(run.patience, console),
         }

@@ -31,7 +31,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         place,
         total: (plan.totals().steps, plan.totals().bytes),
         action: plan.action(),
-        draw: Draw::new(console.bars().clone()),
+        draw: Draw::new(console),
         watchdog: Watchdog::new(run.patience, console),
         console,
     };

@@ -6,6 +6,8 @@ use seekless::engine::ProgressLine;
 use seekless::units::Bytes;
 pub use seekless::units::count;
 
+use super::sanitize;
+
 /// Time over which a rate is smoothed.
 const MEMORY: f64 = 5.0;
 
@@ -57,15 +59,15 @@ impl Rates {
         self.bytes.update(now, line.bytes_done);
     }
 
-    /// Time that is left, if the totals are known for sure and something moves.
+    /// Time that what is known to be left will take, if something moves.
     ///
     /// Both files and bytes take time; the slower of the two promises is the one to give.
-    fn left(&self, line: &ProgressLine) -> Option<Duration> {
-        if !line.total_is_final {
-            return None;
-        }
+    pub fn left(&self, line: &ProgressLine) -> Option<Duration> {
         let files = line.files_total.saturating_sub(line.files_done);
         let bytes = line.bytes_total.saturating_sub(line.bytes_done);
+        if !line.total_is_final && files == 0 && bytes == 0 {
+            return None;
+        }
         let seconds = |left: u64, meter: &Meter| match left {
             0 => Some(0.0),
             left => meter
@@ -78,48 +80,105 @@ impl Rates {
     }
 }
 
-/// States where a line stands.
-pub fn describe(line: &ProgressLine, rates: &Rates) -> String {
-    let mut text = match (line.files_total, line.total_is_final) {
-        (0, _) => format!("{} files", count(line.files_done)),
-        (total, true) => format!("{} of {} files", count(line.files_done), count(total)),
-        (total, false) => {
-            format!(
-                "{} of at least {} files",
-                count(line.files_done),
-                count(total)
-            )
-        }
-    };
-    match (line.bytes_done, line.bytes_total, line.total_is_final) {
-        (0, 0, _) => {}
-        (done, 0, _) => text.push_str(&format!(", {}", Bytes(done))),
-        (done, total, true) => text.push_str(&format!(", {} of {}", Bytes(done), Bytes(total))),
-        (done, total, false) => {
-            text.push_str(&format!(", {} of at least {}", Bytes(done), Bytes(total)));
-        }
+/// A part of a line, which is dropped as a whole if the line is too long: the least important ones first.
+struct Field {
+    importance: u8,
+    text: String,
+}
+
+/// States where a line stands, in at most so many characters.
+pub fn describe(
+    line: &ProgressLine,
+    rates: &Rates,
+    passed: Option<Duration>,
+    width: usize,
+) -> String {
+    let mut fields = fields(line, rates, passed);
+    let length =
+        |fields: &[Field]| -> usize { fields.iter().map(|field| field.text.chars().count()).sum() };
+    while length(&fields) > width && fields.len() > 1 {
+        let least = fields.iter().map(|field| field.importance).min();
+        fields.retain(|field| Some(field.importance) != least);
     }
-    let moved = if line.bytes_done > 0 {
-        rates
-            .bytes
-            .rate()
-            .map(|rate| format!(", {}/s", Bytes(rate as u64)))
-    } else {
-        rates
-            .files
-            .rate()
-            .map(|rate| format!(", {} files/s", count(rate as u64)))
-    };
+    let text: String = fields.into_iter().map(|field| field.text).collect();
+    text.trim_end().to_owned()
+}
+
+fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut add = |importance, text| fields.push(Field { importance, text });
     let is_done = line.total_is_final && line.files_done >= line.files_total;
+    let at_least = if line.total_is_final { "" } else { "at least " };
+    add(9, format!("{:<8} ", line.stage));
+    add(5, format!("{:<10} ", sanitize::message(&line.device)));
+    if line.total_is_final {
+        add(1, format!("[{}] ", bar(line)));
+    }
+    add(
+        8,
+        match line.files_total {
+            0 => format!("{} files", count(line.files_done)),
+            total if line.total_is_final || total > line.files_done => {
+                format!(
+                    "{} of {at_least}{} files",
+                    count(line.files_done),
+                    count(total)
+                )
+            }
+            total => format!("{} files", count(total)),
+        },
+    );
+    match (line.bytes_done, line.bytes_total) {
+        (0, 0) => {}
+        (done, total) if line.total_is_final || total > done => {
+            add(
+                4,
+                format!(", {} of {at_least}{}", Bytes(done), Bytes(total)),
+            );
+        }
+        (done, _) => add(4, format!(", {}", Bytes(done))),
+    }
     if is_done {
-        text.push_str(", done");
+        add(6, ", done".to_owned());
     } else {
-        text.push_str(&moved.unwrap_or_default());
+        let moved = match line.bytes_done {
+            0 => rates
+                .files
+                .rate()
+                .map(|rate| format!(", {} files/s", count(rate as u64))),
+            _ => rates
+                .bytes
+                .rate()
+                .map(|rate| format!(", {}/s", Bytes(rate as u64))),
+        };
+        if let Some(moved) = moved {
+            add(3, moved);
+        }
         if let Some(left) = rates.left(line).filter(|left| left.as_secs() > 0) {
-            text.push_str(&format!(", {} left", duration(left)));
+            add(7, format!(", {at_least}{} left", duration(left)));
         }
     }
-    text
+    if let Some(passed) = passed {
+        add(2, format!(", {} passed", duration(passed)));
+    }
+    fields
+}
+
+/// How much of what there is to do is done.
+fn bar(line: &ProgressLine) -> String {
+    const WIDTH: u64 = 20;
+    let (done, total) = match line.bytes_total {
+        0 => (line.files_done, line.files_total),
+        total => (line.bytes_done, total),
+    };
+    let share = if total == 0 {
+        1.0
+    } else {
+        done as f64 / total as f64
+    };
+    let filled = (share.clamp(0.0, 1.0) * WIDTH as f64) as usize;
+    let head = if filled < WIDTH as usize { ">" } else { "" };
+    format!("{:<20}", format!("{}{head}", "=".repeat(filled)))
 }
 
 /// Writes a time as exactly as it interests people.
@@ -158,32 +217,63 @@ mod tests {
         };
         rates.update(Duration::ZERO, &start);
         rates.update(Duration::from_secs(10), line);
-        describe(line, &rates)
+        let text = describe(line, &rates, None, 200);
+        text.replace("head     sda        ", "")
     }
 
     #[test]
-    fn an_end_is_promised_only_when_the_total_is_final() {
+    fn an_end_is_promised_only_for_what_is_known() {
         for (line, text) in [
             (line((1200, 0), (0, 0), false), "1,200 files, 120 files/s"),
             (
                 line((1200, 4000), (5_000_000, 0), false),
-                "1,200 of at least 4,000 files, 5.0 MB, 500.0 kB/s",
+                "1,200 of at least 4,000 files, 5.0 MB, 500.0 kB/s, at least 23.3 s left",
             ),
             (
                 line((10, 40), (1_000_000, 31_000_000), true),
-                "10 of 40 files, 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
+                "[>                   ] 10 of 40 files, 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
             ),
             (
                 line((40, 40), (31, 31), true),
-                "40 of 40 files, 31 B of 31 B, done",
+                "[====================] 40 of 40 files, 31 B of 31 B, done",
             ),
             (
                 line((0, 40), (0, 31), true),
-                "0 of 40 files, 0 B of 31 B, 0 files/s",
+                "[>                   ] 0 of 40 files, 0 B of 31 B, 0 files/s",
             ),
         ] {
             assert_eq!(after_ten_seconds(&line), text);
         }
+    }
+
+    #[test]
+    fn fields_are_dropped_and_never_cut() {
+        let line = line((12_345, 40_000), (1_000_000_000, 31_000_000_000), true);
+        let mut rates = Rates::default();
+        let start = ProgressLine {
+            files_done: 0,
+            bytes_done: 0,
+            ..line.clone()
+        };
+        rates.update(Duration::ZERO, &start);
+        rates.update(Duration::from_secs(10), &line);
+        let passed = Some(Duration::from_secs(10));
+        let all = describe(&line, &rates, passed, usize::MAX);
+        let mut said = String::new();
+        for width in [30, 40, 60, 80, 120] {
+            let text = describe(&line, &rates, passed, width);
+            assert!(text.chars().count() <= width, "{text}");
+            let parts = text
+                .split(", ")
+                .map(|part| part.split(']').next_back().unwrap_or(part).trim());
+            for part in parts {
+                let words = part.trim_start_matches("head").trim_start();
+                let words = words.trim_start_matches("sda").trim_start();
+                assert!(all.contains(words), "{words} is no field of {all}");
+            }
+            said.push_str(&format!("{width:3} {text}\n"));
+        }
+        insta::assert_snapshot!(said);
     }
 
     #[test]
@@ -192,7 +282,8 @@ mod tests {
         let mut rates = Rates::default();
         rates.update(Duration::ZERO, &line);
         rates.update(Duration::ZERO, &line);
-        assert_eq!(describe(&line, &rates), "10 of 40 files, 10 B of 40 B");
+        let text = describe(&line, &rates, None, 200);
+        assert!(text.ends_with("10 of 40 files, 10 B of 40 B"), "{text}");
     }
 
     #[test]

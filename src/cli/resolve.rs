@@ -156,6 +156,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::Cli;
+    use crate::cli::talk_args::Progress;
 
     fn resolved_with(line: &str, stdin: &[u8]) -> Result<Run, WrongUse> {
         let words = ["seekless"].into_iter().chain(line.split_whitespace());
@@ -234,7 +235,8 @@ mod tests {
             ("-q", true, false, false),
         ] {
             let run = resolved(line)?;
-            let decided = (run.style.color, run.talk.progress, run.talk.summary);
+            let draws = run.talk.progress == Progress::Draw;
+            let decided = (run.style.color, draws, run.talk.summary);
             assert_eq!(decided, (color, progress, summary), "{line}");
         }
         Ok(())

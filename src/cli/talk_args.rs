@@ -1,5 +1,7 @@
 //! What may be typed to say how much is told.
 
+use std::time::Duration;
+
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::color::Terminal;
@@ -16,7 +18,21 @@ pub struct TalkArgs {
     )]
     pub color: ColorChoice,
 
-    /// Draw no progress
+    /// How progress is shown on standard error: auto, plain, json or never
+    ///
+    /// 'auto' draws it on a terminal. 'plain' prints lines every 10 seconds, for logs; 'json' prints one object a line
+    /// every second, for programs. 'plain:60' and 'json:5' say after how many seconds.
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        value_parser = ProgressChoice::parse,
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub progress: ProgressChoice,
+
+    /// The same as --progress never
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
 
@@ -27,6 +43,53 @@ pub struct TalkArgs {
     /// Say how seekless decides, and name every problem; -vv and -vvv say more
     #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressChoice {
+    /// Drawn on a terminal.
+    Auto,
+    /// In one way.
+    Fixed(Progress),
+}
+
+/// How progress is told, decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Drawn on a terminal.
+    Draw,
+    /// Lines of text, with this pause between them.
+    Plain(Duration),
+    /// One object a line, with this pause between them.
+    Json(Duration),
+    /// Not at all.
+    Never,
+}
+
+impl ProgressChoice {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (word, seconds) = match text.split_once(':') {
+            Some((word, seconds)) => (word, Some(seconds)),
+            None => (text, None),
+        };
+        let pause = |usual: u64| match seconds.map(str::parse::<u32>) {
+            None => Ok(Duration::from_secs(usual)),
+            Some(Ok(seconds @ 1..)) => Ok(Duration::from_secs(seconds.into())),
+            Some(_) => Err(format!("write whole seconds, 1 or more, as in {word}:60")),
+        };
+        Ok(match (word, seconds) {
+            ("auto", None) => Self::Auto,
+            ("never", None) => Self::Fixed(Progress::Never),
+            ("plain", _) => Self::Fixed(Progress::Plain(pause(10)?)),
+            ("json", _) => Self::Fixed(Progress::Json(pause(1)?)),
+            _ => {
+                return Err(
+                    "use auto, plain, json or never; plain:60 is every 60 seconds".to_owned(),
+                );
+            }
+        })
+    }
 }
 
 /// When the result is coloured.
@@ -43,8 +106,8 @@ pub enum ColorChoice {
 /// How much is told on stderr while a run goes on, decided.
 #[derive(Clone, Copy, Debug)]
 pub struct Talk {
-    /// Draw progress.
-    pub progress: bool,
+    /// How progress is told.
+    pub progress: Progress,
     /// Print the summary.
     pub summary: bool,
     /// How much of the decisions is told: 0 to 3.
@@ -60,7 +123,12 @@ impl TalkArgs {
     pub fn on(&self, stderr: Terminal) -> Talk {
         let is_lively = stderr.is_terminal && !stderr.is_dumb;
         Talk {
-            progress: !self.no_progress && !self.quiet && is_lively,
+            progress: match self.progress {
+                _ if self.no_progress || self.quiet => Progress::Never,
+                ProgressChoice::Fixed(progress) => progress,
+                ProgressChoice::Auto if is_lively => Progress::Draw,
+                ProgressChoice::Auto => Progress::Never,
+            },
             summary: !self.quiet,
             verbose: self.verbose,
             colored_log: stderr.wants_color(self.color),

@@ -1,5 +1,6 @@
-//! What scripts rely on: bare names, and exit status that answers a question.
+//! What scripts rely on: bare names, plans and progress as JSON, and exit status that answers a question.
 
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use crate::common::{Tree, seekless};
@@ -195,4 +196,55 @@ fn a_plan_can_be_read_by_programs() {
             .says("add --dry-run");
     }
     assert!(tree.path("b/1").exists() && !tree.path("aside").exists());
+}
+
+/// Starts a command that waits for the rest of a report, and gives the first line that it says meanwhile.
+fn first_line_while_waiting(tree: &Tree, options: &str) -> String {
+    let line = format!("remove --dry-run --from - {options}");
+    let mut child = seekless(tree.root(), &line)
+        .stdin("")
+        .stdout(Stdio::null())
+        .spawn();
+    let mut stdin = child.stdin.take().expect("a pipe");
+    writeln!(stdin, "# seekless 0.1.0 report, text, schema 1").expect("a report");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+    let first = lines.next().expect("a line").expect("text");
+    drop(stdin);
+    lines.for_each(drop);
+    child.wait().expect("an end");
+    first
+}
+
+#[test]
+fn progress_can_be_read_where_there_is_no_terminal() {
+    let tree = tree();
+    let plain = first_line_while_waiting(&tree, "--progress plain");
+    assert!(
+        plain.starts_with("plan 0 files, ") && plain.ends_with(" passed"),
+        "{plain}"
+    );
+    let json = first_line_while_waiting(&tree, "--progress json:5");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
+    assert_eq!(json["type"], "progress");
+    assert_eq!(json["stages"][0]["stage"], "plan");
+    assert_eq!(json["stages"][0]["seconds_left"], serde_json::Value::Null);
+    // The first line that is said without progress is that the report has no end.
+    for options in ["", "--progress never", "--no-progress --progress json"] {
+        let first = first_line_while_waiting(&tree, options);
+        assert!(
+            first.starts_with("seekless: standard input:"),
+            "{options}: {first}"
+        );
+    }
+    for (value, part) in [
+        ("bar", "auto, plain, json or never"),
+        ("plain:0", "plain:60"),
+        ("json:x", "json:60"),
+        ("never:1", "plain:60"),
+    ] {
+        seekless(tree.root(), &format!("--progress {value} ."))
+            .run()
+            .exits(2)
+            .says(part);
+    }
 }
