@@ -12,7 +12,6 @@ use super::begin::begin;
 use super::console::Console;
 use super::dangling_text;
 use super::exit::Exit;
-use super::from_report::FromReport;
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::output::{NotWritten, Place};
@@ -193,13 +192,13 @@ fn act(args: ActArgs, special: Special) -> Exit {
         true => found.worse(Exit::SomeLeft),
         false => found,
     };
-    if let Some(about) = about.as_ref().filter(|about| about.is_strangers())
-        && run.use_of_plan != Use::Confirm
-        && run.talk.summary
+    let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
+    // Whoever is asked needs to know what the report is about.
+    if let Some(about) = about.as_ref()
+        && (asks || run.talk.summary && about.is_strangers() && run.use_of_plan != Use::Confirm)
     {
         console.line(&about.sentence());
     }
-    let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
     // A plan names the links itself.
     if asks || run.talk.summary && !is_written && run.links.any_strangers() {
         run.links.lines().iter().for_each(|line| console.line(line));
@@ -216,7 +215,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         };
     }
     let Some(place) = place else { return so_far };
-    if plan.totals().steps == 0 || !agreed(&run, &plan, about.as_ref(), &console) {
+    if plan.totals().steps == 0 || !agreed(&run, &plan, &console) {
         return so_far;
     }
     let done = perform::plan(&run, &place, &mut plan, &console);
@@ -267,12 +266,9 @@ fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWri
 }
 
 /// True if it may be done.
-fn agreed(run: &ActRun, plan: &Plan, about: Option<&FromReport>, console: &Console) -> bool {
+fn agreed(run: &ActRun, plan: &Plan, console: &Console) -> bool {
     if run.use_of_plan == Use::Act {
         return true;
-    }
-    if let Some(about) = about {
-        console.line(&about.sentence());
     }
     let wanted = plan_summary::question(plan, &run.acting);
     match question::ask(console, &wanted) {

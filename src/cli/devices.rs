@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::thread;
@@ -11,6 +11,7 @@ use seekless::device::{Class, DeviceMap, Overrides, SystemRoot, Volume, VolumeId
 use seekless::report::devices::{write_json, write_table};
 
 use super::args::DevicesArgs;
+use super::color;
 use super::config_folder;
 use super::exit::Exit;
 use super::sanitize;
@@ -63,7 +64,11 @@ fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
     match json {
         true => write_json(&mut out, volumes)?,
         false if volumes.is_empty() => writeln!(out, "no file system on a disk is mounted here")?,
-        false => write_table(&mut out, volumes)?,
+        false => {
+            let stdout = io::stdout();
+            let columns = stdout.is_terminal().then(|| color::columns(&stdout));
+            write_table(&mut out, volumes, columns)?;
+        }
     }
     out.flush()
 }

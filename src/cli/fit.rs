@@ -1,4 +1,4 @@
-//! Lines and tables that fit into the columns of a terminal.
+//! Tables that fit into the columns of a terminal.
 
 /// Aligns the first column left and the others right. Leaves these columns out, in this order, as long as a row is
 /// wider than this.
@@ -25,23 +25,4 @@ pub fn table(rows: Vec<[String; 4]>, dispensable: &[usize], width: usize) -> Vec
         cells.collect::<String>().trim_end().to_owned()
     };
     rows.iter().map(row).collect()
-}
-
-/// Breaks lines between words. What continues a line is indented.
-pub fn fitting(lines: impl IntoIterator<Item = String>, width: usize) -> Vec<String> {
-    let mut fitted = Vec::new();
-    for line in lines {
-        let mut part = String::new();
-        for word in line.split(' ') {
-            let length = part.chars().count();
-            if length > 0 && length + 1 + word.chars().count() > width {
-                fitted.push(std::mem::replace(&mut part, "  ".to_owned()));
-            } else if length > 0 {
-                part.push(' ');
-            }
-            part.push_str(word);
-        }
-        fitted.push(part);
-    }
-    fitted
 }

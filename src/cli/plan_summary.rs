@@ -18,10 +18,34 @@ use super::summary::plural;
 /// Companions that are named on the terminal; the plan names more.
 const COMPANIONS: usize = 5;
 
-/// Renders the summary, one line each.
+/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows.
 pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
-    let mut lines = vec![what(plan, acting)];
     let totals = plan.totals();
+    let mut lines: Vec<String> = totals
+        .left
+        .iter()
+        .map(|(why, &names)| left(why, names))
+        .collect();
+    lines.extend(without_reference(totals));
+    lines.extend(companions(plan));
+    lines.extend(dangling_text::before(plan));
+    let mut hidden = HiddenLinks::default();
+    for (&device, path) in &totals.devices {
+        hidden.note(device, Path::new(OsStr::from_bytes(path)));
+    }
+    lines.extend(hidden.lines());
+    if totals.steps > 0 {
+        lines.extend(warning(plan.action(), acting));
+    }
+    lines.push(what(plan, acting));
+    lines.extend(details(plan));
+    lines
+}
+
+/// What is to be known of the files that are acted on.
+fn details(plan: &Plan) -> Vec<String> {
+    let totals = plan.totals();
+    let mut lines = Vec::new();
     if totals.free_nothing > 0 {
         lines.push(format!(
             "{} of them free nothing: a further name (hard link) of the file stays elsewhere.",
@@ -47,18 +71,6 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
         )
     }));
     lines.extend(shared_blocks(totals));
-    let mut hidden = HiddenLinks::default();
-    for (&device, path) in &totals.devices {
-        hidden.note(device, Path::new(OsStr::from_bytes(path)));
-    }
-    lines.extend(hidden.lines());
-    lines.extend(without_reference(totals));
-    lines.extend(totals.left.iter().map(|(why, &names)| left(why, names)));
-    lines.extend(companions(plan));
-    lines.extend(dangling_text::before(plan));
-    if totals.steps > 0 {
-        lines.extend(warning(plan.action(), acting));
-    }
     lines
 }
 

@@ -2,9 +2,10 @@
 
 use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Replication;
+use seekless::report::fit::fitting;
 use seekless::units::Bytes;
 
-use super::fit::{fitting, table};
+use super::fit::table;
 use super::progress_text::{count, duration};
 
 /// Renders the summary, one line each. `isolate` says that copies below one path counted as one. Lines fit into the

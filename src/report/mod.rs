@@ -15,6 +15,7 @@ mod csv;
 pub mod devices;
 pub mod escape;
 pub mod file;
+pub mod fit;
 mod json;
 mod ndjson;
 mod place;

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::device::{Leaf, LeafKind, Volume};
 use crate::report::escape::escape;
+use crate::report::fit::fitting;
 
 const TITLES: [&str; 11] = [
     "MOUNT",
@@ -25,32 +26,62 @@ const NOTHING: &str = "-";
 
 type Row = [String; TITLES.len()];
 
-/// Writes one row for each disk under each volume, then a paragraph for each volume.
+/// Columns of the table that a narrow terminal does not get, the least telling one first.
+const DISPENSABLE: [&str; 8] = [
+    "LAYERS",
+    "AHEAD",
+    "SCHEDULER",
+    "MODEL",
+    "BUS",
+    "ROTATES",
+    "SIZE",
+    "TYPE",
+];
+
+/// Writes one row for each disk under each volume, then a paragraph for each volume. Fits into the columns of a
+/// terminal, except for commands, which must stay in one line. Says each piece of advice once.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn write(out: &mut dyn Write, volumes: &[&Volume]) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -> io::Result<()> {
+    let columns = columns.unwrap_or(usize::MAX);
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
     let widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
         let lengths = rows.iter().map(|row| row[column].chars().count());
         lengths.max().unwrap_or(0)
     });
+    let mut shown: Vec<usize> = (0..TITLES.len()).collect();
+    for title in DISPENSABLE {
+        let total: usize = shown.iter().map(|&column| widths[column] + 2).sum();
+        if total.saturating_sub(2) > columns {
+            shown.retain(|&column| TITLES[column] != title);
+        }
+    }
     for row in &rows {
         let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("{cell:<width$}  "));
+        for &column in &shown {
+            line.push_str(&format!("{:<1$}  ", row[column], widths[column]));
         }
         writeln!(out, "{}", line.trim_end())?;
     }
+    let mut said = Vec::new();
     for volume in volumes {
         writeln!(out, "\n{}", mount(volume))?;
-        for line in volume.layers().iter().chain(&volume.reasons()) {
-            writeln!(out, "  {line}")?;
+        let lines = volume.layers().into_iter().chain(volume.reasons());
+        for line in fitting(lines.map(|line| format!("  {line}")), columns) {
+            writeln!(out, "{line}")?;
         }
         for advice in volume.advice() {
-            writeln!(out, "  warning: {}", escape(advice.says.as_bytes()))?;
+            if said.contains(&advice) {
+                continue;
+            }
+            let warning = format!("  warning: {}", escape(advice.says.as_bytes()));
+            for line in fitting([warning], columns) {
+                writeln!(out, "{line}")?;
+            }
             writeln!(out, "    {}", escape(advice.command.as_bytes()))?;
+            said.push(advice);
         }
     }
     Ok(())

@@ -238,3 +238,32 @@ fn after_a_report_the_next_command_is_named_and_works() {
             .never_says("Next,");
     }
 }
+
+#[test]
+fn disks_fit_the_terminal_and_advice_is_given_once() {
+    let tree = tree();
+    let piped = seekless(tree.root(), "devices")
+        .run()
+        .exits(0)
+        .stdout_text();
+    for columns in WIDTHS {
+        let shown = stdout_on_terminal(tree.root(), "devices .", columns).stdout;
+        for line in shown.lines() {
+            let is_command = line.starts_with("    ");
+            assert!(
+                line.chars().count() <= columns.into() || is_command,
+                "{line}"
+            );
+        }
+        assert!(
+            shown.contains("MOUNT") && shown.contains("CLASS"),
+            "{shown}"
+        );
+    }
+    let warnings: Vec<&str> = piped
+        .lines()
+        .filter(|line| line.starts_with("  warning: "))
+        .collect();
+    let once: std::collections::BTreeSet<&&str> = warnings.iter().collect();
+    assert_eq!(once.len(), warnings.len(), "{piped}");
+}
