@@ -18,6 +18,9 @@ pub enum BadSize {
         "{0:?} is not a size: write a number with an optional unit, as in 500, 10k, 4MiB or 1GB"
     )]
     NoNumber(String),
+    /// The commas may separate thousands, or a fraction.
+    #[error("{0:?} can be read in two ways: write 1500000 or 1.5M, without commas")]
+    Commas(String),
     /// The number is followed by something that is no unit.
     #[error(
         "unknown size unit {unit:?} in {text:?}: use B, k, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (powers of 1024)"
@@ -39,10 +42,18 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, BadSize> {
         let trimmed = text.trim();
         let digits = trimmed
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ','))
             .unwrap_or(trimmed.len());
         let (number, unit) = trimmed.split_at(digits);
         let unit = unit.trim();
+        let number = &match number.split_once(',') {
+            None => number.to_owned(),
+            // Three digits could be thousands.
+            Some((whole, part)) if matches!(part.len(), 1 | 2) && !part.contains([',', '.']) => {
+                format!("{whole}.{part}")
+            }
+            Some(_) => return Err(BadSize::Commas(text.to_owned())),
+        };
         let factor = unit_factor(unit).ok_or_else(|| BadSize::UnknownUnit {
             text: text.to_owned(),
             unit: unit.to_owned(),
@@ -125,6 +136,7 @@ mod tests {
             ("4Mi", 4 << 20),
             ("1GB", 1_000_000_000),
             ("1.5G", 1_500_000_000),
+            ("1,5M", 1_500_000),
             ("2TiB", 2 << 40),
         ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
@@ -138,6 +150,8 @@ mod tests {
             ("big", "not a size"),
             ("-5", "not a size"),
             (".", "not a size"),
+            ("1,500", "1.5M, without commas"),
+            ("1,500,000k", "without commas"),
             ("10x", "unknown size unit \"x\""),
             ("99999999T", "more than 16 EiB"),
             ("99999999999999999999999", "more than 16 EiB"),

@@ -147,6 +147,12 @@ impl Past {
         self.steps.iter().filter(unsaid).count()
     }
 
+    /// Steps that were done, whether they were undone later or not.
+    pub fn done(&self) -> usize {
+        let done = |step: &&PastStep| matches!(step.fate, Fate::Done(_));
+        self.steps.iter().filter(done).count()
+    }
+
     fn take(&mut self, record: Record) {
         match record {
             Record::Run(_)

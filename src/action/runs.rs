@@ -20,6 +20,8 @@ pub struct Run {
     pub header: RunHeader,
     /// How many steps were about to be done.
     pub steps: usize,
+    /// How many of them were done, as far as is known.
+    pub done: usize,
     /// How many of them are not known to have ended; nonzero only after a crash.
     pub unfinished: usize,
     /// True if all of it was undone.
@@ -85,6 +87,7 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
     Ok(Run {
         name: name.to_owned(),
         steps: past.steps.len(),
+        done: past.done(),
         unfinished: past.unfinished(),
         undone: past.all_undone,
         busy: past.cut_short && is_locked(),

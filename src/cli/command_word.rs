@@ -5,7 +5,7 @@
 //! names a command. `./find`, or anything after `--`, is a path. Where the current folder has an entry of
 //! that name, a line says what was taken.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use clap::{ArgAction, ArgMatches, Command};
 use seekless::engine::make_room;
 
-use super::sanitize;
+use super::{other_words, sanitize};
 
 /// How long the current folder may take to say whether it has an entry. A server that does not answer must not
 /// keep a command waiting that may not need it.
@@ -23,7 +23,9 @@ const ANSWER: Duration = Duration::from_millis(100);
 
 /// Moves the command's name to the front of the words, if it is there.
 pub fn first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
-    if let Some(place) = place(&words, command) {
+    if let Some(place) =
+        first_bare(&words, command).filter(|&place| names_command(&words[place], command))
+    {
         words[1..=place].rotate_right(1);
     }
     words
@@ -51,8 +53,26 @@ fn is_here(name: &str) -> bool {
     asked.is_ok() && until_answered.recv_timeout(ANSWER) == Ok(true)
 }
 
-/// Finds the first word that is no option nor an option's value, if it names a command.
-fn place(words: &[OsString], command: &Command) -> Option<usize> {
+/// Says so if the first word is nearly a command's name, and there is no such file.
+pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
+    let word = words[first_bare(words, command)?].to_str()?;
+    let commands = command.get_subcommands().map(Command::get_name);
+    let meant = other_words::nearly(word, commands)?;
+    if names_command(word.as_ref(), command) || Path::new(word).symlink_metadata().is_ok() {
+        return None;
+    }
+    Some(format!(
+        "there is no file {word} here: did you mean the command 'seekless {meant}'?"
+    ))
+}
+
+fn names_command(word: &OsStr, command: &Command) -> bool {
+    word.to_str()
+        .is_some_and(|name| name == "help" || command.find_subcommand(name).is_some())
+}
+
+/// Finds the first word that is no option nor an option's value.
+fn first_bare(words: &[OsString], command: &Command) -> Option<usize> {
     let mut value_follows = false;
     for (place, word) in words.iter().enumerate().skip(1) {
         let bytes = word.as_bytes();
@@ -67,8 +87,7 @@ fn place(words: &[OsString], command: &Command) -> Option<usize> {
         } else if bytes.len() > 1 && bytes[0] == b'-' {
             value_follows = cluster_wants_value(&bytes[1..], command);
         } else {
-            let name = word.to_str()?;
-            return (name == "help" || command.find_subcommand(name).is_some()).then_some(place);
+            return Some(place);
         }
     }
     None

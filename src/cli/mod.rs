@@ -28,6 +28,7 @@ mod log;
 mod man;
 mod next_command;
 mod option_words;
+mod other_words;
 mod output;
 mod patience;
 mod perform;
@@ -74,7 +75,12 @@ use seekless::report::printable::is_printable;
 /// Runs the program; everything that it does begins here.
 pub fn main() -> ExitCode {
     let mut command = args::command();
-    let words = command_word::first(std::env::args_os().collect(), &command);
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(line) = command_word::mistyped(&words, &command) {
+        sanitize::complain(&line);
+        return Exit::Nothing.into();
+    }
+    let words = command_word::first(words, &command);
     let cli = command
         .try_get_matches_from_mut(&words)
         .and_then(|matches| {
@@ -112,6 +118,10 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
         sanitize::complain(&format!(
             "an option's value is not UTF-8 ({odd}): in a pattern write ? for what cannot be written",
         ));
+        return Exit::Nothing;
+    }
+    if let Some(answer) = other_words::answer(error) {
+        sanitize::complain(&answer);
         return Exit::Nothing;
     }
     match print(error, words) {

@@ -1,21 +1,46 @@
-//! What is said after the summary of a search: how much of it was reported, and what to do with the report.
+//! What is said after the summary of a search: options that had no effect, how much was reported, and what to do with
+//! the report.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use seekless::decide::Summary;
+use seekless::device::{Override, Selector};
 use seekless::engine::Replication;
 use seekless::units::count;
 
 use super::resolve::Run;
 use super::script;
 
-/// Renders both, one line each.
+/// Renders all of it, one line each.
 pub fn lines(run: &Run, summary: &Summary) -> Vec<String> {
-    reported(run, summary)
-        .into_iter()
-        .chain(next(run, summary))
-        .collect()
+    let mut lines = unused_overrides(run, summary);
+    lines.extend(reported(run, summary));
+    lines.extend(next(run, summary));
+    lines
+}
+
+/// Rows of `--threads` for classes of which no disk of the run is.
+fn unused_overrides(run: &Run, summary: &Summary) -> Vec<String> {
+    let mut classes: Vec<&str> = summary
+        .devices
+        .iter()
+        .map(|device| device.class.as_str())
+        .collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let is_unused = |row: &&Override| match row.selector {
+        Selector::Class(class) => !classes.is_empty() && !classes.contains(&class.word()),
+        Selector::Device(_) | Selector::Default => false,
+    };
+    let rows = run.config.overrides.rows.iter().filter(is_unused);
+    rows.map(|row| {
+        format!(
+            "--threads {row} had no effect: the class of what was searched is {}. 'seekless devices' shows classes.",
+            classes.join(", ")
+        )
+    })
+    .collect()
 }
 
 fn reported(run: &Run, summary: &Summary) -> Option<String> {

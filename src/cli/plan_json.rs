@@ -8,6 +8,7 @@ use seekless::action::plan::{Fate, Plan, PlannedFile, PlannedName, SetPlan, Tota
 use seekless::report::{Name, SCHEMA, write_json};
 use serde::Serialize;
 
+use super::option_words;
 use super::plan_text::takes_part;
 use super::resolve_act::ActRun;
 
@@ -100,7 +101,7 @@ impl PlanJson {
             path: Name::new(&left.path),
             file: None,
             fate: "leave",
-            why: Some(left.why.words()),
+            why: Some(option_words::left(&left.why)),
             keeper: None,
             to: None,
             frees: 0,
@@ -179,13 +180,13 @@ fn record<'a>(
     let first = |file: &'a PlannedFile| file.names.iter().find(|name| !name.goes);
     let (fate, why, keeper, frees) = match &file.fate {
         Fate::Keep(_) if name.goes => ("act", None, first(file), 0),
-        Fate::Keep(why) => ("keep", Some(why.clone()), None, 0),
+        Fate::Keep(why) => ("keep", Some(option_words::kept(why)), None, 0),
         // What a file frees is said once.
         Fate::Act { keeper, frees } => {
             let keeper = set.files.get(*keeper).and_then(first);
             ("act", None, keeper, if nth == 0 { *frees } else { 0 })
         }
-        Fate::Leave(why) => ("leave", Some(why.words()), None, 0),
+        Fate::Leave(why) => ("leave", Some(option_words::left(why)), None, 0),
     };
     NameRecord {
         path: Name::new(&name.path),

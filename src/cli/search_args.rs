@@ -89,11 +89,21 @@ pub struct SearchArgs {
     pub ignore_file: Vec<String>,
 
     /// Leave out files smaller than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_negative_numbers = true,
+        help_heading = "Which files take part"
+    )]
     pub min_size: Option<Bytes>,
 
     /// Leave out files larger than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_negative_numbers = true,
+        help_heading = "Which files take part"
+    )]
     pub max_size: Option<Bytes>,
 
     /// Only files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
@@ -154,15 +164,26 @@ pub struct SearchArgs {
     )]
     pub extensions: Vec<String>,
 
-    /// Only files modified since then: 3d, '2 weeks', 2024-05-01, or a file's time
+    /// Only files modified since then: 3d, '2 weeks', today, 2024-05-01, or a file's time
     ///
-    /// A span of time counts back from now. A date means its midnight here; a full timestamp
-    /// (2024-05-01T12:00:00Z) is exact. Anything else names a file: newer than that one.
-    #[arg(long, value_name = "WHEN", help_heading = "Which files take part")]
+    /// A span of time counts back from now. A date means its midnight here, a year or a month (2024-05) that of its
+    /// first day; a full timestamp
+    /// (2024-05-01T12:00:00Z) is exact. Anything else names a file (./2024): newer than that one.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        allow_hyphen_values = true,
+        help_heading = "Which files take part"
+    )]
     pub newer: Option<OsString>,
 
     /// Only files modified before then, written as for --newer
-    #[arg(long, value_name = "WHEN", help_heading = "Which files take part")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        allow_hyphen_values = true,
+        help_heading = "Which files take part"
+    )]
     pub older: Option<OsString>,
 
     /// Leave out files and folders whose name starts with a dot

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
 
 use super::sanitize;
@@ -24,7 +24,7 @@ pub enum BadTime {
     /// Neither a time nor a file.
     #[error(
         "{shown:?} is no time, and there is no file of that name: write a span (3d, '2 weeks'), \
-         a date (2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path"
+         a date (today, 2024, 2024-05, 2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path"
     )]
     Unknown {
         /// The text, printable.
@@ -71,7 +71,10 @@ impl Moment {
 /// `None` if the text is no time at all.
 fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadTime>> {
     let too_far = || BadTime::TooFar(text.to_owned());
-    let timestamp = if let Ok(timestamp) = text.parse::<Timestamp>() {
+    let timestamp = if let Some(date) = date(text, now) {
+        date.to_zoned(now.time_zone().clone())
+            .map(|zoned| zoned.timestamp())
+    } else if let Ok(timestamp) = text.parse::<Timestamp>() {
         Ok(timestamp)
     } else if let Ok(local) = text.parse::<DateTime>() {
         local
@@ -87,6 +90,22 @@ fn time(text: &str, now: &Zoned) -> Option<Result<i64, BadTime>> {
         .ok()
         .and_then(|timestamp| i64::try_from(timestamp.as_nanosecond()).ok());
     Some(ns.ok_or_else(too_far))
+}
+
+/// The first day of what a word, a year or a month means.
+fn date(text: &str, now: &Zoned) -> Option<Date> {
+    match text {
+        "today" => return Some(now.date()),
+        "yesterday" => return now.date().yesterday().ok(),
+        _ => {}
+    }
+    let (year, month) = text.split_once('-').unwrap_or((text, "01"));
+    let is_number =
+        |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number(year, 4) || !is_number(month, 2) {
+        return None;
+    }
+    Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()
 }
 
 fn file_time(path: &Path) -> Result<i64, BadTime> {
@@ -128,6 +147,11 @@ mod tests {
             ("1h 30m", "2024-05-10T08:30:00Z"),
             ("1mo", "2024-04-10T10:00:00Z"),
             ("2024-05-01", "2024-04-30T22:00:00Z"),
+            ("2024-05", "2024-04-30T22:00:00Z"),
+            ("2024", "2023-12-31T22:00:00Z"),
+            ("today", "2024-05-09T22:00:00Z"),
+            ("yesterday", "2024-05-08T22:00:00Z"),
+            ("-5d", "2024-05-05T10:00:00Z"),
             ("2024-05-01 08:00", "2024-05-01T06:00:00Z"),
             ("2024-05-01T08:00:00Z", "2024-05-01T08:00:00Z"),
             ("2024-05-01T08:00:00.5-01:00", "2024-05-01T09:00:00.5Z"),
@@ -143,7 +167,16 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_a_file_or_refused() {
-        for text in ["", "soon", "3", "99-99-99", "/no/such/file", "3d\u{1b}"] {
+        for text in [
+            "",
+            "soon",
+            "3",
+            "-5",
+            "2024-13",
+            "99-99-99",
+            "/no/such/file",
+            "3d\u{1b}",
+        ] {
             let error = parse(text).expect_err("no time");
             assert!(matches!(error, BadTime::Unknown { .. }), "{text}: {error}");
         }

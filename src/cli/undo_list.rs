@@ -66,11 +66,15 @@ fn line(run: &Run) -> String {
         } => "cut short",
         _ => "done",
     };
+    // What failed or was left alone is no step that can be undone.
+    let steps = match run.done == run.steps {
+        true => count(run.steps as u64),
+        false => format!("{} of {}", count(run.done as u64), count(run.steps as u64)),
+    };
     format!(
-        "{}  {}  {state:11}  {:>9} {}  {}",
+        "{}  {}  {state:11}  {steps:>9} {}  {}",
         run.name,
         time.strftime("%Y-%m-%d %H:%M:%S"),
-        count(run.steps as u64),
         plural(run.steps as u64, "step ", "steps"),
         words(run),
     )

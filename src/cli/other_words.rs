@@ -1,0 +1,120 @@
+//! Words of other programs, and words that are nearly ours: what to type in their place.
+
+use clap::error::{ContextKind, ContextValue};
+
+/// Options of fdupes, jdupes, rmlint, fclones and find, and what stands for them.
+const FOREIGN: &[(&[&str], &str)] = &[
+    (
+        &["-r", "-R", "--recurse", "--recursive"],
+        "folders are always searched to the bottom; -d 1 stops below the given ones",
+    ),
+    (
+        &["--delete", "-N", "--noprompt", "--no-prompt"],
+        "removing is a command: 'seekless remove --dry-run PATH' shows the plan, 'seekless remove PATH' carries it out",
+    ),
+    (&["--trash"], "only 'seekless remove' has --trash"),
+    (
+        &["-S", "--size", "--show-size"],
+        "sizes are always shown; --min-size and --max-size choose files by size",
+    ),
+    (&["--minsize", "--min"], "use --min-size SIZE"),
+    (&["--maxsize", "--max"], "use --max-size SIZE"),
+    (&["-m", "--summarize", "--summary"], "use --summary-only"),
+    (&["--omitfirst"], "use --omit-first with --flat and -f nul"),
+    (&["-A", "--nohidden"], "use --no-hidden"),
+    (
+        &["-s", "--symlinks", "--followlinks"],
+        "use -L to follow symbolic links; to make links use the command 'seekless symlink'",
+    ),
+    (
+        &["--linkhard", "--link", "--hardlink"],
+        "use the command 'seekless hardlink'",
+    ),
+    (&["-B", "--dedupe"], "use the command 'seekless reflink'"),
+    (
+        &["-z", "--zeromatch", "--print0", "--print-null"],
+        "use --empty for empty files, and -f nul for names that end in NUL",
+    ),
+    (&["-t", "--no-traverse"], "use -d 1"),
+    (&["--iname"], "use --name with -i"),
+    (
+        &["-X", "--extfilter"],
+        "use --ext, --name, --min-size or --newer",
+    ),
+    (&["--paranoid"], "use --verify"),
+];
+
+/// Options that nobody should be led to by a slip of the keyboard.
+const DANGEROUS: &[&str] = &[
+    "--trust-hash",
+    "--trust-mounts",
+    "--across-owners",
+    "--follow-roots",
+    "--yes",
+];
+
+/// Says what stands for an option that another program has. What is nearly a dangerous option gets no suggestion.
+pub fn answer(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let option = option.split('=').next().unwrap_or(option);
+    let row = FOREIGN.iter().find(|(words, _)| words.contains(&option));
+    if let Some((_, answer)) = row {
+        return Some(format!("there is no option {option}: {answer}"));
+    }
+    let suggested = error.get(ContextKind::SuggestedArg)?;
+    let is_dangerous = |word: &str| DANGEROUS.contains(&word);
+    let is_dangerous = match suggested {
+        ContextValue::String(word) => is_dangerous(word),
+        ContextValue::Strings(words) => words.iter().any(|word| is_dangerous(word)),
+        _ => false,
+    };
+    is_dangerous.then(|| format!("there is no option {option}: --help lists all options"))
+}
+
+/// The command that a word is a slip away from: a letter too many, missing, wrong, or exchanged with the next one.
+pub fn nearly<'c>(word: &str, commands: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    let mut commands = commands.filter(|command| command.len() > 3);
+    commands.find(|command| slip_away(word, command))
+}
+
+fn slip_away(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let start = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let (a, b) = (&a[start..], &b[start..]);
+    match (a, b) {
+        ([], []) => false,
+        ([_, rest_a @ ..], [_, rest_b @ ..]) if rest_a == rest_b => true,
+        ([_, rest @ ..], b) if rest == b => true,
+        (a, [_, rest @ ..]) if a == rest => true,
+        ([x, y, rest_a @ ..], [v, w, rest_b @ ..]) => x == w && y == v && rest_a == rest_b,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_is_noticed_and_another_word_is_none() {
+        let commands = [
+            "find", "remove", "hardlink", "move", "man", "undo", "devices", "probe",
+        ];
+        for (word, command) in [
+            ("remov", "remove"),
+            ("removee", "remove"),
+            ("remvoe", "remove"),
+            ("rwmove", "remove"),
+            ("hardlinks", "hardlink"),
+            ("device", "devices"),
+            ("udno", "undo"),
+        ] {
+            assert_eq!(nearly(word, commands.into_iter()), Some(command), "{word}");
+        }
+        for word in ["Pictures", "re", "men", "remove-me", "", "findings"] {
+            assert_eq!(nearly(word, commands.into_iter()), None, "{word}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is nearly right, or right in another program, is understood or answered with what is right here.
+
+mod common;
+
+use common::{Tree, seekless};
+
+#[test]
+fn a_mistyped_command_is_no_search() {
+    let tree = Tree::new().copies(["A/1", "B/1"], "same");
+    for (line, meant) in [
+        ("remov A B", "seekless remove"),
+        ("hardlnik A B", "seekless hardlink"),
+        ("-v undoo", "seekless undo"),
+        ("probee A", "seekless probe"),
+        ("symlinks A", "seekless symlink"),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2).says(meant);
+        assert!(
+            run.stdout.is_empty() && run.stderr_text().lines().count() == 1,
+            "{run}"
+        );
+    }
+    // A folder of that name is a folder.
+    let tree = tree.copies(["remov/1", "remov/2"], "other");
+    seekless(tree.root(), "-f nul remov")
+        .run()
+        .exits(0)
+        .finds(["remov/1 remov/2"]);
+    seekless(tree.root(), "-f nul -- A B")
+        .run()
+        .exits(0)
+        .finds(["A/1 B/1"]);
+    seekless(tree.root(), "Pictures")
+        .run()
+        .exits(2)
+        .never_says("did you mean");
+}
+
+#[test]
+fn options_of_other_programs_are_answered_with_ours() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    for (line, ours) in [
+        ("-r .", "always searched to the bottom"),
+        ("--recurse .", "-d 1"),
+        ("--delete .", "seekless remove"),
+        ("-S .", "--min-size"),
+        ("--minsize=1k .", "use --min-size"),
+        ("-m .", "--summary-only"),
+        ("--omitfirst .", "--omit-first"),
+        ("hardlink --trash .", "only 'seekless remove' has --trash"),
+        ("--linkhard .", "seekless hardlink"),
+        ("-B .", "seekless reflink"),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2).says(ours);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    }
+    assert!(tree.path("a").exists() && tree.path("b").exists());
+}
+
+#[test]
+fn no_dangerous_option_is_proposed() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    for slip in [
+        "--trus",
+        "--trust-has",
+        "--trust-mount",
+        "--trust",
+        "--across-owner",
+        "--follow-root",
+        "--yess",
+        "--ye",
+    ] {
+        for command in ["remove", "hardlink", "symlink", "reflink", "move --to x"] {
+            let run = seekless(tree.root(), &format!("{command} {slip} ."))
+                .run()
+                .exits(2)
+                .says(slip);
+            let said = run.stderr_text().replace(slip, "");
+            for dangerous in [
+                "trust-hash",
+                "trust-mounts",
+                "across-owners",
+                "follow-roots",
+                "--yes",
+            ] {
+                assert!(!said.contains(dangerous), "{command} {slip}: {said}");
+            }
+        }
+    }
+    // A harmless one is.
+    seekless(tree.root(), "remove --dry-rum .")
+        .run()
+        .exits(2)
+        .says("--dry-run");
+}
+
+#[test]
+fn sizes_and_times_are_understood_or_refused_with_the_right_form() {
+    let tree = Tree::new()
+        .copies(["a", "b"], vec![b'a'; 1_600_000])
+        .copies(["c", "d"], "c");
+    let tree = tree.modified("c", 1_000_000).modified("d", 1_000_000);
+    for (options, found) in [
+        ("--min-size 1,5M", "a b"),
+        ("--min-size 1.5M", "a b"),
+        ("--newer today", "a b"),
+        ("--newer yesterday", "a b"),
+        ("--newer 2024", "a b"),
+        ("--newer 2024-05", "a b"),
+        ("--newer -5d", "a b"),
+        ("--older 2024", "c d"),
+    ] {
+        let line = format!("-q -f nul {options} .");
+        seekless(tree.root(), &line).run().exits(0).finds([found]);
+    }
+    for (options, form) in [
+        ("--min-size -5", "10k"),
+        ("--min-size 1,500", "1.5M"),
+        ("--newer -5", "3d"),
+        ("--newer 5", "3d"),
+        ("--newer 2024-13", "2024-05"),
+        ("--older tomorrow", "today"),
+    ] {
+        seekless(tree.root(), &format!("{options} ."))
+            .run()
+            .exits(2)
+            .says(form);
+    }
+}
+
+#[test]
+fn an_override_that_applies_to_no_disk_is_said() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    let classes = ["ssd", "hdd", "memory", "network", "fuse", "unknown"];
+    let options = classes
+        .map(|class| format!("--threads {class}:1,1"))
+        .join(" ");
+    let run = seekless(tree.root(), &format!("{options} ."))
+        .run()
+        .exits(0);
+    // One of them is the class of the disk that the test runs on.
+    let unused = run
+        .stderr_text()
+        .matches(":1,1 had no effect: the class of what was searched is ")
+        .count();
+    assert_eq!(unused, classes.len() - 1, "{run}");
+    for options in [
+        "--threads 1,1",
+        "--threads default:1,1",
+        "-q --threads fuse:1 --threads network:1",
+    ] {
+        seekless(tree.root(), &format!("{options} ."))
+            .run()
+            .exits(0)
+            .never_says("had no effect");
+    }
+}
+
+#[test]
+fn the_list_of_runs_tells_done_steps_from_others() {
+    let tree = Tree::new().copies(["t/a", "t/b", "t/c"], "same content");
+    let state = tree.path("state");
+    let state = state.to_str().expect("text");
+    seekless(tree.root(), "-q -o report t").run().exits(0);
+    // Another content of the same length and time, which only the comparison before the step notices.
+    let time = std::fs::metadata(tree.path("t/c"))
+        .and_then(|now| now.modified())
+        .expect("a time");
+    tree.write("t/c", "Same content");
+    let file = std::fs::File::options()
+        .write(true)
+        .open(tree.path("t/c"))
+        .expect("a file");
+    file.set_modified(time).expect("a time");
+    drop(file);
+    let act = |line: &str| {
+        seekless(tree.root(), line)
+            .env("XDG_STATE_HOME", state)
+            .run()
+    };
+    act("hardlink --yes --from report")
+        .exits(1)
+        .says("differs from the kept file");
+    let list = act("undo --list").exits(0).stdout_text();
+    assert!(list.contains("  1 of 2 steps  "), "{list}");
+}
