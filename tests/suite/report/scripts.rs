@@ -1,7 +1,9 @@
 //! What scripts rely on: bare names, plans and progress as JSON, and exit status that answers a question.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::common::{Tree, seekless};
 
@@ -198,21 +200,34 @@ fn a_plan_can_be_read_by_programs() {
     assert!(tree.path("b/1").exists() && !tree.path("aside").exists());
 }
 
-/// Starts a command that waits for the rest of a report, and gives the first line that it says meanwhile.
-fn first_line_while_waiting(tree: &Tree, options: &str) -> String {
+/// Starts a command that waits for the rest of a report.
+fn waiting(tree: &Tree, options: &str) -> (Child, ChildStdin) {
     let line = format!("remove --dry-run --from - {options}");
-    let mut child = seekless(tree.root(), &line)
-        .stdin("")
-        .stdout(Stdio::null())
-        .spawn();
+    let run = seekless(tree.root(), &line).stdin("").stdout(Stdio::null());
+    let mut child = run.spawn();
     let mut stdin = child.stdin.take().expect("a pipe");
     writeln!(stdin, "# seekless 0.1.0 report, text, schema 1").expect("a report");
+    (child, stdin)
+}
+
+/// The first line that it says meanwhile.
+fn first_line_while_waiting(tree: &Tree, options: &str) -> String {
+    let (mut child, stdin) = waiting(tree, options);
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let first = lines.next().expect("a line").expect("text");
     drop(stdin);
     lines.for_each(drop);
     child.wait().expect("an end");
     first
+}
+
+/// All that it says if it had time to tell of progress.
+fn said_after_waiting(tree: &Tree, options: &str) -> String {
+    let (child, stdin) = waiting(tree, options);
+    thread::sleep(Duration::from_secs(1));
+    drop(stdin);
+    let output = child.wait_with_output().expect("an end");
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -228,12 +243,11 @@ fn progress_can_be_read_where_there_is_no_terminal() {
     assert_eq!(json["type"], "progress");
     assert_eq!(json["stages"][0]["stage"], "plan");
     assert_eq!(json["stages"][0]["seconds_left"], serde_json::Value::Null);
-    // The first line that is said without progress is that the report has no end.
     for options in ["", "--progress never", "--no-progress --progress json"] {
-        let first = first_line_while_waiting(&tree, options);
+        let said = said_after_waiting(&tree, options);
         assert!(
-            first.starts_with("seekless: standard input:"),
-            "{options}: {first}"
+            said.starts_with("seekless: standard input:"),
+            "{options}: {said}"
         );
     }
     for (value, part) in [
