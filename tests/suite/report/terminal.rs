@@ -86,6 +86,7 @@ fn what_was_copied_from_a_terminal_is_refused_as_a_report() {
 fn text_has_digests_only_if_they_are_asked_for() {
     let tree = tree();
     let digest = Regex::new("blake3 [0-9a-f]{64}").expect("a pattern");
+    let hex = Regex::new("\\b[0-9a-f]{64}\\b").expect("a pattern");
     for (options, digests) in [("", 0), ("--digest when-needed", 0), ("--digest always", 2)] {
         let text = seekless(tree.root(), &format!("-q {options} ."))
             .run()
@@ -108,7 +109,6 @@ fn text_has_digests_only_if_they_are_asked_for() {
         let run = seekless(tree.root(), &format!("-q -f {options} ."))
             .run()
             .exits(0);
-        let hex = Regex::new("\\b[0-9a-f]{64}\\b").expect("a pattern");
         assert_eq!(
             hex.is_match(&run.stdout_text()),
             digests,
