@@ -9,3 +9,4 @@ mod layering;
 mod library;
 mod repository;
 mod sessions;
+mod slips;

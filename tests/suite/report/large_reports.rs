@@ -5,9 +5,9 @@ use crate::common;
 use std::fs;
 use std::io::{Read, Write};
 
-use common::Tree;
-use common::run::Seekless;
-use common::stage::Stage;
+use crate::common::Tree;
+use crate::common::run::Seekless;
+use crate::common::stage::Stage;
 
 const ONE_BYTE: &str = "1 B (1 bytes) * 2, reclaimable 1 B (1 bytes), blake3 -\n";
 

@@ -4,8 +4,8 @@ use crate::common;
 
 use std::fs;
 
-use common::stage::Stage;
-use common::{Run, Tree};
+use crate::common::stage::Stage;
+use crate::common::{Run, Tree};
 use proptest::prelude::*;
 use seekless::report::read::{ReadReport, read_each};
 

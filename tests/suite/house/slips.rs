@@ -1,8 +1,7 @@
 //! What is nearly right, or right in another program, is understood or answered with what is right here.
 
-mod common;
 
-use common::{Tree, seekless};
+use crate::common::{Tree, seekless};
 
 #[test]
 fn a_mistyped_command_is_no_search() {
