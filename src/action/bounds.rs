@@ -97,8 +97,8 @@ pub struct Place(Kind);
 enum Kind {
     /// A folder or a file that is there.
     Below(Below),
-    /// A pattern for a path or for any folder above it.
-    Glob(PathGlobs),
+    /// A pattern for a path or for any folder above it, and its text.
+    Glob(PathGlobs, String),
 }
 
 impl Place {
@@ -115,8 +115,9 @@ impl Place {
             .to_str()
             .ok_or_else(|| BadPlace::NotText(text.into()))?;
         let pattern = pattern.trim_end_matches('/').to_owned();
-        let globs = PathGlobs::new(&[pattern], false, working_folder)?;
-        globs.map(|globs| Self(Kind::Glob(globs))).ok_or(missing)
+        let globs = PathGlobs::new(std::slice::from_ref(&pattern), false, working_folder)?;
+        let glob = globs.map(|globs| Self(Kind::Glob(globs, pattern)));
+        glob.ok_or(missing)
     }
 
     /// A file or folder whose path is real already.
@@ -127,7 +128,7 @@ impl Place {
     fn holds(&self, path: &[u8], listed: &[u8], inner: Option<&Inner>) -> bool {
         match &self.0 {
             Kind::Below(below) => below.holds(path) || below.holds_inner(inner),
-            Kind::Glob(globs) => {
+            Kind::Glob(globs, _) => {
                 let any = |path| prefixes(path).any(|prefix| globs.matches(prefix));
                 any(path) || any(listed)
             }
@@ -187,7 +188,7 @@ impl Bounds {
         let protected = self.protected.iter_mut();
         let protected = protected.filter_map(|place| match &mut place.0 {
             Kind::Below(below) => Some(below),
-            Kind::Glob(_) => None,
+            Kind::Glob(..) => None,
         });
         let all = self.reference.iter_mut().chain(protected);
         all.for_each(|below| below.through(&mounts));
@@ -215,6 +216,21 @@ impl Bounds {
         } else {
             None
         }
+    }
+
+    /// Patterns of what is never touched, each with its place among `protected`.
+    pub fn patterns(&self) -> impl Iterator<Item = (usize, &str)> {
+        let places = self.protected.iter().enumerate();
+        places.filter_map(|(place, protected)| match &protected.0 {
+            Kind::Glob(_, text) => Some((place, text.as_str())),
+            Kind::Below(_) => None,
+        })
+    }
+
+    /// True if one of the protected places, by its place among them, holds a name.
+    pub fn is_held_by(&self, place: usize, path: &[u8], listed: &[u8]) -> bool {
+        let protected = self.protected.get(place);
+        protected.is_some_and(|protected| protected.holds(path, listed, None))
     }
 
     /// True if the file takes no part.

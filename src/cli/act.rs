@@ -192,6 +192,12 @@ fn act(args: ActArgs, special: Special) -> Exit {
         true => found.worse(Exit::SomeLeft),
         false => found,
     };
+    if plan.is_all_outside() {
+        return refuse(
+            &console,
+            &"no file of the report lies below the given paths",
+        );
+    }
     let asks = run.use_of_plan == Use::Confirm && plan.totals().steps > 0;
     // Whoever is asked needs to know what the report is about.
     if let Some(about) = about.as_ref()

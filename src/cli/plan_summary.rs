@@ -26,6 +26,13 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
         .iter()
         .map(|(why, &names)| left(why, names))
         .collect();
+    let unmatched = plan.unmatched().iter();
+    lines.extend(unmatched.map(|pattern| {
+        format!(
+            "--protect '{}' matches none of the duplicates.",
+            escape(pattern.as_bytes())
+        )
+    }));
     lines.extend(without_reference(totals));
     lines.extend(companions(plan));
     lines.extend(dangling_text::before(plan));

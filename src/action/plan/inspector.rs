@@ -38,6 +38,8 @@ pub struct Inspector {
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
     /// How folders spell names that a report or a link spells otherwise.
     spellings: Spellings,
+    /// Protected patterns that matched no name so far, by their place.
+    unmatched: Vec<usize>,
     /// File systems, by the device number of their files and the mount.
     volumes: HashMap<(u64, u64), u64>,
     /// Files of earlier sets: 8 bytes each, whatever their names. Two files with one hash are
@@ -51,6 +53,7 @@ impl Inspector {
     pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
         Self {
             origin,
+            unmatched: bounds.patterns().map(|(place, _)| place).collect(),
             bounds,
             strict,
             ..Self::default()
@@ -100,6 +103,9 @@ impl Inspector {
                             set.files.push(planned(&stat, &attributes, *volume));
                             set.files.len() - 1
                         });
+                        let bounds = &self.bounds;
+                        self.unmatched
+                            .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
                         set.files[place].names.push(PlannedName {
                             hold: self.bounds.hold(&path, &listed),
                             path,
@@ -114,6 +120,13 @@ impl Inspector {
         }
         self.volumes = volumes;
         set
+    }
+
+    /// Patterns of `--protect` that match no name of any set.
+    pub fn unmatched(&self) -> Vec<String> {
+        let patterns = self.bounds.patterns();
+        let unmatched = patterns.filter(|(place, _)| self.unmatched.contains(place));
+        unmatched.map(|(_, text)| text.to_owned()).collect()
     }
 
     /// A file of an earlier set may be what others rely on by now, or be gone.

@@ -160,6 +160,7 @@ impl Planner {
             settings: self.settings,
             file_systems: self.file_systems,
             unproven: None,
+            unmatched: self.inspector.unmatched(),
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),
@@ -297,6 +298,7 @@ pub struct Plan {
     settings: Settings,
     file_systems: FileSystems,
     unproven: Option<(u64, String)>,
+    unmatched: Vec<String>,
     spool: Spool,
     companions: Companions,
     parted: Vec<Parted>,
@@ -384,6 +386,17 @@ impl Plan {
         self.unproven = check.unproven;
         self.spool = checked;
         self.summed_up()
+    }
+
+    /// Patterns of `--protect` that match no name of any set.
+    pub fn unmatched(&self) -> &[String] {
+        &self.unmatched
+    }
+
+    /// True if a report has files, and none of them lies below the given paths.
+    pub fn is_all_outside(&self) -> bool {
+        let totals = &self.totals;
+        totals.kept == 0 && totals.left.keys().eq([&Left::OutsidePaths])
     }
 
     /// Names that are acted on although nothing proves that the kept file is another one, and the type of file

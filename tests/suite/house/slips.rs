@@ -1,6 +1,5 @@
 //! What is nearly right, or right in another program, is understood or answered with what is right here.
 
-
 use crate::common::{Tree, seekless};
 
 #[test]

@@ -1,5 +1,6 @@
 //! Plans and scripts: what is to be done, before anything is done.
 
+mod bounds_met;
 mod dangling;
 mod further_names;
 mod plan;

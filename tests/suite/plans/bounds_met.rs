@@ -1,0 +1,47 @@
+//! What the user limits or protects must be there: what matches nothing is most often a typing error.
+
+
+use crate::common::Tree;
+use crate::common::stage::Stage;
+
+const PATTERN: &str = "--protect '*.raw' matches none of the duplicates";
+
+fn copies() -> Stage {
+    Stage::new(Tree::new().copies(["in/a", "in/b.raw", "in/c"], "one"))
+}
+
+#[test]
+fn a_report_with_nothing_below_the_given_path_is_refused_in_one_line() {
+    let stage = copies();
+    let stage = Stage::new(stage.tree.file("other/x", "two"));
+    let report = stage.report("find -f json in");
+    for (path, code) in [("other", 2), ("in", 0)] {
+        for how in ["--dry-run", "--yes --quiet"] {
+            let command = format!("remove {how} --from - {path}");
+            let run = stage.seekless(&command).stdin(report.clone()).run();
+            let run = run.exits(code);
+            let line = "no file of the report lies below the given paths";
+            let said = run.stderr_text();
+            let said: Vec<_> = said.lines().filter(|said| said.contains(line)).collect();
+            assert_eq!(said.len(), usize::from(code == 2), "{run}");
+            if how == "--yes --quiet" && code == 2 {
+                assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_protected_pattern_that_matches_nothing_is_named() {
+    let stage = copies();
+    let said = |pattern: &str| {
+        let run = stage
+            .seekless("remove --dry-run in")
+            .arg("--protect")
+            .arg(pattern);
+        run.run().exits(0).stderr_text()
+    };
+    assert!(!said("*.raw").contains("matches none"), "{}", said("*.raw"));
+    let other = said("*.rew");
+    assert!(other.contains(&PATTERN.replace("raw", "rew")), "{other}");
+}
