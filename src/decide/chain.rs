@@ -2,8 +2,6 @@
 
 use crate::file::FileIndex;
 
-use super::keyed_join::ClassId;
-
 /// "No file".
 const NONE: u32 = u32::MAX;
 
@@ -18,33 +16,19 @@ impl Default for Held {
 }
 
 /// For each file the one held before it in the same class. A file is held in one place at a time,
-/// so one chain serves all joins. A file that is being read is held nowhere: its place says the class of its size.
+/// so one chain serves all joins.
 #[derive(Debug, Default)]
 pub struct Chain(Vec<u32>);
 
 impl Chain {
     /// Holds one more file.
     pub fn hold(&mut self, held: &mut Held, file: FileIndex) {
-        *self.place(file) = held.0;
-        held.0 = file.0;
-    }
-
-    /// Takes note of the class of a file's size until the file is held.
-    pub fn set_size_class(&mut self, file: FileIndex, size: ClassId) {
-        *self.place(file) = size.0;
-    }
-
-    /// The class of the size of a file that is being read.
-    pub fn size_class(&self, file: FileIndex) -> ClassId {
-        ClassId(self.0[file.0 as usize])
-    }
-
-    fn place(&mut self, file: FileIndex) -> &mut u32 {
         let i = file.0 as usize;
         if i >= self.0.len() {
             self.0.resize(i + 1, NONE);
         }
-        &mut self.0[i]
+        self.0[i] = held.0;
+        held.0 = file.0;
     }
 
     /// The files that are held, in the order in which they came.

@@ -36,7 +36,7 @@ impl Machine {
 
     /// Takes the digests of stretches of a file.
     pub fn stretches_read(&mut self, file: FileIndex, digests: [Option<SampleDigest>; 2]) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         self.seen_in_crowd(size, file, Some(digests));
         self.settle(size);
     }

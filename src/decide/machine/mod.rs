@@ -297,7 +297,7 @@ impl Machine {
     /// True if a file of which a first sample is wanted is best read whole at once, as all files of its size are then. To be
     /// asked just before it is read: by then more is known than when it was found.
     pub fn is_read_whole(&mut self, file: FileIndex) -> bool {
-        let class = self.chain.size_class(file);
+        let class = self.size_class(file);
         let SizeClass { whole, files, .. } = *self.by_size.class(class);
         whole.unwrap_or_else(|| {
             let size = self.file_table.size(file);
@@ -311,8 +311,17 @@ impl Machine {
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {
         self.by_size.class_mut(size).pending += 1;
-        self.chain.set_size_class(file, size);
         self.effects.push(Effect { file, want });
+    }
+
+    fn size_class(&self, file: FileIndex) -> ClassId {
+        match self
+            .by_size
+            .find(self.file_table.size(file), &self.file_table)
+        {
+            Some(SameSize::Class(class)) => class,
+            _ => unreachable!("only files that share their size are asked for"),
+        }
     }
 
     fn settle(&mut self, size: ClassId) {
@@ -324,7 +333,7 @@ impl Machine {
     pub fn failed(&mut self, file: FileIndex) {
         self.awaiting_tail.remove(&file);
         self.early_contents.remove(&file);
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         self.seen_in_crowd(size, file, None);
         self.settle(size);
     }

@@ -11,7 +11,7 @@ use super::{Machine, Want};
 impl Machine {
     /// Takes the digest of a file's head, and of its tail if that was read along.
     pub fn sampled(&mut self, file: FileIndex, head: SampleDigest, tail: Option<SampleDigest>) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         let key = SampleKey {
             parent: size,
             digest: head,
@@ -33,7 +33,7 @@ impl Machine {
     /// Takes the digests of a file's head and of its whole content, read at one go. The content
     /// says all there is to say of this file; the head opens the way for others.
     pub fn read_whole(&mut self, file: FileIndex, head: SampleDigest, content: ContentDigest) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         let key = SampleKey {
             parent: size,
             digest: head,
@@ -60,7 +60,7 @@ impl Machine {
     pub fn odds(&self, file: FileIndex) -> Option<f64> {
         let size = self.file_table.size(file);
         let volume = self.file_table.volume(file);
-        let sharing = self.by_size.class(self.chain.size_class(file)).files;
+        let sharing = self.by_size.class(self.size_class(file)).files;
         let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
             && !self.same_blocks.may_spare(size, volume);
         content_is_next.then(|| self.odds.of(size, sharing))
@@ -68,7 +68,7 @@ impl Machine {
 
     /// True if heads of other files of this one's size are known.
     pub fn knows_heads(&self, file: FileIndex) -> bool {
-        self.by_size.class(self.chain.size_class(file)).heads > 0
+        self.by_size.class(self.size_class(file)).heads > 0
     }
 
     /// Takes note of what a file's head says about heads of files like it.
@@ -114,7 +114,7 @@ impl Machine {
 
     /// Takes the digest of a file's tail.
     pub fn tail_sampled(&mut self, file: FileIndex, tail: SampleDigest) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         if let Some(class) = self.awaiting_tail.remove(&file) {
             self.join_tail(size, class, file, tail);
         }

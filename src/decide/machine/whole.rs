@@ -77,9 +77,6 @@ impl Machine {
             let is_comparable = self.comparable.remove(&class);
             if is_comparable && group.len() <= most {
                 self.by_size.class_mut(size).pending += group.len() as u32;
-                for &file in &group {
-                    self.chain.set_size_class(file, size);
-                }
                 self.comparisons.push(group);
             } else if self.is_crowd(group.len(), &group) {
                 self.look_at_crowd(size, class, group);
@@ -115,7 +112,7 @@ impl Machine {
 
     /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         for file in self.same_blocks.seen(size, file, blocks) {
             self.want(size, file, Want::Content);
         }
@@ -129,7 +126,7 @@ impl Machine {
 
     /// Takes the digest of a file's whole content.
     pub fn content_read(&mut self, file: FileIndex, digest: ContentDigest) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         self.join_content(size, file, Content::Digest(digest));
         self.settle(size);
     }
@@ -140,14 +137,14 @@ impl Machine {
         if !was_read && file != with {
             self.unread.count(self.file_table.size(file));
         }
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         self.join_content(size, file, Content::Of(with));
         self.settle(size);
     }
 
     /// Takes note that a file could not be compared, nor any other of its group.
     pub fn not_compared(&mut self, file: FileIndex) {
-        let size = self.chain.size_class(file);
+        let size = self.size_class(file);
         self.want(size, file, Want::Content);
         self.settle(size);
     }

@@ -1,6 +1,5 @@
 //! What the user limits or protects must be there: what matches nothing is most often a typing error.
 
-
 use crate::common::Tree;
 use crate::common::stage::Stage;
 
