@@ -54,7 +54,10 @@ pub fn search(
         io_idle: reads.io_idle,
         bytes_per_second,
         memory: args.memory,
+        #[cfg(any(feature = "mechanisms", debug_assertions))]
         without: args.without.clone(),
+        #[cfg(not(any(feature = "mechanisms", debug_assertions)))]
+        without: Vec::new(),
         page_use: reads.page_use(args.verify),
         patience: patience.time(),
         overrides,

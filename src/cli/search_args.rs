@@ -7,7 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::device::Override;
-use seekless::engine::{Idea, PageUse, SweepOrder};
+#[cfg(any(feature = "mechanisms", debug_assertions))]
+use seekless::engine::Mechanism;
+use seekless::engine::{PageUse, SweepOrder};
 use seekless::scan::Kind;
 use seekless::units::Bytes;
 
@@ -272,16 +274,17 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
     pub memory: Option<Bytes>,
 
-    /// Do without an idea, to see what it is good for (see docs/benchmarks.md)
+    /// Leave a mechanism out, to measure what it contributes (see docs/benchmarks.md)
+    #[cfg(any(feature = "mechanisms", debug_assertions))]
     #[arg(
         long,
-        value_name = "IDEA",
+        value_name = "MECHANISM",
         value_delimiter = ',',
-        value_parser = ideas(),
+        value_parser = mechanisms(),
         hide = true,
         help_heading = "How disks are read"
     )]
-    pub without: Vec<Idea>,
+    pub without: Vec<Mechanism>,
 }
 
 /// How a search, and an action, read files. An action on a report reads them, too, so it is no part of [`SearchArgs`],
@@ -352,11 +355,13 @@ pub struct NamesArgs {
     pub hard_links: bool,
 }
 
-fn ideas() -> impl TypedValueParser<Value = Idea> {
-    let names = PossibleValuesParser::new(Idea::ALL.map(Idea::name));
+#[cfg(any(feature = "mechanisms", debug_assertions))]
+fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
+    let names = PossibleValuesParser::new(Mechanism::ALL.map(Mechanism::name));
     names.try_map(|name| {
-        let mut all = Idea::ALL.into_iter();
-        all.find(|idea| idea.name() == name).ok_or("no such idea")
+        let mut all = Mechanism::ALL.into_iter();
+        all.find(|mechanism| mechanism.name() == name)
+            .ok_or("no such mechanism")
     })
 }
 

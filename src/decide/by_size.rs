@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use crate::file::{FileIndex, FileTable};
 
 use super::chain::{Chain, Held};
-use super::keyed_join::ClassId;
+use super::class_id::ClassId;
 use super::keys::mixed;
 
 /// The files of one size.

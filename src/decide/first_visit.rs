@@ -5,7 +5,7 @@
 //! others already. With P the chance that they do not, reading on wastes (1 - P) · rest and saves
 //! P · visit.
 
-use super::machine::HEAD;
+use super::sample_sizes::HEAD;
 
 /// Bytes that a second visit is worth where it costs no seek. A guess: opening a cached file, reading 4 KiB,
 /// looking at it and closing it takes 4 µs in a bare loop, besides what a task costs.

@@ -9,6 +9,7 @@ use hashbrown::HashTable;
 use crate::file::FileIndex;
 
 use super::chain::{Chain, Held};
+use super::class_id::ClassId;
 
 /// What files can be joined by.
 pub trait Key: Copy + Eq {
@@ -16,16 +17,12 @@ pub trait Key: Copy + Eq {
     fn hash(&self) -> u64;
 }
 
-/// Number of a class in its join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ClassId(pub u32);
-
 /// "No class" in links.
 const NONE: u32 = u32::MAX;
 
 /// The files of one key. Most keys have one file only, which takes four bytes here.
 #[derive(Clone, Debug)]
-struct Class<K> {
+struct KeyClass<K> {
     key: K,
     /// For the owner's use: a class of another join that this one leads to.
     link: u32,
@@ -38,7 +35,7 @@ const IS_MANY: u32 = 1 << 31;
 
 /// What is known of a class that has, or may have, more than one file.
 #[derive(Clone, Copy, Debug, Default)]
-struct Many {
+struct KeyFiles {
     /// Files that were ever offered (inodes).
     files: u32,
     /// Set once files go on.
@@ -59,8 +56,8 @@ pub enum Offered {
 #[derive(Debug)]
 pub struct KeyedJoin<K> {
     table: HashTable<u32>,
-    classes: Vec<Class<K>>,
-    many: Vec<Many>,
+    classes: Vec<KeyClass<K>>,
+    many: Vec<KeyFiles>,
 }
 
 impl<K> Default for KeyedJoin<K> {
@@ -106,9 +103,9 @@ impl<K: Key> KeyedJoin<K> {
             self.many_mut(id, chain).files += 1;
             return id;
         }
-        let place = self.place_for(Many {
+        let place = self.place_for(KeyFiles {
             files: 1,
-            ..Many::default()
+            ..KeyFiles::default()
         });
         self.add(key, place)
     }
@@ -116,19 +113,19 @@ impl<K: Key> KeyedJoin<K> {
     fn add(&mut self, key: K, files: u32) -> ClassId {
         let id = u32::try_from(self.classes.len()).expect("fewer than 2^32 classes");
         let link = NONE;
-        self.classes.push(Class { key, link, files });
+        self.classes.push(KeyClass { key, link, files });
         let classes = &self.classes;
         self.table
             .insert_unique(key.hash(), id, |&i| classes[i as usize].key.hash());
         ClassId(id)
     }
 
-    fn place_for(&mut self, many: Many) -> u32 {
+    fn place_for(&mut self, many: KeyFiles) -> u32 {
         self.many.push(many);
         (self.many.len() as u32 - 1) | IS_MANY
     }
 
-    fn many(&self, id: ClassId) -> Result<&Many, FileIndex> {
+    fn many(&self, id: ClassId) -> Result<&KeyFiles, FileIndex> {
         let files = self.classes[id.0 as usize].files;
         match files & IS_MANY {
             0 => Err(FileIndex(files)),
@@ -136,11 +133,11 @@ impl<K: Key> KeyedJoin<K> {
         }
     }
 
-    fn many_mut(&mut self, id: ClassId, chain: &mut Chain) -> &mut Many {
+    fn many_mut(&mut self, id: ClassId, chain: &mut Chain) -> &mut KeyFiles {
         if let Err(file) = self.many(id) {
-            let mut many = Many {
+            let mut many = KeyFiles {
                 files: 1,
-                ..Many::default()
+                ..KeyFiles::default()
             };
             chain.hold(&mut many.held, file);
             self.classes[id.0 as usize].files = self.place_for(many);

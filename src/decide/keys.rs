@@ -5,7 +5,8 @@
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::keyed_join::{ClassId, Key};
+use super::class_id::ClassId;
+use super::keyed_join::Key;
 
 /// A sample (head or tail) of the files of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

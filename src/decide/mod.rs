@@ -2,7 +2,7 @@
 
 mod by_size;
 mod chain;
-mod crowds;
+mod class_id;
 mod first_visit;
 mod keyed_join;
 mod keys;
@@ -12,15 +12,17 @@ mod machine_tests;
 mod odds;
 mod rules;
 mod same_blocks;
+mod sample_sizes;
+mod stretches;
 mod summary;
 mod verdict;
 
 pub use crate::event::LeftOut;
-pub use crowds::{CrowdRule, FIRST_STRETCH, Stretches};
+pub use class_id::ClassId;
 pub use first_visit::FirstVisit;
-pub use keyed_join::ClassId;
 pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
 pub use same_blocks::SharedBlocks;
+pub use stretches::{FIRST_STRETCH, StretchRule, Stretches};
 pub use summary::{DeviceTally, StageTally, Summary, Unread};
 pub use verdict::{DuplicateSet, Member};

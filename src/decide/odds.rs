@@ -8,7 +8,7 @@
 const EXPONENTS: usize = 64;
 
 /// Files of one size: two, three or four, up to sixteen, more.
-const CROWDS: usize = 4;
+const SHARINGS: usize = 4;
 
 /// Comparisons that what the sizes say counts for. A guess; it should be forgotten soon where the
 /// files tell another story.
@@ -17,9 +17,9 @@ const PRIOR_WEIGHT: f64 = 4.0;
 /// Share of files that have a duplicate, before anything is known. A guess.
 const DUPLICATED: f64 = 0.3;
 
-/// What the sizes say about a crowd: programs write many files of one length that have nothing
+/// What the sizes say about very many files of one size: programs write many files of one length that have nothing
 /// else in common. A guess.
-const CROWD_PRIOR: f64 = 0.5;
+const MANY_PRIOR: f64 = 0.5;
 
 /// What is said of files of which nothing is known.
 const EVEN: f64 = 0.5;
@@ -33,7 +33,7 @@ pub struct Odds {
     /// Files found, by the exponent of their length.
     found: [u32; EXPONENTS],
     /// Heads compared with earlier ones of the same size, and how many were equal to one.
-    compared: [[Count; CROWDS]; EXPONENTS],
+    compared: [[Count; SHARINGS]; EXPONENTS],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ impl Default for Odds {
     fn default() -> Self {
         Self {
             found: [0; EXPONENTS],
-            compared: [[Count::default(); CROWDS]; EXPONENTS],
+            compared: [[Count::default(); SHARINGS]; EXPONENTS],
         }
     }
 }
@@ -62,7 +62,7 @@ impl Odds {
     /// of them. It counts for as much as the share of the others that these are: what is equal to the file may
     /// be among those which are still to come, as in a backup that is read snapshot by snapshot.
     pub(super) fn compared(&mut self, size: u64, sharing: u32, with: u32, equal: bool) {
-        let count = &mut self.compared[exponent(size)][crowd(sharing)];
+        let count = &mut self.compared[exponent(size)][sharing_class(sharing)];
         let others = sharing.saturating_sub(1).max(with).max(1);
         count.all += f64::from(with) / f64::from(others);
         count.equal += f64::from(u8::from(equal));
@@ -79,7 +79,7 @@ impl Odds {
     }
 
     fn given(&self, size: u64, sharing: u32, prior: f64) -> f64 {
-        let count = self.compared[exponent(size)][crowd(sharing)];
+        let count = self.compared[exponent(size)][sharing_class(sharing)];
         let learnt = (count.equal + PRIOR_WEIGHT * prior) / (count.all + PRIOR_WEIGHT);
         learnt.min(MOST)
     }
@@ -92,8 +92,8 @@ impl Odds {
         let expected = f64::from(others) / 2_f64.powi(exponent as i32);
         let accident = (1.0 - DUPLICATED) * (1.0 - (-expected).exp());
         let odds = DUPLICATED / (DUPLICATED + accident);
-        match crowd(sharing) == CROWDS - 1 {
-            true => odds.min(CROWD_PRIOR),
+        match sharing_class(sharing) == SHARINGS - 1 {
+            true => odds.min(MANY_PRIOR),
             false => odds,
         }
     }
@@ -103,7 +103,7 @@ fn exponent(size: u64) -> usize {
     size.max(1).ilog2() as usize
 }
 
-fn crowd(sharing: u32) -> usize {
+fn sharing_class(sharing: u32) -> usize {
     match sharing {
         0..=2 => 0,
         3..=4 => 1,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_of_one_length_is_not_trusted() {
+    fn many_files_of_one_length_are_not_trusted() {
         let mut odds = Odds::default();
         for _ in 0..3000 {
             odds.found(PHOTO);
@@ -148,7 +148,10 @@ mod tests {
             odds.compared(PHOTO, 3000, 2999, false);
         }
         assert!(odds.of(PHOTO, 3000) < 0.1);
-        assert!(odds.of(PHOTO, 2) > 0.9, "crowds say nothing about pairs");
+        assert!(
+            odds.of(PHOTO, 2) > 0.9,
+            "many files of one size say nothing about pairs"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::PlacesDigest;
 
-use super::keyed_join::ClassId;
+use super::class_id::ClassId;
 use super::keys::Content;
 
 /// Files with equal samples, as far as samples were taken.
@@ -33,7 +33,7 @@ pub struct SharedBlocks {
 
 /// What is to be done next.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct BlocksStep {
     /// Files whose blocks are to be looked at again.
     pub look_again: Vec<FileIndex>,
     /// Files that are to be read as a whole.
@@ -44,7 +44,7 @@ pub struct Step {
 
 /// The files of one class of samples that lie in blocks which others may share.
 #[derive(Debug, Default)]
-struct Class {
+struct BlocksClass {
     /// By what the first look said; the first of each is read for all.
     families: HashMap<PlacesDigest, Vec<FileIndex>>,
     /// A file that need not be read as long as all others of the class are its kin.
@@ -72,7 +72,7 @@ pub struct SameBlocks {
     volumes: Vec<bool>,
     /// Files that are being looked at, for the first time or again.
     looked_at: HashMap<FileIndex, SampleClass>,
-    classes: HashMap<SampleClass, Class>,
+    classes: HashMap<SampleClass, BlocksClass>,
     of_size: HashMap<ClassId, Vec<SampleClass>>,
     /// Classes with files that are read in any case.
     read: HashSet<SampleClass>,
@@ -163,7 +163,7 @@ impl SameBlocks {
         let is_read = self.read.contains(&at);
         let class = self.classes.entry(at).or_insert_with(|| {
             self.of_size.entry(size).or_default().push(at);
-            Class::default()
+            BlocksClass::default()
         });
         let family = class.families.entry(blocks).or_default();
         family.push(file);
@@ -187,8 +187,8 @@ impl SameBlocks {
     }
 
     /// What is to be done for the files of a size, none of which is being read or looked at any more.
-    pub fn idle(&mut self, size: ClassId) -> Step {
-        let mut step = Step::default();
+    pub fn idle(&mut self, size: ClassId) -> BlocksStep {
+        let mut step = BlocksStep::default();
         let classes = self.of_size.remove(&size).unwrap_or_default();
         let mut undecided = Vec::new();
         for at in classes {
@@ -207,7 +207,7 @@ impl SameBlocks {
     }
 
     /// Goes on with one class; false if that was all.
-    fn advance(&mut self, at: SampleClass, class: &mut Class, step: &mut Step) -> bool {
+    fn advance(&mut self, at: SampleClass, class: &mut BlocksClass, step: &mut BlocksStep) -> bool {
         if class.phase == Phase::Gathering {
             let kin = class.families.values().filter(|family| family.len() > 1);
             let kin: Vec<FileIndex> = kin.flatten().copied().collect();
@@ -231,7 +231,7 @@ impl SameBlocks {
     }
 
     /// Takes the files out of their families that were not found in the same blocks again.
-    fn part(&mut self, class: &mut Class) -> Vec<FileIndex> {
+    fn part(&mut self, class: &mut BlocksClass) -> Vec<FileIndex> {
         let mut doubtful = Vec::new();
         for (blocks, family) in &mut class.families {
             let mut members = std::mem::take(family).into_iter();
@@ -251,7 +251,7 @@ impl SameBlocks {
     }
 
     /// Gives the content of each family's first file to all of them; false if nothing is left to do.
-    fn settle(&mut self, class: &mut Class, step: &mut Step) -> bool {
+    fn settle(&mut self, class: &mut BlocksClass, step: &mut BlocksStep) -> bool {
         if let Some(held) = class.held.take() {
             self.contents.insert(held, Some(Content::Of(held)));
             step.have.push((held, Content::Of(held)));

@@ -8,7 +8,7 @@ use crate::device::{Overrides, SystemRoot};
 use crate::read::{PageUse, SweepOrder};
 use crate::scan::filter::Filter;
 
-use super::ideas::Idea;
+use super::mechanisms::Mechanism;
 use crate::units::Bytes;
 
 /// How long a file system that does not answer is waited for, unless somebody says otherwise.
@@ -52,7 +52,7 @@ pub struct Config {
     /// Bytes that may be in flight: read ahead and not yet dealt with.
     pub memory: Option<Bytes>,
     /// What is not to be made use of, to see what it is good for.
-    pub without: Vec<Idea>,
+    pub without: Vec<Mechanism>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
     /// How long a file system that does not answer is waited for once nothing else is left to do.
@@ -102,9 +102,9 @@ impl Config {
         }
     }
 
-    /// True unless the idea is left out.
-    pub(super) fn uses(&self, idea: Idea) -> bool {
-        !self.without.contains(&idea)
+    /// True unless the mechanism is left out.
+    pub(super) fn uses(&self, mechanism: Mechanism) -> bool {
+        !self.without.contains(&mechanism)
     }
 
     /// True if the answer depends on having seen every file: what is unique, or below one root only.

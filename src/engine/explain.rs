@@ -11,7 +11,7 @@ use crate::sys::sysinfo;
 
 use super::config::Config;
 use super::descriptors::Share;
-use super::ideas::Idea;
+use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::volumes::{fitting, limits};
 
@@ -20,7 +20,7 @@ pub fn explain(config: &Config) -> Vec<String> {
     let mut device_map =
         DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut memory = Memory::new(config.memory);
-    let rings = has_rings() && config.uses(Idea::Ring);
+    let rings = has_rings() && config.uses(Mechanism::Ring);
     let share = Share::of_all();
     let mut texts: Vec<String> = Vec::new();
     for root in &config.roots {

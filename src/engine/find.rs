@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::decide::{Comparing, CrowdRule, FirstVisit, Machine, SharedBlocks, Summary, TailRule};
+use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, StretchRule, Summary, TailRule};
 use crate::device::{BadOverride, DeviceMap};
 use crate::event::{LeftOut, Notice, Observer};
-use crate::file::{DirHandles, Manner, SharedDirs};
+use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
 use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
 use crate::sys::{cachestat, ioprio, sysinfo};
@@ -19,7 +19,7 @@ use super::config::Config;
 use super::control::Control;
 use super::deliver::{Deliverer, Delivery, Sink};
 use super::descriptors::{self, Share, TooFew};
-use super::ideas::Idea;
+use super::mechanisms::Mechanism;
 use super::memory::Memory;
 use super::requests::SMALL;
 use super::session::Session;
@@ -68,7 +68,7 @@ pub fn find(
     let memory = Memory::new(config.memory).within(space);
     let walkers = memory.walkers().min(space.threads());
     let share = Share::of_all().with_walkers(walkers);
-    let share = match config.uses(Idea::OpenFolders) {
+    let share = match config.uses(Mechanism::OpenFolders) {
         true => share,
         false => Share {
             folders: 1,
@@ -76,11 +76,11 @@ pub fn find(
         },
     };
     let dirs = Arc::new(SharedDirs::default());
-    dirs.write().open_in(Manner {
+    dirs.write().open_by(PathRules {
         follow: config.follow_links,
         tied_roots: config.has_tied_roots(),
     });
-    let past_cache = config.uses(Idea::PastCache)
+    let past_cache = config.uses(Mechanism::PastCache)
         && config.page_use != PageUse::Keep
         && cachestat::is_available();
     let watchlist = Arc::new(Watchlist::default());
@@ -89,9 +89,9 @@ pub fn find(
         follow: config.follow_links,
         open_folders: share.folders,
         set_files: share.files.min(SET_FILES),
-        read_ahead: config.uses(Idea::ReadAhead),
-        part: config.uses(Idea::Parts).then_some(PART),
-        passes_holes: config.uses(Idea::Holes),
+        read_ahead: config.uses(Mechanism::ReadAhead),
+        part: config.uses(Mechanism::Parts).then_some(PART),
+        passes_holes: config.uses(Mechanism::Holes),
         order: config.order,
         access: Access::new(
             config.bytes_per_second.map(|rate| rate.0),
@@ -114,23 +114,23 @@ pub fn find(
     }
     let device_map = DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
     let mut tail_rule = TailRule::default();
-    if !config.uses(Idea::Tails) {
+    if !config.uses(Mechanism::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
     }
-    let first_visit = match config.uses(Idea::WholeAtOnce) {
+    let first_visit = match config.uses(Mechanism::WholeAtOnce) {
         true => FirstVisit::default(),
         false => FirstVisit { visit: 0 },
     };
-    let shared_blocks = config.shared_blocks && config.uses(Idea::SharedBlocks);
+    let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
-    if !config.digests && config.uses(Idea::LockStep) {
+    if !config.digests && config.uses(Mechanism::LockStep) {
         machine.compare(Comparing {
             from: SMALL + 1,
             most: share.files,
         });
     }
-    if config.uses(Idea::Stretches) {
-        machine.tell_crowds_apart(CrowdRule::default());
+    if config.uses(Mechanism::Stretches) {
+        machine.read_stretches(StretchRule::default());
     }
     if shared_blocks {
         machine.share_blocks(SharedBlocks {
@@ -151,7 +151,7 @@ pub fn find(
             memory,
             shared_blocks,
             past_cache,
-            config.uses(Idea::Ring),
+            config.uses(Mechanism::Ring),
         ),
         dirs,
         heads: fold.heads,

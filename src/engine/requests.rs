@@ -7,7 +7,7 @@ use crate::device::VolumeId;
 use crate::file::FileIndex;
 use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED};
 
-use super::ideas::Idea;
+use super::mechanisms::Mechanism;
 use super::session::Session;
 use super::tally::{Stage, Tally};
 use super::volumes::Volumes;
@@ -19,7 +19,7 @@ pub const SMALL: u64 = 128 << 10;
 impl Session<'_> {
     /// Passes on what the machine wants read.
     pub fn request(&mut self) {
-        if !self.scan_done && !self.config.uses(Idea::Overlap) {
+        if !self.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
         }
         let effects: Vec<_> = self.machine.effects().collect();

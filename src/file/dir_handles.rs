@@ -4,14 +4,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::{DirId, SharedDirs};
 
+/// Who may keep so many folders open may keep a root open beside them.
+const PLENTY: usize = 16;
+
 /// A small cache of folder descriptors: slot = folder number modulo size.
 ///
 /// Folders are numbered as they are met, so those in use together rarely share a slot, and the
 /// look-up costs no more than an array access.
 pub struct DirHandles {
     slots: Box<[Option<(DirId, OwnedFd)>]>,
-    /// The root below which a folder was opened last: many ways begin there. None if one folder is all that may be
-    /// kept open.
+    /// The root below which a folder was opened last: many ways begin there. None where descriptors are few.
     root: Option<(DirId, OwnedFd)>,
 }
 
@@ -32,7 +34,7 @@ impl DirHandles {
             self.slots[slot] = None;
             let opened = dirs.open_from(dir, |above| self.held(above))?;
             self.slots[slot] = Some((dir, opened.folder));
-            if opened.root.is_some() && self.slots.len() > 1 {
+            if opened.root.is_some() && self.slots.len() >= PLENTY {
                 self.root = opened.root;
             }
         }
@@ -42,8 +44,8 @@ impl DirHandles {
     fn held(&self, dir: DirId) -> Option<BorrowedFd<'_>> {
         let slot = &self.slots[dir.0 as usize % self.slots.len()];
         let held = [slot, &self.root].into_iter().flatten();
-        let held = held.filter(|(id, _)| *id == dir).map(|(_, fd)| fd.as_fd());
-        held.last()
+        let mut held = held.filter(|(id, _)| *id == dir);
+        held.next().map(|(_, fd)| fd.as_fd())
     }
 
     /// Keeps a folder that is open already, in place of what its slot held.

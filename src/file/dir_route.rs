@@ -15,15 +15,6 @@ use super::{DirId, DirTable, SharedDirs};
 /// Longest path handed to the kernel at once; `PATH_MAX` is 4096 with its NUL.
 const LONGEST_CALL: usize = 4000;
 
-/// How paths are followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Symbolic links below the roots are followed.
-    pub follow: bool,
-    /// A root that is another folder than when it was added is not opened.
-    pub tied_roots: bool,
-}
-
 /// The way to a folder.
 struct Route<'fd> {
     start: Start<'fd>,
@@ -127,7 +118,7 @@ impl DirTable {
         Ok(Route {
             start,
             steps,
-            follow: self.manner().follow,
+            follow: self.path_rules().follow,
         })
     }
 
@@ -135,7 +126,7 @@ impl DirTable {
         let path = self.name(root);
         let path = if path.is_empty() { b"." } else { path };
         // Folders that are only above a named file are not listed.
-        let is_tied = self.manner().tied_roots && self.met(self.id(root)).contains(&root);
+        let is_tied = self.path_rules().tied_roots && self.met(self.id(root)).contains(&root);
         let id = is_tied.then(|| self.identity(root));
         Ok(Start::Root(root, c_path(path.to_vec())?, id))
     }
@@ -167,6 +158,7 @@ mod tests {
     use std::os::unix::ffi::OsStrExt;
 
     use super::*;
+    use crate::file::PathRules;
 
     #[test]
     fn no_path_leads_through_a_link_that_took_a_folders_place() {
@@ -177,7 +169,7 @@ mod tests {
         }
         std::os::unix::fs::symlink("root", top.join("link")).expect("a link");
         let mut dirs = DirTable::default();
-        dirs.open_in(Manner {
+        dirs.open_by(PathRules {
             follow: false,
             tied_roots: true,
         });
@@ -198,7 +190,7 @@ mod tests {
         std::fs::rename(top.join("root/a"), top.join("away")).expect("renamed");
         std::os::unix::fs::symlink("../other/a", top.join("root/a")).expect("a link");
         assert_eq!(dirs.open(b).err(), Some(Errno::LOOP));
-        dirs.open_in(Manner {
+        dirs.open_by(PathRules {
             follow: true,
             tied_roots: true,
         });

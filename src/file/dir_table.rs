@@ -4,7 +4,7 @@ use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
 
-use super::{FolderId, Manner};
+use super::{FolderId, PathRules};
 
 /// Number of a folder in the [`DirTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +27,7 @@ pub struct DirTable {
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
     /// How paths are followed.
-    manner: Manner,
+    path_rules: PathRules,
 }
 
 /// Folders that were met before under one identity.
@@ -38,9 +38,9 @@ pub struct MetBefore {
 }
 
 impl DirTable {
-    /// Opens folders in this manner from now on.
-    pub fn open_in(&mut self, manner: Manner) {
-        self.manner = manner;
+    /// Opens folders by these rules from now on.
+    pub fn open_by(&mut self, path_rules: PathRules) {
+        self.path_rules = path_rules;
     }
 
     /// Adds a root folder under the path by which the user named it. Roots of equal identity may be added
@@ -216,8 +216,8 @@ impl DirTable {
     }
 
     /// How paths are followed.
-    pub(super) fn manner(&self) -> Manner {
-        self.manner
+    pub(super) fn path_rules(&self) -> PathRules {
+        self.path_rules
     }
 }
 

@@ -7,7 +7,7 @@ const SHIFT: usize = 6;
 
 /// Files one after the other with the same place.
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct PlaceRun {
     first: u32,
     dir: DirId,
     volume: DevIndex,
@@ -17,7 +17,7 @@ struct Run {
 #[derive(Debug, Default)]
 pub struct Places {
     len: usize,
-    runs: Vec<Run>,
+    runs: Vec<PlaceRun>,
     /// The run of every `1 << SHIFT`-th file.
     starts: Vec<u32>,
 }
@@ -25,9 +25,9 @@ pub struct Places {
 impl Places {
     /// Adds one.
     pub fn push(&mut self, dir: DirId, volume: DevIndex) {
-        let goes_on = |run: &Run| run.dir == dir && run.volume == volume;
+        let goes_on = |run: &PlaceRun| run.dir == dir && run.volume == volume;
         if !self.runs.last().is_some_and(goes_on) {
-            self.runs.push(Run {
+            self.runs.push(PlaceRun {
                 first: self.len as u32,
                 dir,
                 volume,

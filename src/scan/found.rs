@@ -14,7 +14,7 @@ use crate::sys::rusage;
 #[derive(Debug, Default)]
 pub struct FoundBatch {
     /// Which of the files lie in which folder, in order.
-    pub runs: Vec<Run>,
+    pub runs: Vec<FolderRun>,
     /// The files.
     pub files: Vec<FoundFile>,
     /// Their names, one behind the other.
@@ -23,7 +23,7 @@ pub struct FoundBatch {
 
 /// Where a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FoundIn {
     /// Its folder.
     pub dir: DirId,
     /// The root below which it was found.
@@ -34,7 +34,7 @@ pub struct Place {
 
 /// Files of one folder that follow each other in a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct FolderRun {
     /// The folder.
     pub dir: DirId,
     /// The root below which they were found.
@@ -142,7 +142,7 @@ impl Outbox {
     /// Adds a file. `numbering` is asked when a device is met that was not the last one.
     pub fn push(
         &mut self,
-        place: Place,
+        place: FoundIn,
         name: &[u8],
         file: FoundFile,
         numbering: impl FnOnce() -> Option<Numbering>,
@@ -152,14 +152,14 @@ impl Outbox {
             self.batch.files.reserve_exact(FILES);
             self.batch.names.reserve(FILES * USUAL_NAME);
         }
-        let Place { dir, root, dev } = place;
+        let FoundIn { dir, root, dev } = place;
         match self.batch.runs.last_mut() {
             Some(run) if run.dir == dir && run.root == root && run.dev == dev => run.files += 1,
             _ => {
                 if !self.knows(dev) {
                     self.last = Some((dev, numbering()));
                 }
-                self.batch.runs.push(Run {
+                self.batch.runs.push(FolderRun {
                     dir,
                     root,
                     dev,

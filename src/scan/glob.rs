@@ -10,7 +10,7 @@
 
 use regex::{RegexSet, RegexSetBuilder};
 
-use super::filter_spec::BadPattern;
+use super::bad_pattern::BadPattern;
 
 /// Globs of which a text must match one as a whole.
 #[derive(Clone, Debug)]

@@ -10,14 +10,14 @@ use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 use crate::lock::locked;
 
 use super::enter::numbering_of_path;
-use super::found::{Outbox, Place, ScanMessage};
+use super::found::{FoundIn, Outbox, ScanMessage};
 use super::workers::Workers;
 
 /// A file that was reached through a symbolic link.
 #[derive(Clone, Debug)]
 pub struct LinkedFile {
     /// Where the link lies.
-    pub place: Place,
+    pub place: FoundIn,
     /// The path that ends in the link's name.
     pub path: Vec<u8>,
     /// The file that the link leads to.

@@ -1,5 +1,6 @@
 //! Finding files: walking, filtering, links.
 
+mod bad_pattern;
 mod enter;
 pub mod filter;
 mod filter_spec;
@@ -18,7 +19,8 @@ mod stamp;
 mod walk;
 mod workers;
 
-pub use filter_spec::{BadPattern, FilterSpec};
+pub use bad_pattern::BadPattern;
+pub use filter_spec::FilterSpec;
 pub(crate) use found::{FoundBatch, ScanMessage};
 pub(crate) use glob::Globs;
 pub use kind::{Kind, UnknownKind};

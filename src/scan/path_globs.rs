@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::filter_spec::BadPattern;
+use super::bad_pattern::BadPattern;
 use super::glob::{self, Globs};
 
 /// Globs of which a path must match one. `*` stays within a folder's name, `**` does not.

@@ -14,18 +14,18 @@ use crate::lock::locked;
 
 /// The queue.
 pub struct Queue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     changed: Condvar,
 }
 
-struct State<T> {
-    groups: Vec<Group<T>>,
+struct QueueState<T> {
+    groups: Vec<QueueGroup<T>>,
     stopped: bool,
     /// Walkers that wait for a folder. To notify nobody is a system call, too.
     waiting: usize,
 }
 
-struct Group<T> {
+struct QueueGroup<T> {
     waiting: Vec<T>,
     /// Walkers that may still add folders.
     at_work: usize,
@@ -34,7 +34,7 @@ struct Group<T> {
     most: usize,
 }
 
-impl<T> Group<T> {
+impl<T> QueueGroup<T> {
     fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.at_work == 0
     }
@@ -43,14 +43,14 @@ impl<T> Group<T> {
 impl<T> Queue<T> {
     /// A queue with no folders for groups of so many walkers at first, and at most.
     pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let groups = sizes.into_iter().map(|(first, most)| Group {
+        let groups = sizes.into_iter().map(|(first, most)| QueueGroup {
             waiting: Vec::new(),
             at_work: 0,
             allowed: first.max(1),
             most: most.max(1),
         });
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(QueueState {
                 groups: groups.collect(),
                 stopped: false,
                 waiting: 0,
@@ -59,7 +59,7 @@ impl<T> Queue<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<T>> {
         locked(&self.state)
     }
 
@@ -94,7 +94,7 @@ impl<T> Queue<T> {
         let mut state = self.lock();
         let mut waited = false;
         loop {
-            if state.stopped || state.groups.iter().all(Group::is_done) {
+            if state.stopped || state.groups.iter().all(QueueGroup::is_done) {
                 self.changed.notify_all();
                 return None;
             }

@@ -20,7 +20,7 @@ use crate::sys::{open, stat};
 
 use super::enter::{Entered, enter_root, numbering_of_path};
 use super::filter::Verdict;
-use super::found::{Outbox, Place, ScanMessage};
+use super::found::{FoundIn, Outbox, ScanMessage};
 use super::linked::LinkedFile;
 use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 
@@ -81,7 +81,7 @@ enum Seen {
     /// A file; what numbers are worth on its file system, if that was not known.
     File {
         path: Vec<u8>,
-        place: Place,
+        place: FoundIn,
         file: FoundFile,
         numbering: Option<Numbering>,
     },
@@ -242,7 +242,7 @@ impl Roots {
         let (folder, name) = path.split_at(cut);
         let mut file = found_file(stat, name);
         file.via_link = is_link;
-        let place = Place {
+        let place = FoundIn {
             dir: self.folder_of_file(folder, given),
             root: given.number,
             dev: stat.dev,

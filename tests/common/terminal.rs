@@ -31,23 +31,17 @@ fn terminal(columns: u16) -> (File, OwnedFd) {
     unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
 }
 
-/// What a run wrote to stdout, a terminal of so many columns without colours, and to stderr: the same terminal or a pipe.
-pub struct Shown {
-    pub stdout: String,
-    pub stderr: String,
-}
-
-/// Runs with both streams on the terminal.
+/// Runs with both streams on a terminal of so many columns, without colours; returns what is on it.
 pub fn on_terminal(folder: &Path, arguments: &str, columns: u16) -> String {
-    run(folder, arguments, columns, true).stdout
+    run(folder, arguments, columns, true)
 }
 
-/// Runs with stdout on the terminal.
-pub fn stdout_on_terminal(folder: &Path, arguments: &str, columns: u16) -> Shown {
+/// Runs with stdout alone on the terminal.
+pub fn stdout_on_terminal(folder: &Path, arguments: &str, columns: u16) -> String {
     run(folder, arguments, columns, false)
 }
 
-fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> Shown {
+fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> String {
     let (mut ours, theirs) = terminal(columns);
     let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
@@ -58,7 +52,7 @@ fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> Shown {
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
         .stdout(clone())
-        .stderr(if both { clone() } else { Stdio::piped() });
+        .stderr(if both { clone() } else { Stdio::null() });
     let mut child = command.spawn().expect("the binary starts");
     // Our copies of its end would keep the terminal alive.
     drop(command);
@@ -72,14 +66,7 @@ fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> Shown {
         }
         said
     });
-    let mut stderr = String::new();
-    if let Some(mut pipe) = child.stderr.take() {
-        pipe.read_to_string(&mut stderr).expect("stderr is text");
-    }
     child.wait().expect("the program ends");
     let said = listener.join().expect("the terminal can be read");
-    Shown {
-        stdout: String::from_utf8_lossy(&said).replace("\r\n", "\n"),
-        stderr,
-    }
+    String::from_utf8_lossy(&said).replace("\r\n", "\n")
 }

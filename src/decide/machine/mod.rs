@@ -1,8 +1,8 @@
 //! The stages put together: found files and digests in, reads and sets out.
 
-mod crowd;
 mod outcome;
 mod samples;
+mod stretches;
 mod want;
 mod whole;
 
@@ -16,16 +16,18 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize, SizeClass};
 use super::chain::Chain;
-use super::crowds::Crowds;
+use super::class_id::ClassId;
 use super::first_visit::FirstVisit;
-use super::keyed_join::{ClassId, KeyedJoin};
+use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
 use super::same_blocks::{SameBlocks, SharedBlocks};
+use super::stretches::LargeClasses;
 use super::summary::Unread;
 
-pub use want::{Comparing, Effect, HEAD, TAIL, Want};
+pub use crate::decide::sample_sizes::{HEAD, TAIL};
+pub use want::{Comparing, Effect, Want};
 
 /// Where a file stands in its way through the stages.
 pub struct Machine {
@@ -51,9 +53,9 @@ pub struct Machine {
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
     same_blocks: SameBlocks,
-    crowds: Crowds,
+    large_classes: LargeClasses,
     /// Files that stretches told from all others.
-    alone_in_crowds: Vec<FileIndex>,
+    alone_by_stretches: Vec<FileIndex>,
     unread: Unread,
     /// Files whose samples were in the page cache.
     cached: HashSet<FileIndex>,
@@ -95,8 +97,8 @@ impl Machine {
             effects: Vec::new(),
             comparing: None,
             same_blocks: SameBlocks::new(None),
-            crowds: Crowds::default(),
-            alone_in_crowds: Vec::new(),
+            large_classes: LargeClasses::default(),
+            alone_by_stretches: Vec::new(),
             unread: Unread::default(),
             cached: HashSet::new(),
             groups: HashMap::new(),
@@ -334,7 +336,7 @@ impl Machine {
         self.awaiting_tail.remove(&file);
         self.early_contents.remove(&file);
         let size = self.size_class(file);
-        self.seen_in_crowd(size, file, None);
+        self.stretches_seen(size, file, None);
         self.settle(size);
     }
 

@@ -1,7 +1,8 @@
 //! What has come out.
 
 use crate::decide::chain::Chain;
-use crate::decide::keyed_join::{ClassId, Key, KeyedJoin};
+use crate::decide::class_id::ClassId;
+use crate::decide::keyed_join::{Key, KeyedJoin};
 use crate::file::FileIndex;
 use crate::hash::ContentDigest;
 
@@ -47,8 +48,8 @@ impl Machine {
         let by_size = self.by_size.closed(&self.chain).into_iter();
         let by_head = closed(&self.by_head, &self.chain);
         let by_tail = closed(&self.by_tail, &self.chain);
-        let in_crowds = self.alone_in_crowds.iter().copied();
-        by_size.chain(by_head).chain(by_tail).chain(in_crowds)
+        let by_stretches = self.alone_by_stretches.iter().copied();
+        by_size.chain(by_head).chain(by_tail).chain(by_stretches)
     }
 }
 

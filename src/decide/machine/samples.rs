@@ -1,6 +1,7 @@
 //! Heads and tails: what is like another so far goes on.
 
-use crate::decide::keyed_join::{ClassId, Offered};
+use crate::decide::class_id::ClassId;
+use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, SampleKey};
 use crate::decide::same_blocks::SampleClass;
 use crate::file::FileIndex;

@@ -1,13 +1,7 @@
 //! What the machine wants read.
 
-use crate::decide::crowds::Stretches;
+use crate::decide::stretches::Stretches;
 use crate::file::FileIndex;
-
-/// Bytes of the head sample. Files no longer than this are done with one read.
-pub const HEAD: u64 = 4096;
-
-/// Bytes of the tail sample.
-pub const TAIL: u64 = 4096;
 
 /// A read that the machine wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +16,13 @@ pub struct Effect {
 /// ([`super::Machine::is_read_whole`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// The first [`HEAD`] bytes.
+    /// The first [`HEAD`](super::HEAD) bytes.
     Head,
-    /// The first [`HEAD`] and the last [`TAIL`] bytes at one go.
+    /// The first [`HEAD`](super::HEAD) and the last [`TAIL`](super::TAIL) bytes at one go.
     HeadAndTail,
-    /// The last [`TAIL`] bytes.
+    /// The last [`TAIL`](super::TAIL) bytes.
     Tail,
-    /// Stretches of a file of a crowd.
+    /// Stretches of a file of a large class.
     Stretches(Stretches),
     /// Everything, with nothing read before.
     Whole,

@@ -1,6 +1,7 @@
 //! Whole contents: read, compared with each other, or known from the blocks they lie in.
 
-use crate::decide::keyed_join::{ClassId, Offered};
+use crate::decide::class_id::ClassId;
+use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, ContentKey};
 use crate::decide::same_blocks::SampleClass;
 use crate::decide::summary::Unread;
@@ -50,7 +51,7 @@ impl Machine {
     }
 
     /// Decides, when a class opens, whether its files wait for each other: to be compared, or since
-    /// they may be a crowd.
+    /// they may be a large class.
     pub(super) fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
         let compare = files.iter().all(|file| {
             self.cached.remove(file) && !self.tail_rule.seeks(self.file_table.volume(*file))
@@ -59,7 +60,7 @@ impl Machine {
             self.comparable.insert(class);
         }
         let of_size = self.by_size.class(size).files as usize;
-        if compare || self.is_crowd(of_size, files) {
+        if compare || self.is_large(of_size, files) {
             self.groups.insert(class, Vec::new());
             self.grouped.entry(size).or_default().push(class);
         }
@@ -78,8 +79,8 @@ impl Machine {
             if is_comparable && group.len() <= most {
                 self.by_size.class_mut(size).pending += group.len() as u32;
                 self.comparisons.push(group);
-            } else if self.is_crowd(group.len(), &group) {
-                self.look_at_crowd(size, class, group);
+            } else if self.is_large(group.len(), &group) {
+                self.want_stretches(size, class, group);
             } else {
                 for file in group {
                     self.want_whole(size, SampleClass::Tail(class), file);

@@ -208,7 +208,7 @@ fn a_link_is_no_further_name() {
 }
 
 /// What is wanted, after their ends, of files that differ in their middle as these numbers say.
-fn wants_of_crowd(middles: &[u8]) -> Vec<(usize, Want)> {
+fn wants_of_large_class(middles: &[u8]) -> Vec<(usize, Want)> {
     let inode = |&middle: &u8| Inode {
         size: FROM_WITH_SEEKS,
         marks: [1, middle, 0],
@@ -223,8 +223,8 @@ fn wants_of_crowd(middles: &[u8]) -> Vec<(usize, Want)> {
 }
 
 #[test]
-fn of_a_crowd_only_what_stretches_leave_equal_is_read_whole() {
-    let wants = wants_of_crowd(&[1, 2, 3, 4, 5, 6, 7, 7]);
+fn of_a_large_class_only_what_stretches_leave_equal_is_read_whole() {
+    let wants = wants_of_large_class(&[1, 2, 3, 4, 5, 6, 7, 7]);
     let whole = wants.iter().filter(|w| w.1 == Want::Content);
     let whole: BTreeSet<usize> = whole.map(|w| w.0).collect();
     assert_eq!(whole, BTreeSet::from([6, 7]));
@@ -232,15 +232,15 @@ fn of_a_crowd_only_what_stretches_leave_equal_is_read_whole() {
 
 #[test]
 fn copies_are_looked_at_once_before_they_are_read() {
-    let wants = wants_of_crowd(&[9; 6]);
+    let wants = wants_of_large_class(&[9; 6]);
     let looks = wants.iter().filter(|w| matches!(w.1, Want::Stretches(_)));
     assert_eq!((looks.count(), wants.len()), (6, 12));
 }
 
 #[test]
-fn fewer_than_a_crowd_are_read_at_once() {
+fn fewer_than_a_large_class_are_read_at_once() {
     assert_eq!(
-        wants_of_crowd(&[1, 2]),
+        wants_of_large_class(&[1, 2]),
         [(0, Want::Content), (1, Want::Content)]
     );
 }

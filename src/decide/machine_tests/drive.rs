@@ -55,7 +55,7 @@ impl<'a> Drive<'a> {
                 most: MOST,
             });
         }
-        machine.tell_crowds_apart(CROWD);
+        machine.read_stretches(LARGE_CLASS);
         machine.share_blocks(SharedBlocks {
             from: FROM,
             digests,
@@ -179,7 +179,7 @@ impl<'a> Drive<'a> {
                 Want::Tail => self.machine.tail_sampled(file, tail()),
                 Want::Stretches(stretches) => {
                     let content = inode.content();
-                    let spans = stretches.spans(inode.size, CROWD.first);
+                    let spans = stretches.spans(inode.size, LARGE_CLASS.first);
                     let digests = spans.map(|(offset, len)| {
                         let bytes = &content[offset as usize..][..len as usize];
                         (len > 0).then(|| SampleDigest::of(bytes))

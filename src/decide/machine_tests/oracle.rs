@@ -63,7 +63,7 @@ pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
             let round =
                 |want: &Want| matches!(want, Want::Stretches(s) if usize::from(s.round) == nth);
             assert!(
-                round(want) && inode.size >= CROWD.from,
+                round(want) && inode.size >= LARGE_CLASS.from,
                 "{inode:?}: {stretches:?}"
             );
         }

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use crate::decide::crowds::CrowdRule;
 use crate::decide::machine::{HEAD, TAIL};
 use crate::decide::rules::{Counting, Replication};
+use crate::decide::stretches::StretchRule;
 use crate::hash::{Places, PlacesDigest};
 
 /// Tails are read from these sizes on, without and with seeks.
@@ -33,8 +33,8 @@ pub const SIZES: [u64; 12] = [
 /// Larger groups are not compared.
 pub const MOST: usize = 3;
 
-/// So many files are a crowd, and their stretches meet in the middle of the longest after a few looks.
-pub const CROWD: CrowdRule = CrowdRule {
+/// So many files are a large class, and their stretches meet in the middle of the longest after a few looks.
+pub const LARGE_CLASS: StretchRule = StretchRule {
     files: 3,
     from: FROM,
     first: HEAD / 4,

@@ -12,7 +12,7 @@ use crate::event::ProblemKind;
 use crate::file::DirId;
 use crate::scan::enter::numbering_of_name;
 use crate::scan::filter::Verdict;
-use crate::scan::found::Place;
+use crate::scan::found::FoundIn;
 use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::limits;
 use crate::scan::listing::Listing;
@@ -242,7 +242,7 @@ impl Walker {
             let dev = stat.dev;
             let numbering = || numbering_of_name(fd, name, false);
             self.outbox
-                .push(Place { dir, root, dev }, name.to_bytes(), file, numbering);
+                .push(FoundIn { dir, root, dev }, name.to_bytes(), file, numbering);
         }
     }
 

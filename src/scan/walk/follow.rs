@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::event::ProblemKind;
 use crate::file::FolderId;
 use crate::scan::enter::is_placeholder;
-use crate::scan::found::Place;
+use crate::scan::found::FoundIn;
 use crate::scan::limits;
 use crate::scan::linked::LinkedFile;
 use crate::sys::stat::Stat;
@@ -108,7 +108,7 @@ impl Walker {
         let dirs = self.walk.dirs.read();
         let mut path = Vec::new();
         dirs.path_of(folder.dir, name.to_bytes(), &mut path);
-        let place = Place {
+        let place = FoundIn {
             dir: folder.dir,
             root: dirs.root(folder.dir),
             dev: stat.dev,

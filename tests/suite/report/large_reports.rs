@@ -1,7 +1,5 @@
 //! Reports too large to be held: what is read of them takes little memory, or is refused.
 
-use crate::common;
-
 use std::fs;
 use std::io::{Read, Write};
 

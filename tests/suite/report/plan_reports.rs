@@ -1,7 +1,5 @@
 //! Reports that somebody edited, cut off, made by hand or meant to do harm.
 
-use crate::common;
-
 use std::fs;
 
 use crate::common::stage::Stage;

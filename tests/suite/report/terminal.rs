@@ -22,7 +22,7 @@ fn sets_on_a_terminal_are_short_and_long_ones_are_folded() {
     let tree = tree();
     for options in ["", "--digest always"] {
         for columns in WIDTHS {
-            let shown = stdout_on_terminal(tree.root(), &format!("-q {options} ."), columns).stdout;
+            let shown = stdout_on_terminal(tree.root(), &format!("-q {options} ."), columns);
             let name = format!(
                 "{columns}{}",
                 options.trim_start_matches("--").replace(' ', "_")
@@ -75,7 +75,7 @@ fn a_pipe_and_a_file_hold_every_name_and_are_read_back() {
 #[test]
 fn what_was_copied_from_a_terminal_is_refused_as_a_report() {
     let tree = tree();
-    let shown = stdout_on_terminal(tree.root(), "-q .", 80).stdout;
+    let shown = stdout_on_terminal(tree.root(), "-q .", 80);
     seekless(tree.root(), "remove --dry-run --from -")
         .stdin(shown)
         .run()
@@ -247,7 +247,7 @@ fn disks_fit_the_terminal_and_advice_is_given_once() {
         .exits(0)
         .stdout_text();
     for columns in WIDTHS {
-        let shown = stdout_on_terminal(tree.root(), "devices .", columns).stdout;
+        let shown = stdout_on_terminal(tree.root(), "devices .", columns);
         for line in shown.lines() {
             let is_command = line.starts_with("    ");
             assert!(

@@ -34,7 +34,7 @@ fn find(tree: &Tree, arguments: &str) -> Run {
 
 /// What the benches leave out to see what it is good for.
 #[test]
-fn no_idea_that_is_left_out_changes_the_answer() {
+fn no_mechanism_that_is_left_out_changes_the_answer() {
     let mut tree = Tree::new();
     for length in [10, 5000, 20_000, 100_000, 1_000_000] {
         let content = noise(length as u64, length);
@@ -47,9 +47,9 @@ fn no_idea_that_is_left_out_changes_the_answer() {
     }
     let expected = seekless(tree.root(), "find -f nul .").run().exits(0).sets();
     assert_eq!(expected.len(), 5);
-    for idea in seekless::engine::Idea::ALL {
+    for mechanism in seekless::engine::Mechanism::ALL {
         let run = seekless(tree.root(), "find -f nul .").arg("--without");
-        let run = run.arg(idea.name()).run().exits(0);
-        assert_eq!(run.sets(), expected, "{idea:?}\n{run}");
+        let run = run.arg(mechanism.name()).run().exits(0);
+        assert_eq!(run.sets(), expected, "{mechanism:?}\n{run}");
     }
 }

@@ -1,7 +1,7 @@
-//! Crowds: many long files of one size that are equal at both ends.
+//! Large classes: many long files of one size that are equal at both ends.
 //!
 //! Two such files are hardly ever different, a thousand often are: frames of a camera, images of disks,
-//! files of a database. Before any of a crowd is read whole, all are told apart by stretches, one that grows from
+//! files of a database. Before any of a large class is read whole, all are told apart by stretches, one that grows from
 //! the head on and one from the middle on. Where a look tells few of them apart no further one follows.
 
 use std::collections::{HashMap, HashSet};
@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use crate::file::FileIndex;
 use crate::hash::SampleDigest;
 
-use super::keyed_join::ClassId;
-use super::machine::{HEAD, TAIL};
+use super::class_id::ClassId;
+use super::sample_sizes::{HEAD, TAIL};
 
 /// Bytes of the first stretch of either side; each next one is twice as long. Together they are a
 /// sixteenth of the shortest file for which it is tried.
@@ -23,9 +23,9 @@ const TOLD_APART: usize = 64;
 /// Stretches of 32 TiB are enough, and their number fits into five bits.
 const LAST_ROUND: u8 = 30;
 
-/// Which files are a crowd.
+/// Which files are a large class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CrowdRule {
+pub struct StretchRule {
     /// So many files at least.
     pub files: usize,
     /// Files from this size on, bytes.
@@ -34,7 +34,7 @@ pub struct CrowdRule {
     pub first: u64,
 }
 
-impl Default for CrowdRule {
+impl Default for StretchRule {
     /// Sixteen files of 1 MiB: fewer are most likely copies. Reasoned, not swept.
     fn default() -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Stretches {
 
 /// What is to be done next.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Step {
+pub struct StretchStep {
     /// Files that are like too few others to matter.
     pub alone: Vec<FileIndex>,
     /// Files of which more stretches are to be read.
@@ -117,7 +117,7 @@ type Seen = [Option<SampleDigest>; 2];
 
 /// Files that are equal as far as they were read.
 #[derive(Debug)]
-struct Crowd {
+struct LargeClass {
     class: ClassId,
     size: u64,
     stretches: Stretches,
@@ -129,33 +129,33 @@ struct Crowd {
     places: HashMap<Seen, usize>,
 }
 
-/// All crowds that are being looked at.
+/// All large classes that are being looked at.
 #[derive(Debug, Default)]
-pub struct Crowds {
-    rule: Option<CrowdRule>,
-    crowds: HashMap<u32, Crowd>,
+pub struct LargeClasses {
+    rule: Option<StretchRule>,
+    large_classes: HashMap<u32, LargeClass>,
     next: u32,
     of: HashMap<FileIndex, u32>,
 }
 
-impl Crowds {
-    /// Without a rule nothing is a crowd.
-    pub fn new(rule: Option<CrowdRule>) -> Self {
+impl LargeClasses {
+    /// Without a rule nothing is a large class.
+    pub fn new(rule: Option<StretchRule>) -> Self {
         Self {
             rule,
             ..Self::default()
         }
     }
 
-    /// True if so many files of this size are a crowd.
+    /// True if so many files of this size are a large class.
     pub fn are(&self, files: usize, size: u64) -> bool {
         self.rule
             .is_some_and(|rule| files >= rule.files && size >= rule.from)
     }
 
-    /// Takes files of one class that are a crowd.
-    pub fn begin(&mut self, class: ClassId, size: u64, files: Vec<FileIndex>) -> Step {
-        let mut step = Step::default();
+    /// Takes files of one class that are a large class.
+    pub fn begin(&mut self, class: ClassId, size: u64, files: Vec<FileIndex>) -> StretchStep {
+        let mut step = StretchStep::default();
         self.look(class, size, Stretches::FIRST, files, &mut step);
         step
     }
@@ -166,9 +166,9 @@ impl Crowds {
         size: u64,
         stretches: Stretches,
         files: Vec<FileIndex>,
-        step: &mut Step,
+        step: &mut StretchStep,
     ) {
-        let crowd = Crowd {
+        let large = LargeClass {
             class,
             size,
             stretches,
@@ -176,7 +176,7 @@ impl Crowds {
             equal: Vec::new(),
             places: HashMap::new(),
         };
-        self.crowds.insert(self.next, crowd);
+        self.large_classes.insert(self.next, large);
         for file in files {
             self.of.insert(file, self.next);
             step.look.push((file, stretches));
@@ -191,50 +191,55 @@ impl Crowds {
         file: FileIndex,
         seen: Option<Seen>,
         matters: impl Fn(usize) -> bool,
-    ) -> Step {
-        let mut step = Step::default();
+    ) -> StretchStep {
+        let mut step = StretchStep::default();
         let Some(number) = self.of.remove(&file) else {
             return step;
         };
-        let Some(crowd) = self.crowds.get_mut(&number) else {
+        let Some(large) = self.large_classes.get_mut(&number) else {
             return step;
         };
-        crowd.waiting -= 1;
+        large.waiting -= 1;
         if let Some(seen) = seen {
-            let place = *crowd.places.entry(seen).or_insert(crowd.equal.len());
-            if place == crowd.equal.len() {
-                crowd.equal.push(Vec::new());
+            let place = *large.places.entry(seen).or_insert(large.equal.len());
+            if place == large.equal.len() {
+                large.equal.push(Vec::new());
             }
-            crowd.equal[place].push(file);
+            large.equal[place].push(file);
         }
-        if crowd.waiting > 0 {
+        if large.waiting > 0 {
             return step;
         }
-        if let Some(crowd) = self.crowds.remove(&number) {
-            self.go_on(crowd, matters, &mut step);
+        if let Some(large) = self.large_classes.remove(&number) {
+            self.go_on(large, matters, &mut step);
         }
         step
     }
 
-    fn go_on(&mut self, crowd: Crowd, matters: impl Fn(usize) -> bool, step: &mut Step) {
+    fn go_on(
+        &mut self,
+        large: LargeClass,
+        matters: impl Fn(usize) -> bool,
+        step: &mut StretchStep,
+    ) {
         let first = self.rule.map_or(FIRST_STRETCH, |rule| rule.first);
-        let stretches = crowd.stretches;
-        let next = stretches.next(crowd.size, first, crowd.told_apart());
-        for files in crowd.equal {
+        let stretches = large.stretches;
+        let next = stretches.next(large.size, first, large.told_apart());
+        for files in large.equal {
             match next {
                 _ if !matters(files.len()) => step.alone.extend(files),
-                Some(next) if self.are(files.len(), crowd.size) => {
-                    self.look(crowd.class, crowd.size, next, files, step);
+                Some(next) if self.are(files.len(), large.size) => {
+                    self.look(large.class, large.size, next, files, step);
                 }
                 _ => step
                     .read
-                    .extend(files.into_iter().map(|file| (crowd.class, file))),
+                    .extend(files.into_iter().map(|file| (large.class, file))),
             }
         }
     }
 }
 
-impl Crowd {
+impl LargeClass {
     /// The sides that told enough files apart.
     fn told_apart(&self) -> [bool; 2] {
         let files: usize = self.equal.iter().map(Vec::len).sum();
@@ -282,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_first_look_is_a_sixteenth_of_the_shortest_file_at_most() {
-        let rule = CrowdRule::default();
+        let rule = StretchRule::default();
         let spans = Stretches::FIRST.spans(rule.from, rule.first);
         let bytes: u64 = spans.iter().map(|&(_, len)| len).sum();
         assert!(bytes * 16 <= rule.from && bytes > 0);
@@ -298,16 +303,16 @@ mod tests {
         );
     }
 
-    /// What becomes of a crowd with these digests, one for each side.
-    fn step(seen: &[[u8; 2]]) -> Step {
-        let mut crowds = Crowds::new(Some(CrowdRule::default()));
+    /// What becomes of a large class with these digests, one for each side.
+    fn step(seen: &[[u8; 2]]) -> StretchStep {
+        let mut large_classes = LargeClasses::new(Some(StretchRule::default()));
         let files = (0..seen.len() as u32).map(FileIndex).collect();
-        crowds.begin(ClassId(0), 8 * MIB, files);
-        let mut last = Step::default();
+        large_classes.begin(ClassId(0), 8 * MIB, files);
+        let mut last = StretchStep::default();
         for (i, sides) in seen.iter().enumerate() {
-            assert_eq!(last, Step::default(), "not before all are seen");
+            assert_eq!(last, StretchStep::default(), "not before all are seen");
             let digests = sides.map(|byte| Some(SampleDigest::of(&[byte])));
-            last = crowds.seen(FileIndex(i as u32), Some(digests), |files| files > 1);
+            last = large_classes.seen(FileIndex(i as u32), Some(digests), |files| files > 1);
         }
         last
     }

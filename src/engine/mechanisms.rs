@@ -1,15 +1,15 @@
-//! What a run does to be fast, each of which can be left out to see what it is good for.
+//! What a run does to be fast. Each can be left out, to measure what it contributes.
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Idea {
+pub enum Mechanism {
     /// Scattered reads through a ring, instead of by many threads.
     Ring,
     /// Folders kept open, so that files are opened by their name alone.
     OpenFolders,
     /// Tails sampled before whole files are read.
     Tails,
-    /// Crowds told apart by stretches before any is read whole.
+    /// Large classes told apart by stretches before any is read whole.
     Stretches,
     /// Short files read whole at once where that is likely to be needed.
     WholeAtOnce,
@@ -30,66 +30,66 @@ pub enum Idea {
 }
 
 /// Each with its name on the command line and in words.
-const IDEAS: [(Idea, &str, &str); Idea::ALL.len()] = [
+const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
     (
-        Idea::Ring,
+        Mechanism::Ring,
         "ring",
         "the ring: one read at a time for each of up to 64 threads",
     ),
     (
-        Idea::OpenFolders,
+        Mechanism::OpenFolders,
         "open-folders",
         "folders kept open: one for each thread",
     ),
-    (Idea::Tails, "tails", "sampling tails"),
+    (Mechanism::Tails, "tails", "sampling tails"),
     (
-        Idea::Stretches,
+        Mechanism::Stretches,
         "stretches",
-        "looking at stretches of crowds first",
+        "looking at stretches of large classes first",
     ),
     (
-        Idea::WholeAtOnce,
+        Mechanism::WholeAtOnce,
         "whole-at-once",
         "reading short files whole at once",
     ),
     (
-        Idea::LockStep,
+        Mechanism::LockStep,
         "lock-step",
         "comparing large cached files: each is hashed",
     ),
     (
-        Idea::SharedBlocks,
+        Mechanism::SharedBlocks,
         "shared-blocks",
         "looking for shared blocks",
     ),
     (
-        Idea::Parts,
+        Mechanism::Parts,
         "parts",
         "sharing long files: each is hashed by one thread",
     ),
     (
-        Idea::ReadAhead,
+        Mechanism::ReadAhead,
         "read-ahead",
         "reading ahead: nothing is announced, and pools ask the kernel not to",
     ),
     (
-        Idea::PastCache,
+        Mechanism::PastCache,
         "past-cache",
         "reading stretches and huge files past the page cache",
     ),
     (
-        Idea::Holes,
+        Mechanism::Holes,
         "holes",
         "passing over holes: they are read like data",
     ),
     (
-        Idea::Overlap,
+        Mechanism::Overlap,
         "overlap",
         "overlap: nothing is read before the walk is over",
     ),
 ];
 
-impl Idea {
+impl Mechanism {
     /// All of them.
     pub const ALL: [Self; 12] = [
         Self::Ring,
@@ -108,7 +108,7 @@ impl Idea {
 
     fn row(self) -> &'static (Self, &'static str, &'static str) {
         // They are in the same order.
-        &IDEAS[self as usize]
+        &ROWS[self as usize]
     }
 
     /// Its name on the command line.
@@ -127,9 +127,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_idea_has_its_row() {
-        for idea in Idea::ALL {
-            assert_eq!(idea.row().0, idea);
+    fn every_mechanism_has_its_row() {
+        for mechanism in Mechanism::ALL {
+            assert_eq!(mechanism.row().0, mechanism);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What each idea contributes: seekless with all of them, and without one at a time, in turns.
-//! `cargo bench --bench ideas -- [--cold] [--runs N] [--options OPTIONS] DIR`
+//! What each mechanism contributes: seekless with all of them, and without one at a time, in turns.
+//! `cargo bench --features mechanisms --bench mechanisms -- [--cold] [--runs N] [--options OPTIONS] DIR`
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use seekless::engine::Idea;
+use seekless::engine::Mechanism;
 
 #[path = "../peers/measure.rs"]
 mod measure;
@@ -18,7 +18,7 @@ mod turns;
 
 use measure::Measured;
 
-/// Measures what each idea contributes.
+/// Measures what each mechanism contributes.
 #[derive(Parser)]
 struct Args {
     /// What is searched
@@ -42,29 +42,29 @@ fn main() -> ExitCode {
 }
 
 fn compare(args: &Args) -> Result<(), Box<dyn Error>> {
-    let ways: Vec<Option<Idea>> = [None].into_iter().chain(Idea::ALL.map(Some)).collect();
+    let ways: Vec<Option<Mechanism>> = [None].into_iter().chain(Mechanism::ALL.map(Some)).collect();
     let commands: Vec<_> = ways.iter().map(|way| command(args, *way)).collect();
     let runs = turns::in_turns(&commands, args.runs, args.cold)?;
     print(args, &ways, &runs);
     Ok(())
 }
 
-fn command(args: &Args, without: Option<Idea>) -> Vec<OsString> {
+fn command(args: &Args, without: Option<Mechanism>) -> Vec<OsString> {
     let mut command: Vec<OsString> = vec![env!("CARGO_BIN_EXE_seekless").into()];
     command.extend(["find", "-q"].map(OsString::from));
     command.extend(args.options.split_whitespace().map(OsString::from));
-    if let Some(idea) = without {
-        command.extend(["--without", idea.name()].map(OsString::from));
+    if let Some(mechanism) = without {
+        command.extend(["--without", mechanism.name()].map(OsString::from));
     }
     command.push(args.dir.clone().into());
     command
 }
 
-fn print(args: &Args, ways: &[Option<Idea>], runs: &[Vec<Measured>]) {
+fn print(args: &Args, ways: &[Option<Mechanism>], runs: &[Vec<Measured>]) {
     let cache = if args.cold { "cold" } else { "hot" };
     println!(
         "{}, {cache}, `{}`, medians of {} in turns\n\n\
-         | without | wall, s | × all ideas | CPU, s | × all ideas | from disk, MB |\n\
+         | without | wall, s | × all | CPU, s | × all | from disk, MB |\n\
          |---|--:|--:|--:|--:|--:|",
         args.dir.display(),
         args.options,
@@ -75,7 +75,7 @@ fn print(args: &Args, ways: &[Option<Idea>], runs: &[Vec<Measured>]) {
         .map(|runs| (median(runs, wall), median(runs, cpu)));
     let (all_wall, all_cpu) = all.unwrap_or((1.0, 1.0));
     for (way, runs) in ways.iter().zip(runs) {
-        let name = way.map_or("(nothing)", Idea::about);
+        let name = way.map_or("(nothing)", Mechanism::about);
         let (wall, cpu) = (median(runs, wall), median(runs, cpu));
         let disk = median(runs, |run| run.disk_read.unwrap_or(0) as f64 / 1e6);
         println!(
