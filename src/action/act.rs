@@ -74,7 +74,7 @@ pub fn freed(victim: &Opened) -> u64 {
     if !crate::sys::statfs::shares_extents(&victim.file) {
         return allocated;
     }
-    let extents = crate::sys::fiemap::extents(&victim.file).unwrap_or_default();
+    let extents = crate::sys::extents::extents(&victim.file).unwrap_or_default();
     if extents.iter().any(|extent| extent.inline) {
         return 0;
     }

@@ -21,9 +21,9 @@ use super::step::{ActionKind, Failure, Hint, Outcome, Settings, Step, Target};
 use super::step_error::{self, StepError, failure};
 use super::synced::Synced;
 use crate::file::trust;
-use crate::sys::ioprio::Idle;
+use crate::sys::fault;
+use crate::sys::process::{self, Idle};
 use crate::sys::sync::Wait;
-use crate::sys::{fault, rlimit};
 
 /// Steps that are recorded together, and share one wait for the disk.
 ///
@@ -321,7 +321,7 @@ impl Actor {
 /// hand in another thread, while they are synced. A dozen descriptors are for the step at hand, and more for those
 /// that are checked ahead.
 fn portion() -> usize {
-    let free = rlimit::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
+    let free = process::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
     (free / 6).clamp(1, BATCH)
 }
 

@@ -7,7 +7,7 @@ use rustix::io::Result;
 use super::check::Opened;
 use super::compare;
 use crate::hash::ContentDigest;
-use crate::sys::{dedupe, open, write};
+use crate::sys::{open, write};
 
 /// Granularity of holes that are made: the usual block.
 const BLOCK: usize = 4096;
@@ -19,7 +19,7 @@ const BLOCK: usize = 4096;
 /// # Errors
 /// What the system said; `ESTALE` if the file ends before the length that it had when it was opened.
 pub fn contents(from: &Opened, to: &OwnedFd) -> Result<()> {
-    match dedupe::clone_into_empty(to, &from.file) {
+    match write::clone_into_empty(to, &from.file) {
         Some(()) => Ok(()),
         None => by_pieces(from, to, &mut |_| {}),
     }
@@ -30,7 +30,7 @@ pub fn contents(from: &Opened, to: &OwnedFd) -> Result<()> {
 /// # Errors
 /// As [`contents`].
 pub fn hashed(from: &Opened, to: &OwnedFd) -> Result<ContentDigest> {
-    if dedupe::clone_into_empty(to, &from.file).is_some() {
+    if write::clone_into_empty(to, &from.file).is_some() {
         return compare::digest(to);
     }
     let mut hasher = blake3::Hasher::new();

@@ -7,7 +7,7 @@ use rustix::io::{Errno, Result};
 
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
-use crate::sys::{dirent, open, parent, stat, unlink};
+use crate::sys::{dirent, names, open, parent, stat};
 
 use super::folder_entry;
 
@@ -175,7 +175,7 @@ pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedF
     });
     opened.inspect_err(|_| {
         // It stays if something is in it.
-        let _ = unlink::folder(parent, name);
+        let _ = names::remove_folder(parent, name);
     })
 }
 

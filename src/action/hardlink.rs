@@ -7,7 +7,7 @@ use super::metadata;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink};
-use crate::sys::link;
+use crate::sys::names;
 
 pub const HARDLINK: Action = Action {
     kind: ActionKind::Hardlink,
@@ -50,9 +50,9 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let folder = &victim.place.folder;
     let link = NewLink {
         make: &|name| {
-            let linked = match link::open_file(&keeper.file, folder, name) {
+            let linked = match names::link_open_file(&keeper.file, folder, name) {
                 // Without /proc by its name, which is looked at again afterwards.
-                Err(Errno::NOENT) => link::hard(&from.folder, &from.name, folder, name),
+                Err(Errno::NOENT) => names::link(&from.folder, &from.name, folder, name),
                 linked => linked,
             };
             linked.map_err(|error| {

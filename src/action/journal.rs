@@ -14,7 +14,7 @@ use super::record::{self, Record, RunHeader};
 use super::runs::Run;
 use super::{journal_folder, run_name};
 use crate::file::{RouteError, Untrusted};
-use crate::sys::{allocate, open, rename, stat, sync, unlink, write};
+use crate::sys::{names, open, stat, sync, write};
 
 /// What can go wrong with a journal as a whole.
 #[derive(Debug, thiserror::Error)]
@@ -126,7 +126,7 @@ impl Journal {
             .and_then(|()| named(at, &draft, time));
         match named {
             Err(error) => {
-                let _ = unlink::file(at, &draft);
+                let _ = names::remove(at, &draft);
                 Err(failed(error))
             }
             Ok(name) => {
@@ -230,7 +230,7 @@ impl Journal {
 
     /// Gives back the space that undo does not need any more.
     pub(super) fn give_back(&self) {
-        let _ = allocate::give_back(&self.file);
+        let _ = write::free_beyond_the_end(&self.file);
     }
 
     fn append(&mut self, records: &[Record]) -> rustix::io::Result<()> {
@@ -260,7 +260,7 @@ impl Journal {
         let wanted = end + lines.sum::<u64>() + begun * DONE + self.steps * UNDONE + ONCE;
         if wanted > self.reserved {
             let from = self.reserved.max(end);
-            allocate::beyond_the_end(&self.file, from, wanted - from)?;
+            write::beyond_the_end(&self.file, from, wanted - from)?;
             self.reserved = wanted;
         }
         Ok(())
@@ -276,7 +276,7 @@ fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Re
     for number in 0..1000 {
         let name = run_name::of(time, number);
         let c_name = CString::new(name.as_str()).map_err(|_| Errno::INVAL)?;
-        match rename::no_replace(at, draft, at, &c_name) {
+        match names::rename_no_replace(at, draft, at, &c_name) {
             Err(Errno::EXIST) => {}
             renamed => return renamed.map(|()| name),
         }

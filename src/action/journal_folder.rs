@@ -11,7 +11,7 @@ use super::journal::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
-use crate::sys::{attributes, sync, unlink};
+use crate::sys::{attributes, names, sync};
 
 /// What others may not do.
 const OTHERS: u32 = 0o077;
@@ -110,7 +110,7 @@ fn clear_drafts(own: &OwnFolder) {
         let file = own.append(&name);
         let is_dead = file.is_ok_and(|file| sync::lock(&file).is_ok_and(|locked| locked));
         if let (true, Ok(name)) = (is_dead, CString::new(name)) {
-            let _ = unlink::file(own.descriptor(), &name);
+            let _ = names::remove(own.descriptor(), &name);
         }
     }
 }

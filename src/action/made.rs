@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use super::folder_traits::FolderTraits;
-use crate::sys::unlink;
+use crate::sys::names;
 
 /// Folders that were not there before.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Made {
     /// Removes those that are empty; what somebody else put into one keeps it.
     pub fn take_back(&self) {
         for entry in self.0.borrow_mut().drain(..).rev() {
-            let _ = unlink::folder(&entry.parent, &entry.name);
+            let _ = names::remove_folder(&entry.parent, &entry.name);
         }
     }
 }

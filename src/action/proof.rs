@@ -12,7 +12,7 @@ use super::folder_entry;
 use super::step::{Change, Skip, Unfit};
 use crate::read::OpenFile;
 use crate::sys::open::{self, Manner};
-use crate::sys::{fadvise, stat};
+use crate::sys::{page_cache, stat};
 
 /// Bytes that are read at both ends of a file.
 const BLOCK: u64 = 4096;
@@ -59,7 +59,7 @@ fn read_anew(keeper: &Opened) -> Result<(), Unfit> {
     let last = keeper.stat.size.saturating_sub(1) / BLOCK * BLOCK;
     let mut bytes = [0; BLOCK as usize];
     for offset in [0, last] {
-        fadvise::advise(&opened, offset, BLOCK, fadvise::Advice::DontNeed);
+        page_cache::advise(&opened, offset, BLOCK, page_cache::Advice::DontNeed);
         let length = file.read(keeper.reads.rules(), 0, &mut bytes, BLOCK as usize, offset);
         if length.map_err(unreadable)? as u64 != (keeper.stat.size - offset).min(BLOCK) {
             return Err(Unfit::Changed(Change::Size));

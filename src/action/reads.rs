@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceMap, Overrides, SystemRoot};
 use crate::read::{Access, Device, OpenFile, PageUse, Signs};
-use crate::sys::{open, sysinfo};
+use crate::sys::{open, process};
 
 /// The rules, and the devices that files lie on.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl Reads {
                 DeviceMap::new(
                     SystemRoot::default(),
                     Overrides::default(),
-                    sysinfo::cores(),
+                    process::cores(),
                 )
             });
             let path = open::path_of(file).unwrap_or_default();

@@ -9,9 +9,9 @@ use super::act::{Act, Preparation, Sketch};
 use super::check::Opened;
 use super::step::{Action, ActionKind, Done, Failure, Hint, Reversal, Skip};
 use super::step_error::{StepError, failed, failure_with};
-use crate::sys::dedupe::{self, Shared};
-use crate::sys::fiemap::{self, Extent};
+use crate::sys::extents::{self, Extent};
 use crate::sys::statfs;
+use crate::sys::write::{self, Shared};
 
 pub const REFLINK: Action = Action {
     kind: ActionKind::Reflink,
@@ -73,7 +73,7 @@ fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(
     let mut done = 0;
     while done < length {
         let (at, left) = (offset + done, length - done);
-        match dedupe::range(&keeper.file, &victim.file, at, left) {
+        match write::dedupe_range(&keeper.file, &victim.file, at, left) {
             Ok(Shared::Bytes(0)) => return Err(failed("share blocks")(Errno::IO)),
             Ok(Shared::Bytes(bytes)) => done += bytes,
             Ok(Shared::Differs) => return Err(Skip::Differs(at).into()),
@@ -107,7 +107,7 @@ struct Layout(Option<Vec<Extent>>);
 
 impl Layout {
     fn of(file: &Opened) -> Self {
-        Self(fiemap::extents(&file.file))
+        Self(extents::extents(&file.file))
     }
 
     fn is_known(&self) -> bool {

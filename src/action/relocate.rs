@@ -15,7 +15,7 @@ use super::step::{Change, Done, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::read::{Unequal, Which, equal};
-use crate::sys::{attributes, fadvise, parent, rename, stat, statfs, sync, unlink, write};
+use crate::sys::{attributes, names, page_cache, parent, stat, statfs, sync, write};
 
 /// Renames the victim into another folder of its file system.
 ///
@@ -33,17 +33,17 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
         // Only a name in the same folder can be looked for beside the keeper.
         swap::set_aside(act)?;
         proof::look_without_victim(act).map_err(|skip| swap::put_back(act, skip.into()))?;
-        match rename::no_replace(&from.folder, act.temporary, folder, name) {
+        match names::rename_no_replace(&from.folder, act.temporary, folder, name) {
             Err(Errno::XDEV) => return swap::back(act).map(|()| None),
             done => done.map_err(|error| swap::put_back(act, failed("move it")(error)))?,
         }
     } else {
-        match rename::no_replace(&from.folder, &from.name, folder, name) {
+        match names::rename_no_replace(&from.folder, &from.name, folder, name) {
             Err(Errno::XDEV) => return Ok(None),
             done => done.map_err(failed("move it"))?,
         }
     }
-    let back = |error| match rename::no_replace(folder, name, &from.folder, &from.name) {
+    let back = |error| match names::rename_no_replace(folder, name, &from.folder, &from.name) {
         Ok(()) => error,
         Err(error) => {
             let what = failure("move it back from where it was moved to".to_owned(), error);
@@ -73,7 +73,7 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Step
         Err(error) => {
             // The original is in its place: the copy is one too many.
             let ours = leads_to(folder, name, (copied.dev, copied.ino));
-            return Err(match ours.then(|| unlink::file(folder, name)) {
+            return Err(match ours.then(|| names::remove(folder, name)) {
                 Some(Ok(())) | None => error,
                 Some(Err(error)) => {
                     StepError::Stuck(failure("take the copy away again".to_owned(), error))
@@ -100,7 +100,7 @@ fn copy_to(
 ) -> Result<Vec<&'static str>, StepError> {
     let part = part(act.temporary);
     let file = write::create(folder, &part).map_err(failed("make the copy"))?;
-    let clean = |error| match unlink::file(folder, &part) {
+    let clean = |error| match names::remove(folder, &part) {
         Ok(()) => error,
         Err(error) => StepError::Stuck(failure("take half a copy away".to_owned(), error)),
     };
@@ -114,9 +114,9 @@ fn copy_to(
     let missing = missing.map_err(|error| clean(failed(doing)(error)))?;
     sync::file(&file).map_err(|error| clean(failed("write the copy to the disk")(error)))?;
     same(victim, &file).map_err(clean)?;
-    let named = rename::no_replace(folder, &part, folder, name);
+    let named = names::rename_no_replace(folder, &part, folder, name);
     named.map_err(|error| clean(failed("give the copy its name")(error)))?;
-    sync::folder(folder).map_err(|error| match unlink::file(folder, name) {
+    sync::folder(folder).map_err(|error| match names::remove(folder, name) {
         Ok(()) => failed("write the copy to the disk")(error),
         Err(error) => StepError::Stuck(failure("take the copy away again".to_owned(), error)),
     })?;
@@ -130,7 +130,7 @@ pub fn part(temporary: &CStr) -> CString {
 
 /// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
 fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
-    fadvise::advise(copy, 0, 0, fadvise::Advice::DontNeed);
+    page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
     let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
     let differs = || failed("trust the copy: it differs")(Errno::IO);
     if there.size != victim.stat.size {

@@ -14,7 +14,7 @@ use super::step::{Change, Failure, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{compare, copy, metadata};
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{attributes, link, rename, stat, sync, unlink, write};
+use crate::sys::{attributes, names, stat, sync, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
@@ -29,7 +29,7 @@ pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
 pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
-    rename::no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
+    names::rename_no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
     if !victim.is_at(folder, aside) {
         return Err(put_back(act, REPLACED.into()));
     }
@@ -61,7 +61,8 @@ pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
 /// Gives a name that was set aside back.
 pub fn back(act: &Act<'_>) -> Result<(), StepError> {
     let place = &act.pair.victim.place;
-    let renamed = rename::no_replace(&place.folder, act.temporary, &place.folder, &place.name);
+    let renamed =
+        names::rename_no_replace(&place.folder, act.temporary, &place.folder, &place.name);
     renamed.map_err(|error| stuck(act, error))?;
     // If somebody wrote to it meanwhile, the new time is right.
     let is_equal = || still_equal(act).is_ok() && act.pair.victim.unchanged().is_ok();
@@ -92,7 +93,7 @@ pub fn times_again(act: &Act<'_>) {
 pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
     let folder = &act.pair.victim.place.folder;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
-    unlink::file(folder, act.temporary)
+    names::remove(folder, act.temporary)
         .map_err(|error| put_back(act, failed("remove it")(error)))?;
     rescue(act, false)
 }
@@ -110,8 +111,8 @@ pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
 pub fn write_again(act: &Act<'_>, why: StepError) -> StepError {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
-    let restored =
-        restore(act, victim).and_then(|()| rename::no_replace(folder, act.temporary, folder, name));
+    let restored = restore(act, victim)
+        .and_then(|()| names::rename_no_replace(folder, act.temporary, folder, name));
     match restored {
         Ok(()) => why,
         Err(error) => stuck(act, error),
@@ -143,7 +144,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     (link.make)(aside)?;
     let clean = |error| match (link.is_it)(aside) {
-        true => match unlink::file(folder, aside) {
+        true => match names::remove(folder, aside) {
             Ok(()) => error,
             Err(error) => stuck(act, error),
         },
@@ -156,17 +157,17 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
             Err(error) => stuck(act, error),
         });
     }
-    match rename::exchange(folder, aside, name) {
+    match names::exchange(folder, aside, name) {
         Ok(Some(())) => {}
         Ok(None) => {
-            let cleared = unlink::file(folder, aside);
+            let cleared = names::remove(folder, aside);
             cleared.map_err(|error| stuck(act, error))?;
             return replace_in_steps(act, link);
         }
         Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
         Err(error) => return Err(clean(failed("exchange it for the link")(error))),
     }
-    let back = |error| match rename::exchange(folder, aside, name) {
+    let back = |error| match names::exchange(folder, aside, name) {
         Ok(_) => clean(error),
         Err(error) => stuck(act, error),
     };
@@ -174,14 +175,14 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
         return Err(back(REPLACED.into()));
     }
     proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
-    unlink::file(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
+    names::remove(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
 /// Removes a link that was just made, unless its name has become the last one of a file.
 fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
     let now = stat::fresh_entry(folder, name)?;
     match now.links > 1 || now.kind == FileType::Symlink {
-        true => unlink::file(folder, name),
+        true => names::remove(folder, name),
         false => Err(Errno::STALE),
     }
 }
@@ -223,7 +224,7 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
     if !link.is_right(name) {
         return Err(back(wrong_link(act, name)));
     }
-    let removed = unlink::file(folder, act.temporary);
+    let removed = names::remove(folder, act.temporary);
     removed.map_err(|error| back(failed("remove what was replaced")(error)))
 }
 
@@ -244,8 +245,8 @@ pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
     }
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
     let restored = restore(act, victim).and_then(|()| match over {
-        true => rename::replace(folder, aside, name),
-        false => rename::no_replace(folder, aside, folder, name),
+        true => names::rename(folder, aside, name),
+        false => names::rename_no_replace(folder, aside, folder, name),
     });
     match restored {
         Ok(()) => Err(Skip::SeemOne(Unfit::Gone).into()),
@@ -278,7 +279,7 @@ fn stuck(act: &Act<'_>, error: Errno) -> StepError {
 
 /// The text of a symbolic link at a name, if it is one.
 pub fn link_text(folder: &OwnedFd, name: &CStr) -> Option<Vec<u8>> {
-    link::read(folder, name).ok()
+    names::read_link(folder, name).ok()
 }
 
 /// True if a name is one that [`temporary`] gives: what has it may be cleared up at any time.

@@ -9,7 +9,7 @@ use super::step::{Action, ActionKind, Done, Reversal};
 use super::step_error::{StepError, failed, failure_with};
 use super::swap::{self, NewLink, link_text};
 use crate::file::trust;
-use crate::sys::{link, stat};
+use crate::sys::{names, stat};
 
 pub const SYMLINK: Action = Action {
     kind: ActionKind::Symlink,
@@ -64,7 +64,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         |name: &std::ffi::CStr| stat::target(folder, name).is_ok_and(|seen| keeper.is(&seen));
     let link = NewLink {
         make: &|name| {
-            link::symbolic(&c_text, folder, name).map_err(|error| match error {
+            names::symlink(&c_text, folder, name).map_err(|error| match error {
                 Errno::PERM | Errno::OPNOTSUPP => failure_with(
                     "make a symbolic link",
                     error,
@@ -75,7 +75,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
             // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot say so.
             let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
             if owner != trust::me() {
-                let _ = link::give(folder, name, owner, group);
+                let _ = names::give_link(folder, name, owner, group);
             }
             Ok(())
         },

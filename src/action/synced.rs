@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::check::{Opened, OwnChanges};
 use super::folder_entry::Identity;
 use super::step_error::{StepError, failed};
-use crate::sys::{cachestat, statfs, sync};
+use crate::sys::{page_cache, statfs, sync};
 
 /// Files that changed less than this before are waited for, whatever the system tells of them.
 ///
@@ -48,7 +48,7 @@ impl Synced {
             .entry(dev)
             .or_insert_with(|| statfs::is_ordered(&keeper.file));
         let is_settled = is_on_disk(ordered, keeper.stat.ctime_ns, now_ns, || {
-            cachestat::is_unwritten(&keeper.file)
+            page_cache::is_unwritten(&keeper.file)
         });
         match is_settled {
             true => self.note(keeper.identity(), keeper.stat.ctime_ns, Ok(())),
@@ -171,7 +171,7 @@ mod tests {
         let mut synced = Synced::default();
         synced.ordered.insert(keeper.stat.dev, true);
         // A kernel that does not tell (before 6.5) leaves nothing to rely on.
-        let tells = cachestat::is_unwritten(&keeper.file) == Some(false);
+        let tells = page_cache::is_unwritten(&keeper.file) == Some(false);
         let waits = synced.start_at(&keeper, &OwnChanges::new(), later);
         assert_eq!(waits, !tells);
         make_waiting_fail(&mut keeper);

@@ -13,7 +13,7 @@ use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::step_error::{StepError, failed, failure_with};
 use super::trash_folder::{self, NO_TRASH, Opened};
-use crate::sys::{sync, unlink, write};
+use crate::sys::{names, sync, write};
 
 pub const TRASH: Action = Action {
     kind: ActionKind::Trash,
@@ -69,7 +69,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
         Err(error) => error,
     };
-    unlink::file(&infos, &info_name).map_err(failed("take the trash's note away again"))?;
+    names::remove(&infos, &info_name).map_err(failed("take the trash's note away again"))?;
     Err(moved)
 }
 
@@ -84,7 +84,7 @@ fn done(destination: Vec<u8>) -> Result<Done, StepError> {
 fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
     let file = write::create(infos, name).map_err(failed("write the trash's note"))?;
     let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
-    written.map_err(|error| match unlink::file(infos, name) {
+    written.map_err(|error| match names::remove(infos, name) {
         Ok(()) => failed("write the trash's note")(error),
         Err(error) => failed("take the trash's note away again")(error),
     })

@@ -18,7 +18,7 @@ use super::lock_holder::{self, Holder};
 use super::step::Settings;
 use crate::device::Mounts;
 use crate::heartbeat::current;
-use crate::sys::{attributes, open, rlimit, stat, sync};
+use crate::sys::{attributes, open, process, stat, sync};
 
 /// Trees that are locked together; of more, folders above them are.
 const TREES: usize = 16;
@@ -135,7 +135,7 @@ fn wanted(paths: &[PathBuf]) -> BTreeMap<Identity, Wanted> {
         }
     }
     // The rest of the run needs descriptors, too.
-    let most = rlimit::unused_descriptors() / 8;
+    let most = process::unused_descriptors() / 8;
     while wanted.len() > most.max(1) {
         let farthest = wanted.iter().max_by_key(|(_, wanted)| wanted.distance);
         let Some((&farthest, _)) = farthest else {

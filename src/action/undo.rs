@@ -17,7 +17,7 @@ use super::runs;
 use super::step::ActionKind;
 use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
-use crate::sys::{fault, rlimit, stat, sync};
+use crate::sys::{fault, process, stat, sync};
 
 /// What became of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -384,7 +384,7 @@ struct Pending {
 impl Pending {
     /// None yet. A dozen descriptors are for the step at hand, and of the others half.
     fn new() -> Self {
-        let spare = rlimit::unused_descriptors().saturating_sub(12) / 2;
+        let spare = process::unused_descriptors().saturating_sub(12) / 2;
         Self {
             steps: Vec::new(),
             folders: HashMap::new(),

@@ -6,7 +6,7 @@ use rustix::fs::FileType;
 
 use super::undo::Undone;
 use super::undo_step::{Manner, Refusal, Scene, is_as, opened, opened_by_size, other_bytes, said};
-use crate::sys::rename;
+use crate::sys::names;
 use crate::sys::stat::Stat;
 
 impl Scene<'_> {
@@ -84,16 +84,16 @@ impl Scene<'_> {
             return Ok(());
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
-        let exchanged = rename::exchange(folder, beside, name);
+        let exchanged = names::exchange(folder, beside, name);
         if exchanged.map_err(said("put it back"))?.is_none() {
-            rename::replace(folder, beside, name).map_err(said("put it back"))?;
+            names::rename(folder, beside, name).map_err(said("put it back"))?;
             self.times_again();
             return Ok(());
         }
         let replaced = self.at(beside)?;
         let is_spare = replaced.is_some_and(|replaced| self.is_spare(&replaced, copied));
         if !self.is_link(beside, replaced.as_ref()) || !is_spare {
-            rename::exchange(folder, beside, name).map_err(said("put it back"))?;
+            names::exchange(folder, beside, name).map_err(said("put it back"))?;
             return Err("was replaced a moment ago".to_owned());
         }
         self.unlink(folder, beside, "remove the link")

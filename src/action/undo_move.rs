@@ -13,8 +13,8 @@ use super::step::{ActionKind, Unfit};
 use super::trash_folder;
 use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
-use crate::sys::stat::Stat;
-use crate::sys::{attributes, rename, stat, statfs, sync};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{attributes, names, statfs, sync};
 
 impl Scene<'_> {
     pub(super) fn undo_move(&self) -> Result<Undone, Refusal> {
@@ -102,14 +102,14 @@ impl Scene<'_> {
             return Ok(Lack::NOTHING);
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
-        match rename::no_replace(&there.folder, &there.name, folder, name) {
+        match names::rename_no_replace(&there.folder, &there.name, folder, name) {
             // Only now is it out of reach of whoever can change names there.
             Ok(()) if self.is_here(moved) => {
                 self.times_again();
                 return Ok(Lack::NOTHING);
             }
             Ok(()) => {
-                rename::no_replace(folder, name, &there.folder, &there.name)
+                names::rename_no_replace(folder, name, &there.folder, &there.name)
                     .map_err(said("put back what had another file's name"))?;
                 let shown = String::from_utf8_lossy(path);
                 return Err(format!(

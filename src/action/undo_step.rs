@@ -20,9 +20,9 @@ use super::{compare, copy, metadata, swap};
 use crate::file::trust;
 use crate::hash::ContentDigest;
 use crate::sys::open;
-use crate::sys::stat::Stat;
+use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{link, rename, stat, sync, unlink, write};
+use crate::sys::{names, sync, write};
 
 /// Why a step cannot be undone.
 pub(super) type Refusal = String;
@@ -147,7 +147,7 @@ impl<'a> Scene<'a> {
         name: &CStr,
         doing: &'static str,
     ) -> Result<(), Refusal> {
-        self.change(doing, || unlink::file(folder, name))
+        self.change(doing, || names::remove(folder, name))
     }
 
     pub(super) fn at(&self, name: &CStr) -> Result<Option<Stat>, Refusal> {
@@ -330,7 +330,7 @@ impl<'a> Scene<'a> {
         }
         file.still_there().ok()?;
         // A copy is as good where the file system has no further name to give.
-        link::open_file(&file.file, &self.place.folder, &self.ours).ok()
+        names::link_open_file(&file.file, &self.place.folder, &self.ours).ok()
     }
 
     pub(super) fn drop_copy(&self) {
@@ -342,7 +342,7 @@ impl<'a> Scene<'a> {
             .at(&self.ours)
             .is_ok_and(|left| self.is_link(&self.ours, left.as_ref()));
         if here_is_ours && !is_link {
-            let _ = unlink::file(&self.place.folder, &self.ours);
+            let _ = names::remove(&self.place.folder, &self.ours);
         }
     }
 
@@ -361,7 +361,7 @@ impl<'a> Scene<'a> {
     pub(super) fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
         let folder = &self.place.folder;
         self.change("put it back", || {
-            rename::no_replace(folder, from, folder, &self.place.name)
+            names::rename_no_replace(folder, from, folder, &self.place.name)
         })?;
         self.times_again();
         Ok(())

@@ -11,7 +11,7 @@ use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
 use super::topology::Array;
 use super::volume::Volume;
-use crate::sys::fsuuid;
+use crate::sys::statfs;
 
 /// The disks under a volume by their own names, and how they are joined.
 ///
@@ -58,7 +58,7 @@ pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64)
     let is_meant = fs::metadata(mount_point)
         .is_ok_and(|found| found.dev() == st_dev && (found.is_dir() || found.is_file()));
     let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
-    fsuuid::of(&folder).map(hyphenated)
+    statfs::uuid_of(&folder).map(hyphenated)
 }
 
 fn hyphenated(uuid: [u8; 16]) -> String {

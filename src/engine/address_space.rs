@@ -3,7 +3,7 @@
 //! The limit also counts memory that is only mapped: the stack of each thread, and the heap that the C library
 //! maps for each thread (64 MiB). A run that needs 20 MB of memory would otherwise need 500 MB of addresses.
 
-use crate::sys::{mallopt, rlimit};
+use crate::sys::{memory, process};
 use crate::units::Bytes;
 
 /// What a run needs besides its threads: tables, and whatever the libraries map.
@@ -34,8 +34,8 @@ pub struct AddressSpace {
 
 /// Has all threads share one heap where address space is limited. Of use only before there are any.
 pub fn spare() {
-    if rlimit::free_address_space().is_some() {
-        mallopt::share_one_heap();
+    if process::free_address_space().is_some() {
+        memory::share_one_heap();
     }
 }
 
@@ -45,7 +45,7 @@ impl AddressSpace {
     /// # Errors
     /// If that is too little.
     pub fn left() -> Result<Self, TooLittle> {
-        Self::of(rlimit::free_address_space())
+        Self::of(process::free_address_space())
     }
 
     fn of(left: Option<u64>) -> Result<Self, TooLittle> {

@@ -9,7 +9,7 @@ use crate::event::{LeftOut, Notice};
 use crate::file::{DevIndex, DirId, Naming};
 use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
-use crate::sys::sysinfo;
+use crate::sys::process;
 
 use super::descriptors::Share;
 use super::session::Session;
@@ -52,7 +52,7 @@ impl Session<'_> {
         }
         if groups.is_empty() || others.most > 0 {
             others.most = others.most.clamp(1, share.walkers);
-            others.first = sysinfo::cores().min(others.most);
+            others.first = process::cores().min(others.most);
             groups.push(others);
         }
         groups

@@ -1,6 +1,6 @@
 //! How many files and folders may be open at a time.
 
-use crate::sys::{mallopt, rlimit};
+use crate::sys::{memory, process};
 
 use super::address_space;
 
@@ -29,7 +29,7 @@ pub struct TooFew {
 /// # Errors
 /// If there are not.
 pub fn check() -> Result<(), TooFew> {
-    let free = rlimit::free_descriptors(LEAST);
+    let free = process::free_descriptors(LEAST);
     match free < LEAST {
         true => Err(TooFew { free }),
         false => Ok(()),
@@ -40,8 +40,8 @@ pub fn check() -> Result<(), TooFew> {
 /// it has a second thread. Without room for descriptors a run stops several times for some 10 ms, while room is made.
 pub fn make_room() {
     address_space::spare();
-    mallopt::map_large_blocks();
-    rlimit::make_room(rlimit::raise_open_files().min(USUAL));
+    memory::map_large_blocks();
+    process::make_room(process::raise_open_files().min(USUAL));
 }
 
 /// How descriptors are shared out.
@@ -58,7 +58,7 @@ pub struct Share {
 impl Share {
     /// Shares out as many as the system lets this process have.
     pub fn of_all() -> Self {
-        let descriptors = usize::try_from(rlimit::open_files()).unwrap_or(usize::MAX);
+        let descriptors = usize::try_from(process::open_files()).unwrap_or(usize::MAX);
         Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))
     }
 

@@ -7,7 +7,7 @@ use crate::device::DeviceMap;
 
 use crate::read::Limits;
 use crate::read::has_rings;
-use crate::sys::sysinfo;
+use crate::sys::process;
 
 use super::config::Config;
 use super::descriptors::Share;
@@ -18,7 +18,7 @@ use super::volumes::{fitting, limits};
 /// A text for each root: device, class, executor, pool sizes, and why.
 pub fn explain(config: &Config) -> Vec<String> {
     let mut device_map =
-        DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
+        DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut memory = Memory::new(config.memory);
     let rings = has_rings() && config.uses(Mechanism::Ring);
     let share = Share::of_all();

@@ -11,7 +11,7 @@ use crate::event::{LeftOut, Notice, Observer};
 use crate::file::{DirHandles, PathRules, SharedDirs};
 use crate::heartbeat::Watchlist;
 use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
-use crate::sys::{cachestat, ioprio, sysinfo};
+use crate::sys::{page_cache, process};
 
 use super::address_space::{AddressSpace, TooLittle};
 use super::blake3_fold::Blake3;
@@ -82,7 +82,7 @@ pub fn find(
     });
     let past_cache = config.uses(Mechanism::PastCache)
         && config.page_use != PageUse::Keep
-        && cachestat::is_available();
+        && page_cache::is_available();
     let watchlist = Arc::new(Watchlist::default());
     let settings = ReadSettings {
         dirs: Arc::clone(&dirs),
@@ -102,7 +102,7 @@ pub fn find(
         watchlist: Arc::clone(&watchlist),
     };
     // All threads of the run are started from here, and inherit it.
-    let idle = config.io_idle.then(ioprio::Idle::enter).transpose();
+    let idle = config.io_idle.then(process::Idle::enter).transpose();
     if let Err(error) = &idle {
         let said =
             format!("reading is not put behind that of others: the system refused it ({error})");
@@ -112,7 +112,7 @@ pub fn find(
         let said = "io_uring is not available here: each thread reads one file at a time";
         observer.notice(Notice(said.to_owned()));
     }
-    let device_map = DeviceMap::new(config.system(), config.overrides.clone(), sysinfo::cores());
+    let device_map = DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
     let mut tail_rule = TailRule::default();
     if !config.uses(Mechanism::Tails) {
         (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);

@@ -3,7 +3,7 @@
 //! The tables are not meant: they grow with the number of files.
 
 use crate::read::Limits;
-use crate::sys::sysinfo;
+use crate::sys::process;
 use crate::units::Bytes;
 
 use super::address_space::AddressSpace;
@@ -35,7 +35,7 @@ pub struct Memory {
 impl Memory {
     /// As told, else a share of the machine's.
     pub fn new(told: Option<Bytes>) -> Self {
-        let share = Bytes(sysinfo::total() / SHARE);
+        let share = Bytes(process::total() / SHARE);
         Self {
             bytes: told.unwrap_or(share).max(LEAST),
             is_told: told.is_some(),

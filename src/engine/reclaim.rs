@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use crate::device::VolumeId;
 use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
-use crate::sys::fiemap::{self, Extent};
+use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, Manner};
 
 /// Bytes on disk that come free when the files of a set are removed that do not stay.
@@ -71,7 +71,7 @@ fn extents(
     follow: bool,
 ) -> Option<Vec<Extent>> {
     let fd = open(file_table, dirs, file, follow).ok()?;
-    fiemap::extents(fd)
+    extents::extents(fd)
 }
 
 /// Opens a file by its first name.

@@ -9,7 +9,7 @@ use crate::device::{Class, Cost, DeviceMap, FilesystemKind, Order, Policy, Volum
 use crate::event::{Problem, ProblemKind};
 use crate::file::DevIndex;
 use crate::read::{Fold, Lane, Limits, Scheduler, has_rings};
-use crate::sys::xfs;
+use crate::sys::extents;
 
 use super::memory::Memory;
 
@@ -265,7 +265,7 @@ const MOST_THREADS: usize = 64;
 fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     match volume.filesystem.as_str() {
         "btrfs" => true,
-        "xfs" => File::open(path).is_ok_and(xfs::shares_blocks),
+        "xfs" => File::open(path).is_ok_and(extents::xfs_shares_blocks),
         _ => false,
     }
 }

@@ -12,8 +12,8 @@ use rustix::io::Errno;
 
 use super::route::{self, RouteError, Untrusted};
 use super::trust::{self, Distrust};
-use crate::sys::open::Manner;
-use crate::sys::{attributes, link, open, parent, sync};
+use crate::sys::open::{self, Manner};
+use crate::sys::{attributes, names, parent, sync};
 
 /// A folder that belongs to the effective user, with a way to it that nobody else can change.
 ///
@@ -63,7 +63,7 @@ impl OwnFolder {
         }
         let handle = match parent::step(&above, &name) {
             Err(Errno::NOTDIR | Errno::LOOP) => {
-                return Err(untrusted(match link::read(&above, &name) {
+                return Err(untrusted(match names::read_link(&above, &name) {
                     Ok(_) => Distrust::Link,
                     Err(_) => Distrust::NotFolder,
                 }));

@@ -7,8 +7,8 @@ use std::fmt;
 use std::os::fd::AsFd;
 
 use crate::sys::attributes::{self, Attributes};
+use crate::sys::process;
 use crate::sys::stat::Stat;
-use crate::sys::user_namespace;
 
 /// Why something may be what somebody else made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -142,7 +142,7 @@ pub fn is_root() -> bool {
 
 /// These, and in a sandbox those that cannot be told from root.
 fn is_trusted(owner: u32) -> Result<(), Distrust> {
-    match is_ours_or_roots(owner) || user_namespace::is_unmapped(owner) {
+    match is_ours_or_roots(owner) || process::is_unmapped(owner) {
         true => Ok(()),
         false => Err(Distrust::Owner { owner, me: me() }),
     }

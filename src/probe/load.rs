@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sys::aligned::Aligned;
-use crate::sys::fadvise::{self, Advice};
+use crate::sys::memory::Aligned;
+use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 use crate::sys::ring::{self, Ring};
 
@@ -315,7 +315,7 @@ fn stream(
                 continue;
             }
             if manner.sequential {
-                fadvise::advise(&fd, 0, 0, Advice::Sequential);
+                page_cache::advise(&fd, 0, 0, Advice::Sequential);
             }
         }
         let mut at = run.offset;
@@ -341,7 +341,7 @@ fn stream(
         }
         if !manner.direct {
             // With what was read ahead.
-            fadvise::advise(&fd, 0, 0, Advice::DontNeed);
+            page_cache::advise(&fd, 0, 0, Advice::DontNeed);
         }
         if over() {
             break;

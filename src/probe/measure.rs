@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, Volume};
-use crate::sys::sysinfo;
+use crate::sys::process;
 
 use super::advice::{Situation, advise};
 use super::bench::Bench;
@@ -53,7 +53,7 @@ pub fn measure(
     if !metadata.is_dir() && !metadata.is_file() {
         return Err(ProbeError::Unsuitable(spec.path.clone()));
     }
-    let cores = sysinfo::cores();
+    let cores = process::cores();
     let mut device_map = DeviceMap::new(spec.system.clone(), overrides, cores);
     let id = device_map.volume(metadata.dev(), &path);
     let volume = device_map.get(id).clone();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::device::Class;
-use crate::sys::rusage;
+use crate::sys::process;
 
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
@@ -46,7 +46,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let result = bench.sweep(Axis::Threads, &aims, |aim, window, _| {
         let part = parts.pop()?;
         let part = &mut entries[part * each..(part + 1) * each];
-        let (start, waited) = (Instant::now(), rusage::thread_waits());
+        let (start, waited) = (Instant::now(), process::thread_waits());
         let until = start + window * 2;
         let stats = match aim.x {
             // Here, so that its waits can be counted.
@@ -67,7 +67,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         let seconds = start.elapsed().as_secs_f64();
         let asked = stats.iter().flatten().count();
         if aim.x == 1 {
-            waits += rusage::thread_waits() - waited;
+            waits += process::thread_waits() - waited;
             alone += asked;
         }
         for (entry, stat) in part.iter_mut().zip(stats) {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use crate::sys::open::CWD;
-use crate::sys::{fadvise, open, statfs, tmpfile};
+use crate::sys::open::{self, CWD};
+use crate::sys::{page_cache, statfs, write};
 use crate::units::Bytes;
 
 use super::control::Control;
@@ -42,7 +42,7 @@ pub fn write(
     }
     let fallback = format!(".seekless-probe-{}-{:x}", std::process::id(), rng.number());
     let fallback = std::ffi::CString::new(fallback).map_err(|error| failed(error.into()))?;
-    let fd = tmpfile::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
+    let fd = write::unnamed(&handle, &fallback).map_err(|error| failed(error.into()))?;
     let mut file = File::from(fd);
     let mut piece = vec![0; PIECE];
     let mut left = size.0;
@@ -56,7 +56,7 @@ pub fn write(
     }
     // What is not on the disk yet would be read from memory.
     file.sync_all().map_err(failed)?;
-    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+    page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
     Ok(file.into())
 }
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
-use crate::sys::aligned::Aligned;
+use crate::sys::memory::Aligned;
 use crate::sys::open::{self, CWD, Manner};
-use crate::sys::{cachestat, fadvise, fiemap, mincore, pread, rlimit, stat, tmpfile};
+use crate::sys::{extents, page_cache, pread, process, stat, write};
 
 use super::listing::Listing;
 use super::rng::Rng;
@@ -104,7 +104,7 @@ impl TestData {
 
     fn new(files: Vec<Piece>, sparse: u64, scratch: Option<OwnedFd>) -> Self {
         let handles = files.iter().map(|_| OnceLock::new()).collect();
-        let limit = usize::try_from(rlimit::open_files()).unwrap_or(usize::MAX);
+        let limit = usize::try_from(process::open_files()).unwrap_or(usize::MAX);
         let mut test_data = Self {
             files,
             bypass: Bypass::Impossible,
@@ -132,7 +132,7 @@ impl TestData {
     /// Opens a file for reading from front to back.
     pub fn open(&self, file: usize, direct: bool) -> Result<OwnedFd> {
         if let Some(fd) = &self.scratch {
-            return tmpfile::reopened(fd, direct);
+            return write::reopened(fd, direct);
         }
         let path = &self.files[file].path;
         if direct {
@@ -153,7 +153,7 @@ impl TestData {
         }
         let fd = Arc::new(self.open(file, self.bypass == Bypass::Direct)?);
         if self.bypass == Bypass::Dropped {
-            fadvise::advise(&fd, 0, 0, fadvise::Advice::Random);
+            page_cache::advise(&fd, 0, 0, page_cache::Advice::Random);
         }
         let taken = self
             .keep
@@ -169,7 +169,7 @@ impl TestData {
 
     /// Drops a range from the page cache; false if it is known to be there all the same.
     pub fn forget(&self, fd: impl AsFd, offset: u64, len: u64) -> bool {
-        fadvise::advise(&fd, offset, len, fadvise::Advice::DontNeed);
+        page_cache::advise(&fd, offset, len, page_cache::Advice::DontNeed);
         cached(&fd, offset, len).unwrap_or(0) == 0
     }
 
@@ -177,14 +177,14 @@ impl TestData {
     pub fn position(&self, file: usize, offset: u64) -> Option<u64> {
         let fd = self.open(file, false).ok()?;
         if offset == 0 {
-            return fiemap::first_position(&fd, 0);
+            return extents::first_position(&fd, 0);
         }
-        position_in(&fiemap::extents(&fd)?, offset)
+        position_in(&extents::extents(&fd)?, offset)
     }
 
     /// All places of a file's parts at once.
     pub fn positions(&self, file: usize, offsets: &[u64]) -> Vec<Option<u64>> {
-        let extents = self.open(file, false).ok().and_then(fiemap::extents);
+        let extents = self.open(file, false).ok().and_then(extents::extents);
         let extents = extents.unwrap_or_default();
         let place = |&offset: &u64| position_in(&extents, offset);
         offsets.iter().map(place).collect()
@@ -232,7 +232,7 @@ impl TestData {
     /// How the page cache can be avoided for one file; `None` if this file cannot tell.
     fn way_past(&self, file: usize, plain: &OwnedFd) -> Option<Bypass> {
         let mut block = Aligned::new(BLOCK as usize);
-        fadvise::advise(plain, 0, 0, fadvise::Advice::DontNeed);
+        page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
         let before = cached(plain, 0, BLOCK);
         match self.open(file, true) {
             Ok(direct) => match pread::full(&direct, &mut block, 0) {
@@ -248,7 +248,7 @@ impl TestData {
         if !matches!(pread::full(plain, &mut block, 0), Ok(1..)) {
             return None;
         }
-        fadvise::advise(plain, 0, 0, fadvise::Advice::DontNeed);
+        page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
         match cached(plain, 0, BLOCK) {
             Some(0) => Some(Bypass::Dropped),
             // Somebody may be using just this file; another may tell more.
@@ -264,18 +264,21 @@ fn is_reserved(path: &std::ffi::CStr) -> bool {
         keep_access_time: true,
         follow: false,
     };
-    let extents = open::file(CWD, path, manner).ok().and_then(fiemap::extents);
+    let extents = open::file(CWD, path, manner)
+        .ok()
+        .and_then(extents::extents);
     extents.is_some_and(|extents| extents.iter().any(|extent| extent.unwritten))
 }
 
 /// Pages of a range in the page cache, by whichever call this kernel has.
 fn cached(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
-    cachestat::cached_pages(&fd, offset, len).or_else(|| mincore::cached_pages(&fd, offset, len))
+    page_cache::cached_pages(&fd, offset, len)
+        .or_else(|| page_cache::resident_pages(&fd, offset, len))
 }
 
 /// The place of an offset on the disk; `None` in a hole.
-fn position_in(extents: &[fiemap::Extent], offset: u64) -> Option<u64> {
-    let inside = |extent: &&fiemap::Extent| {
+fn position_in(extents: &[extents::Extent], offset: u64) -> Option<u64> {
+    let inside = |extent: &&extents::Extent| {
         (extent.logical..extent.logical + extent.length).contains(&offset)
     };
     let extent = extents.iter().find(inside)?;
@@ -340,7 +343,7 @@ mod tests {
         let reserved = fs::File::create(folder.path().join("reserved")).expect("made");
         let flags = rustix::fs::FallocateFlags::empty();
         let is_known = rustix::fs::fallocate(&reserved, flags, 0, 1 << 20).is_ok()
-            && fiemap::extents(&reserved).is_some();
+            && extents::extents(&reserved).is_some();
         if !is_known {
             fs::remove_file(folder.path().join("reserved")).expect("removed");
         }
@@ -357,7 +360,7 @@ mod tests {
 
     #[test]
     fn positions_follow_the_extents() {
-        let extent = |logical, physical, length| fiemap::Extent {
+        let extent = |logical, physical, length| extents::Extent {
             logical,
             physical,
             length,

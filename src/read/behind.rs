@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::sys::fadvise::{self, Advice};
-use crate::sys::sysinfo;
+use crate::sys::page_cache::{self, Advice};
+use crate::sys::process;
 
 /// Bytes that have been read before they are given back, all at one go.
 ///
@@ -97,7 +97,7 @@ impl Behind {
 
     /// True if pages read now would have to go.
     pub fn is_wanted(&self) -> bool {
-        self.page_use.gives_back(sysinfo::free_share)
+        self.page_use.gives_back(process::free_share)
     }
 
     /// True if what is read now of a file of this size is not to get into the page cache: some of it only,
@@ -165,7 +165,7 @@ fn gather(ranges: &Receiver<Range>) {
 }
 
 fn give_back(range: &Range) {
-    fadvise::advise(&range.file, range.offset, range.len, Advice::DontNeed);
+    page_cache::advise(&range.file, range.offset, range.len, Advice::DontNeed);
 }
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
     use crate::read::testing::{bytes, forget_pages};
-    use crate::sys::cachestat;
+    use crate::sys::page_cache;
 
     #[test]
     fn pages_go_once_less_than_an_eighth_of_the_memory_lies_free() {
@@ -216,7 +216,7 @@ mod tests {
             assert_eq!(content.len() as u64, LEN);
             let file = Arc::new(OwnedFd::from(File::open(&path).expect("is there")));
             let behind = Behind::new(page_use);
-            let cached = || cachestat::cached_pages(&file, 0, LEN);
+            let cached = || page_cache::cached_pages(&file, 0, LEN);
             assert!(cached() > Some(0) || cached().is_none());
             let range = Range {
                 file: Arc::clone(&file),

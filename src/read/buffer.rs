@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::sys::aligned::Aligned;
-use crate::sys::large_page::{self, Slice};
+use crate::sys::memory::{self, Aligned, Slice};
 
 /// Bytes read at a time. Swept from 16 KiB to 4 MiB on cached files: 128-256 KiB hashed fastest,
 /// since the piece is still in the second-level cache when it is hashed.
@@ -80,7 +79,7 @@ impl LargePages {
     pub fn new(bytes: u64) -> Self {
         let pages = Pages {
             spare: Vec::new(),
-            left: usize::try_from(bytes).unwrap_or(usize::MAX) / large_page::SIZE,
+            left: usize::try_from(bytes).unwrap_or(usize::MAX) / memory::LARGE_PAGE,
         };
         Self {
             pages: Arc::new(Mutex::new(pages)),
@@ -103,7 +102,7 @@ mod tests {
 
     #[test]
     fn no_more_large_pages_are_taken_than_there_may_be() {
-        for (bytes, threads) in [(0, 0), (large_page::SIZE - 1, 0), (5 << 20, 4)] {
+        for (bytes, threads) in [(0, 0), (memory::LARGE_PAGE - 1, 0), (5 << 20, 4)] {
             let pages = LargePages::new(bytes as u64);
             let mut buffers: Vec<_> = (0..6).map(|_| Buffer::default()).collect();
             let longest = buffers.iter_mut().map(|buffer| buffer.enlarge(&pages));

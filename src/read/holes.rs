@@ -4,8 +4,8 @@
 
 use std::os::fd::AsFd;
 
-use crate::sys::aligned::ALIGNMENT;
-use crate::sys::seek::{self, Run};
+use crate::sys::extents::{self, DataOrHole};
+use crate::sys::memory::ALIGNMENT;
 use crate::sys::stat::Stat;
 use crate::sys::statfs;
 
@@ -29,7 +29,7 @@ pub struct Holes {
     /// Nothing else is asked about a file that has none to speak of.
     is_thin: bool,
     from: u64,
-    run: Run,
+    run: DataOrHole,
 }
 
 /// True if it pays to look for the holes of a file, and what is called one holds nothing.
@@ -44,7 +44,7 @@ impl Holes {
         Self {
             is_thin,
             from: 0,
-            run: Run {
+            run: DataOrHole {
                 is_hole: false,
                 end: BEGINNING,
             },
@@ -53,15 +53,15 @@ impl Holes {
 
     /// What follows in the file from this place on. Its end is beyond the place, and a multiple of what direct reads
     /// want unless nothing else follows.
-    pub fn at(&mut self, fd: impl AsFd, offset: u64) -> Run {
+    pub fn at(&mut self, fd: impl AsFd, offset: u64) -> DataOrHole {
         if !self.is_thin {
-            return Run {
+            return DataOrHole {
                 is_hole: false,
                 end: u64::MAX,
             };
         }
         if !(self.from..self.run.end).contains(&offset) {
-            let run = seek::run_at(fd, offset);
+            let run = extents::data_or_hole_at(fd, offset);
             (self.from, self.run) = (offset, rounded(run, offset));
         }
         self.run
@@ -75,26 +75,26 @@ impl Holes {
 }
 
 /// A run that is worth a step of its own.
-fn rounded(run: Option<Run>, offset: u64) -> Run {
+fn rounded(run: Option<DataOrHole>, offset: u64) -> DataOrHole {
     let align = ALIGNMENT as u64;
-    let data = |end| Run {
+    let data = |end| DataOrHole {
         is_hole: false,
         end,
     };
     match run {
         // Who does not tell is not asked again.
         None => data(u64::MAX),
-        Some(Run { is_hole: true, end }) => {
+        Some(DataOrHole { is_hole: true, end }) => {
             let end = match end {
                 u64::MAX => end,
                 end => end / align * align,
             };
             match end >= offset.saturating_add(SHORT) {
-                true => Run { is_hole: true, end },
+                true => DataOrHole { is_hole: true, end },
                 false => data((offset / align * align).saturating_add(BACK_OFF)),
             }
         }
-        Some(Run { end, .. }) => {
+        Some(DataOrHole { end, .. }) => {
             let end = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
             // A file that is being cut off may say anything.
             data(end.max((offset / align + 1) * align))
@@ -135,7 +135,7 @@ mod tests {
         (stat.size, stat.blocks) = (1 << 40, 0);
         assert!(!is_thin(&proc, &stat));
         let dense = file(1 << 30, &[]);
-        let all = Run {
+        let all = DataOrHole {
             is_hole: false,
             end: u64::MAX,
         };
@@ -187,15 +187,15 @@ mod tests {
         for offset in [0, 5, 4095, 4096, 1 << 40] {
             for run in [
                 None,
-                Some(Run {
+                Some(DataOrHole {
                     is_hole: true,
                     end: offset + 1,
                 }),
-                Some(Run {
+                Some(DataOrHole {
                     is_hole: false,
                     end: offset,
                 }),
-                Some(Run {
+                Some(DataOrHole {
                     is_hole: true,
                     end: u64::MAX,
                 }),

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use rustix::io::{Errno, Result};
 
-use crate::sys::aligned::{ALIGNMENT, Aligned};
-use crate::sys::fadvise::{self, Advice};
-use crate::sys::{cachestat, direct, pread};
+use crate::sys::memory::{ALIGNMENT, Aligned};
+use crate::sys::page_cache::{self, Advice};
+use crate::sys::pread;
 
 use super::access::{Access, Signs};
 use super::behind::{Behind, Range};
@@ -75,7 +75,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             && access.past_cache.is_some()
             && is_cold(8)
             && access.behind.keeps_out(size, true)
-            && direct::begin(&fd);
+            && pread::begin_direct(&fd);
         let turn = match (is_direct, is_long && device.has_head && is_cold(2)) {
             (_, true) => Some(TURN),
             (true, false) => Some(LARGE),
@@ -96,7 +96,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
             return self;
         }
         if self.is_direct {
-            direct::end(&self.fd);
+            pread::end_direct(&self.fd);
         }
         Self {
             is_direct: false,
@@ -123,7 +123,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         }
         signs.ask(self.volume, &self.fd);
         match self.is_direct {
-            true => direct::read(&self.fd, buffer, len, offset),
+            true => pread::read_direct(&self.fd, buffer, len, offset),
             false => pread::full(&self.fd, &mut buffer[..len], offset),
         }
     }
@@ -162,10 +162,10 @@ impl<Fd: AsFd> OpenFile<Fd> {
     /// Gives back what was read so far, if it is to go; reads go through the page cache from now on.
     pub fn leave(&self, len: u64) {
         if self.drops_behind {
-            fadvise::advise(&self.fd, 0, len, Advice::DontNeed);
+            page_cache::advise(&self.fd, 0, len, Advice::DontNeed);
         }
         if self.is_direct {
-            direct::end(&self.fd);
+            pread::end_direct(&self.fd);
         }
     }
 }
@@ -185,8 +185,8 @@ impl OpenFile<Arc<OwnedFd>> {
 
 /// Bytes of a span that are not in the page cache; `None` if nobody can tell.
 pub fn uncached_bytes(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
-    let page = cachestat::page_size();
+    let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;
-    let cached = cachestat::cached_pages(fd, offset, len)?;
+    let cached = page_cache::cached_pages(fd, offset, len)?;
     Some(pages.saturating_sub(cached) * page)
 }

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
 use crate::heartbeat::{Subject, Watchlist};
-use crate::sys::aligned::ALIGNMENT;
-use crate::sys::open::Manner;
-use crate::sys::stat::Stat;
-use crate::sys::{direct, fadvise, fiemap, open, pread, stat};
+use crate::sys::memory::ALIGNMENT;
+use crate::sys::open::{self, Manner};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{extents, page_cache, pread};
 
 use super::access::{Access, Signs};
 use super::buffer::{Buffer, PIECE};
@@ -266,7 +266,7 @@ impl<F: Fold> Reader<F> {
     pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
         let space = task.space?;
         let mut places = Places::default();
-        let shared = fiemap::shared_blocks(fd, task.expect.size, |run| {
+        let shared = extents::shared_blocks(fd, task.expect.size, |run| {
             for number in run {
                 places.add(number);
             }
@@ -288,9 +288,9 @@ impl<F: Fold> Reader<F> {
             (SweepOrder::Inode, _) => None,
             // Where files may share blocks the kernel looks up each extent's other owners: one will do.
             (SweepOrder::Physical, Some(_)) => {
-                fiemap::first_position(fd, start).map(|position| (position, None))
+                extents::first_position(fd, start).map(|position| (position, None))
             }
-            (SweepOrder::Physical, None) => fiemap::position_and_pieces(fd, start)
+            (SweepOrder::Physical, None) => extents::position_and_pieces(fd, start)
                 .map(|(position, pieces)| (position, Some(pieces))),
         };
         let (position, pieces) = place.unwrap_or((task.expect.ino, None));
@@ -301,7 +301,7 @@ impl<F: Fold> Reader<F> {
     pub fn announce(&self, task: &Task, fd: BorrowedFd<'_>) {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         if wanted < task.expect.size && task.expect.size > SAMPLED_WITHOUT_READAHEAD {
-            fadvise::advise(fd, 0, 0, fadvise::Advice::Random);
+            page_cache::advise(fd, 0, 0, page_cache::Advice::Random);
         }
     }
 
@@ -332,7 +332,7 @@ impl<F: Fold> Reader<F> {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         // What is there would be read from the disk as well.
         let is_cold = |missing| missing >= wanted - wanted / 8;
-        self.uncached_bytes(task, fd).is_some_and(is_cold) && direct::begin(fd)
+        self.uncached_bytes(task, fd).is_some_and(is_cold) && pread::begin_direct(fd)
     }
 
     /// Makes ready for reads past the page cache; returns how long each may be.

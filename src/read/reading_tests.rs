@@ -12,7 +12,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use crate::file::Fingerprint;
 use crate::hash::Digest;
 use crate::sys::ring::Ring;
-use crate::sys::{cachestat, direct, open, stat};
+use crate::sys::{open, page_cache, pread, stat};
 
 use super::access::Access;
 use super::behind::PageUse;
@@ -476,7 +476,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
         forget_pages(&folder.path().join(&name));
         let file = File::open(folder.path().join(&name)).expect("is there");
         let size = content.len() as u64;
-        cold.push(cachestat::cached_pages(&file, 0, size) == Some(0));
+        cold.push(page_cache::cached_pages(&file, 0, size) == Some(0));
         let expect = fingerprint(&folder.path().join(&name));
         let spans = [(0, 4096), (0, size)].map(|(offset, len)| Span { offset, len });
         add_task(&mut batch, i as u32, &name, expect, spans).may_end_early = i % 3 > 0;
@@ -526,7 +526,7 @@ fn past_cache(
     let path = folder.path().join("f");
     fs::write(&path, bytes(7, size)).expect("written");
     let file = File::open(&path).expect("is there");
-    if !direct::begin(&file) || !forget_pages(&path) {
+    if !pread::begin_direct(&file) || !forget_pages(&path) {
         return None;
     }
     let settings = ReadSettings {
@@ -536,8 +536,8 @@ fn past_cache(
     let all = [wanted(folder.path(), "f", spans)];
     let outcome = read(Way::PastCache, &settings, &all).remove(0);
     settings.access.behind.join();
-    let pages = cachestat::cached_pages(&file, 0, size as u64)?;
-    Some((outcome, pages * cachestat::page_size()))
+    let pages = page_cache::cached_pages(&file, 0, size as u64)?;
+    Some((outcome, pages * page_cache::page_size()))
 }
 
 #[test]

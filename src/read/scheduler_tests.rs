@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::device::VolumeId;
 use crate::file::{FileIndex, Fingerprint};
 use crate::hash::Digest;
-use crate::sys::{fadvise, fiemap};
+use crate::sys::{extents, page_cache};
 
 use super::scheduler::{Finished, Job, Lane, Limits, Scheduler};
 use super::task::{Batch, Failure, Outcome, Span};
@@ -177,10 +177,10 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
         for (i, (name, expect)) in asker.files.iter().enumerate() {
             let file = fs::File::open(folder.path().join(name)).expect("is there");
             file.sync_all().expect("written out");
-            let position = fiemap::first_position(&file, 0);
+            let position = extents::first_position(&file, 0);
             positions.push(position.unwrap_or(expect.ino));
             if i % 4 != 0 {
-                fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+                page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
             }
         }
         // In no order.
@@ -228,7 +228,7 @@ fn a_disk_is_swept_upwards_when_the_scan_is_over() {
 /// Pieces of a file by the kernel's own list.
 fn pieces_of(path: &Path) -> Option<usize> {
     let file = fs::File::open(path).expect("is there");
-    let extents = fiemap::extents(&file)?;
+    let extents = extents::extents(&file)?;
     let starts = (extents.iter().enumerate())
         .filter(|(i, e)| *i == 0 || extents[i - 1].physical + extents[i - 1].length != e.physical);
     Some(starts.count())
@@ -253,7 +253,7 @@ fn what_fragments_cost_is_known_of_what_a_sweep_read_whole() {
             let path = folder.path().join(name);
             *expect = fingerprint(&path);
             let file = fs::File::open(&path).expect("is there");
-            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+            page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
         }
         let lane = Lane::Disk("sdz".into());
         let disk = asker.scheduler.add_volume(&"sdz".into(), lane, DISK);
@@ -324,7 +324,7 @@ fn a_disk_waits_for_its_own_scan_only() {
             let path = folder.path().join(format!("f{i}"));
             let file = fs::File::open(path).expect("is there");
             file.sync_all().expect("written out");
-            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+            page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
             asker.ask(disks[i % 2], i, true);
         }
         asker.scheduler.scan_done_on(&"sdz".into());
@@ -350,7 +350,7 @@ fn a_slow_device_without_order_gets_a_thread_of_its_own_and_loses_nothing() {
         for (name, _) in &asker.files {
             let file = fs::File::open(folder.path().join(name)).expect("is there");
             file.sync_all().expect("written out");
-            fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+            page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
         }
         let limits = Limits {
             depth: 32,

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering};
 use crate::hash::PlacesDigest;
-use crate::sys::fiemap::Pieces;
+use crate::sys::extents::Pieces;
 
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crossbeam_channel::unbounded;
 use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, Numbering, SharedDirs};
 use crate::hash::{Digest, Running, Subtree, Zeros};
-use crate::sys::{cachestat, fadvise};
+use crate::sys::page_cache;
 
 use super::access::Access;
 use super::behind::PageUse;
@@ -124,9 +124,9 @@ pub fn fingerprint(path: &Path) -> Fingerprint {
 pub fn forget_pages(path: &Path) -> bool {
     let file = fs::File::open(path).expect("is there");
     file.sync_all().expect("can be written out");
-    fadvise::advise(&file, 0, 0, fadvise::Advice::DontNeed);
+    page_cache::advise(&file, 0, 0, page_cache::Advice::DontNeed);
     let size = file.metadata().expect("is open").len();
-    cachestat::cached_pages(&file, 0, size) == Some(0)
+    page_cache::cached_pages(&file, 0, size) == Some(0)
 }
 
 pub fn settings(folder: &Path) -> ReadSettings {

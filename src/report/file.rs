@@ -13,9 +13,9 @@ use rustix::io::Errno;
 use super::escape::escape;
 use super::place::{self, Found, Place, Refusal};
 use crate::file::trust;
-use crate::sys::attributes::Attributes;
-use crate::sys::stat::Stat;
-use crate::sys::{attributes, open, rename, stat, sync, unlink, write};
+use crate::sys::attributes::{self, Attributes};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{names, open, sync, write};
 
 /// Says why the report could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]
@@ -284,7 +284,7 @@ impl Temporary {
     }
 
     fn rename(mut self, name: &CString) -> Result<(), Cause> {
-        rename::replace(&self.folder, &self.name, name)?;
+        names::rename(&self.folder, &self.name, name)?;
         self.is_there = false;
         Ok(())
     }
@@ -293,7 +293,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if self.is_there {
-            let _ = unlink::file(&self.folder, &self.name);
+            let _ = names::remove(&self.folder, &self.name);
         }
     }
 }

@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::file::{DirId, DirTable, FolderId, MetBefore, Numbering, SharedDirs};
 use crate::scan::limits;
-use crate::sys::stat::Stat;
-use crate::sys::{dirent, open, stat, statfs};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{dirent, open, statfs};
 
 /// What became of a folder that is about to be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

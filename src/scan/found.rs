@@ -8,7 +8,7 @@ use crossbeam_channel::{Sender, TrySendError};
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
 use crate::heartbeat::Heartbeat;
-use crate::sys::rusage;
+use crate::sys::process;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -105,10 +105,10 @@ impl Outbox {
     fn send(&self, message: ScanMessage) {
         self.heartbeat.rest();
         if let Err(TrySendError::Full(message)) = self.to.try_send(message) {
-            let before = rusage::thread_waits();
+            let before = process::thread_waits();
             // Nobody listens any more only when the run is over.
             let _ignored = self.to.send(message);
-            let waited = rusage::thread_waits() - before;
+            let waited = process::thread_waits() - before;
             self.waits.set(self.waits.get() + waited);
         }
         self.heartbeat.beat();
@@ -116,7 +116,7 @@ impl Outbox {
 
     /// How often this thread has waited so far for anything but room for its messages.
     pub fn other_waits(&self) -> u64 {
-        rusage::thread_waits() - self.waits.get()
+        process::thread_waits() - self.waits.get()
     }
 
     /// True if it holds files that lie elsewhere than on this device.

@@ -3,7 +3,7 @@
 //! A FUSE file system is a program and may show anything: a folder with endless names, or endlessly nested folders.
 //! `docs/correctness.md` gives the reason for each limit.
 
-use crate::sys::meminfo::{self, Memory};
+use crate::sys::memory::{self, Memory};
 
 /// Names in one folder.
 pub const NAMES: u64 = 100_000_000;
@@ -22,7 +22,7 @@ const LITTLE: u64 = 64 << 20;
 
 /// True if memory is nearly used up, and it is this process that holds much of it.
 pub fn is_memory_short() -> bool {
-    meminfo::of_this_process().is_some_and(is_short)
+    memory::of_this_process().is_some_and(is_short)
 }
 
 /// Address space for everything but tables: threads that start later, and their buffers.

@@ -15,8 +15,8 @@ use crate::event::{LeftOut, Problem, ProblemKind};
 use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings};
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
-use crate::sys::stat::Stat;
-use crate::sys::{open, stat};
+use crate::sys::open;
+use crate::sys::stat::{self, Stat};
 
 use super::enter::{Entered, enter_root, numbering_of_path};
 use super::filter::Verdict;

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use io_uring::{IoUring, opcode, types};
 
-use super::aligned::Aligned;
+use super::memory::Aligned;
 
 /// A ring with a fixed number of slots, each with a buffer for one read.
 pub struct Ring {

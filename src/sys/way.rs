@@ -12,7 +12,7 @@ use rustix::io::{Errno, Result};
 
 use super::attributes::{self, Attributes};
 use super::stat::Stat;
-use super::{link, open, parent};
+use super::{names, open, parent};
 
 /// Links that are followed, as many as the kernel follows.
 const LINKS: usize = 40;
@@ -138,7 +138,7 @@ impl Way {
         if self.links > LINKS {
             return Err(Errno::LOOP);
         }
-        self.lead_to(&link::read(&part.handle, c"")?)
+        self.lead_to(&names::read_link(&part.handle, c"")?)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Making new files and filling them.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{
+    AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, ftruncate, openat, unlinkat,
+};
 use rustix::io::{Errno, Result};
 
 use super::fault;
@@ -55,4 +57,183 @@ pub fn append(fd: impl AsFd, mut bytes: &[u8]) -> Result<()> {
 pub fn set_length(fd: impl AsFd, length: u64) -> Result<()> {
     fault::point()?;
     rustix::fs::ftruncate(fd, length)
+}
+
+// `fallocate`: space on the disk before there is anything to write into it.
+
+/// Takes space for these bytes of a file, whose length stays; `None` where the file system cannot.
+///
+/// # Errors
+/// If there is not so much space.
+pub fn beyond_the_end(fd: impl AsFd, offset: u64, length: u64) -> Result<Option<()>> {
+    fault::point()?;
+    loop {
+        return match fallocate(&fd, FallocateFlags::KEEP_SIZE, offset, length) {
+            Err(Errno::INTR) => continue,
+            Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::FBIG)) => Err(error),
+            Err(_) => Ok(None),
+            Ok(()) => Ok(Some(())),
+        };
+    }
+}
+
+/// Gives back the space behind a file's end.
+pub fn free_beyond_the_end(fd: impl AsFd) -> Result<()> {
+    let length = rustix::fs::fstat(&fd)?.st_size;
+    ftruncate(fd, u64::try_from(length).unwrap_or(0))
+}
+
+// `FIDEDUPERANGE`: the kernel compares two ranges under its own locks, and lets them share blocks
+// if they are equal. Layout: linux/fs.h; meaning: ioctl_fideduperange(2).
+
+const FIDEDUPERANGE: libc::c_ulong = 0xC018_9436;
+const DIFFERS: i32 = 1;
+
+#[repr(C)]
+struct Request {
+    source_offset: u64,
+    source_length: u64,
+    count: u16,
+    reserved16: u16,
+    reserved32: u32,
+    // The one `file_dedupe_range_info` that `count` announces.
+    target: i64,
+    target_offset: u64,
+    done: u64,
+    status: i32,
+    reserved: u32,
+}
+
+/// What the kernel found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// So many bytes from the offset on are shared now.
+    Bytes(u64),
+    /// The ranges are not equal.
+    Differs,
+}
+
+/// Lets `target` share up to `length` bytes of `source` at the same offset.
+///
+/// # Errors
+/// What the kernel said: `EOPNOTSUPP`, `EINVAL` or `ENOTTY` where the file system cannot, `EXDEV`
+/// across file systems.
+pub fn dedupe_range(
+    source: impl AsFd,
+    target: impl AsFd,
+    offset: u64,
+    length: u64,
+) -> Result<Shared> {
+    fault::point()?;
+    let mut request = Request {
+        source_offset: offset,
+        source_length: length,
+        count: 1,
+        reserved16: 0,
+        reserved32: 0,
+        target: target.as_fd().as_raw_fd().into(),
+        target_offset: offset,
+        done: 0,
+        status: 0,
+        reserved: 0,
+    };
+    // SAFETY: the request is a live file_dedupe_range followed by the one info that `count` announces,
+    // laid out as in linux/fs.h; the kernel writes within it only. Both descriptors are borrowed.
+    let done = unsafe {
+        libc::ioctl(
+            source.as_fd().as_raw_fd(),
+            FIDEDUPERANGE as _,
+            &raw mut request,
+        )
+    };
+    if done != 0 {
+        let error = std::io::Error::last_os_error();
+        return Err(Errno::from_io_error(&error).unwrap_or(Errno::IO));
+    }
+    match request.status {
+        0 => Ok(Shared::Bytes(request.done)),
+        DIFFERS => Ok(Shared::Differs),
+        error => Err(Errno::from_raw_os_error(-error)),
+    }
+}
+
+/// Makes a new, empty file a clone of another one; `None` where that cannot be.
+pub fn clone_into_empty(new: impl AsFd, source: impl AsFd) -> Option<()> {
+    fault::point().ok()?;
+    rustix::fs::ioctl_ficlone(new, source).ok()
+}
+
+// Files without a name, of which nothing can be left behind.
+
+/// Makes a file in this folder that has no name (`O_TMPFILE`): it is gone with its last
+/// descriptor, however the process ends.
+///
+/// Where the file system does not know that, the file has the name `fallback` for as long as
+/// it takes to remove it again. A file that has this name already is an error and stays.
+pub fn unnamed(folder: impl AsFd, fallback: &CStr) -> Result<OwnedFd> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    match openat(&folder, c".", flags | OFlags::TMPFILE, mode) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {}
+        other => return other,
+    }
+    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let file = openat(&folder, fallback, flags, mode)?;
+    unlinkat(&folder, fallback, AtFlags::empty())?;
+    Ok(file)
+}
+
+/// Opens once more for reading what a descriptor leads to, named or not, so that it has flags,
+/// hints and readahead of its own; `direct` is past the page cache.
+pub fn reopened(fd: impl AsFd, direct: bool) -> Result<OwnedFd> {
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    if direct {
+        flags |= OFlags::DIRECT;
+    }
+    let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+    openat(CWD, path, flags, Mode::empty())
+}
+
+#[cfg(test)]
+mod allocate_tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn space_is_taken_and_given_back_and_the_length_stays() {
+        let file = tempfile::tempfile().expect("a file");
+        let blocks = || file.metadata().map(|m| (m.len(), m.blocks()));
+        if beyond_the_end(&file, 0, 1 << 20)
+            .expect("there is space")
+            .is_some()
+        {
+            let (length, taken) = blocks().expect("metadata");
+            assert!(length == 0 && taken >= 2048, "{taken} blocks");
+            free_beyond_the_end(&file).expect("given back");
+            assert_eq!(blocks().expect("metadata"), (0, 0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tmpfile_tests {
+    use std::fs::{self, File};
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn the_file_has_no_name_and_can_be_opened_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let handle = File::open(folder.path()).expect("can be opened");
+        let file = unnamed(&handle, c"scratch").expect("made");
+        let mut file = File::from(file);
+        file.write_all(b"bytes").expect("written");
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
+        let mut again = File::from(reopened(&file, false).expect("opened"));
+        let mut text = String::new();
+        again.read_to_string(&mut text).expect("read");
+        assert_eq!(text, "bytes");
+    }
 }

@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use crate::action::ActionKind;
-use crate::sys::fiemap::{self, Extent};
+use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::statfs;
 
@@ -86,7 +86,7 @@ fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
         let name = CString::new(file.names.first()?.path.as_slice()).ok()?;
         let fd = open::file(CWD, &name, manner).ok()?;
         statfs::shares_extents(&fd).then_some(())?;
-        fiemap::extents(&fd)
+        extents::extents(&fd)
     };
     let mut extents = extents().unwrap_or_default();
     extents.retain(|extent| extent.shared || extent.inline);

@@ -13,7 +13,7 @@ use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
 use crate::action::{ActionKind, run_name, swap, symlink};
-use crate::sys::{link, stat, sync, unlink, write};
+use crate::sys::{names, stat, sync, write};
 
 /// Pairs of folders that are tried for each pair of file systems. Each step checks its own folders again.
 const PAIRS: usize = 64;
@@ -194,7 +194,7 @@ fn unused() -> CString {
 }
 
 fn remove(folder: &OwnedFd, name: &CString) {
-    if let Err(error) = unlink::file(folder, name) {
+    if let Err(error) = names::remove(folder, name) {
         tracing::warn!(
             "{} stays where it was tried: {error}",
             name.to_string_lossy()
@@ -206,7 +206,7 @@ fn remove(folder: &OwnedFd, name: &CString) {
 fn hard_links(folder: &OwnedFd) -> Option<Left> {
     let file = made(folder)?;
     let further = unused();
-    let why = match link::hard(folder, &file, folder, &further) {
+    let why = match names::link(folder, &file, folder, &further) {
         Ok(()) => {
             let inode = |name| stat::fresh_entry(folder, name).map(|now| (now.dev, now.ino));
             let is_same = inode(&file).is_ok_and(|one| inode(&further) == Ok(one));
@@ -214,7 +214,7 @@ fn hard_links(folder: &OwnedFd) -> Option<Left> {
             (!is_same).then_some(Left::LinkLooksLikeCopy)
         }
         Err(error) => {
-            let _ = unlink::file(folder, &further);
+            let _ = names::remove(folder, &further);
             is_lack(error).then_some(Left::NoHardLinks)
         }
     };
@@ -226,9 +226,9 @@ fn hard_links(folder: &OwnedFd) -> Option<Left> {
 fn symbolic_links(folder: &OwnedFd, text: Vec<u8>, keeper: &Place) -> Option<Left> {
     let name = unused();
     let text = CString::new(text).ok()?;
-    match link::symbolic(&text, folder, &name) {
+    match names::symlink(&text, folder, &name) {
         Ok(()) => {
-            let is_read = link::read(folder, &name).is_ok_and(|read| read == text.as_bytes());
+            let is_read = names::read_link(folder, &name).is_ok_and(|read| read == text.as_bytes());
             let leads = stat::target(folder, &name).map(|now| (now.dev, now.ino));
             let leads = leads.is_ok_and(|there| keeper.stat().map(|k| (k.dev, k.ino)) == Ok(there));
             remove(folder, &name);
@@ -236,7 +236,7 @@ fn symbolic_links(folder: &OwnedFd, text: Vec<u8>, keeper: &Place) -> Option<Lef
         }
         Err(error) => {
             // Some servers (sshfs -o follow_symlinks) make the link and answer with an error.
-            let _ = unlink::file(folder, &name);
+            let _ = names::remove(folder, &name);
             is_lack(error).then_some(Left::NoSymlinks)
         }
     }

@@ -9,7 +9,7 @@ use std::{env, process};
 use super::set::SetPlan;
 use crate::action::run_name;
 use crate::file::{RouteError, way_to_folder};
-use crate::sys::tmpfile;
+use crate::sys::write;
 
 /// Plans up to this size stay in memory; most are far smaller.
 const IN_MEMORY: usize = 8 << 20;
@@ -116,7 +116,7 @@ fn unnamed(folder: &Path) -> io::Result<File> {
         run_name::random()
     );
     let fallback = CString::new(fallback)?;
-    Ok(tmpfile::unnamed(&folder, &fallback)?.into())
+    Ok(write::unnamed(&folder, &fallback)?.into())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The comparison itself: files of one length, block by block, with whatever differs in classes of their own.
 
-use crate::sys::aligned::Aligned;
+use crate::sys::memory::Aligned;
 
 use super::blocks::Blocks;
 use super::split::Block;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crate::sys::aligned::Aligned;
-use crate::sys::sysinfo;
+use crate::sys::memory::Aligned;
+use crate::sys::process;
 
 use super::lock_step::Side;
 
@@ -17,7 +17,7 @@ const FOR_A_THREAD: usize = 64;
 pub fn threads_for(blocks: usize) -> usize {
     match blocks / FOR_A_THREAD {
         0 | 1 => 1,
-        threads => threads.min(sysinfo::cores().max(1)),
+        threads => threads.min(process::cores().max(1)),
     }
 }
 

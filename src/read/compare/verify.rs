@@ -11,7 +11,7 @@ use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::reader::{Reader, expected};
 use crate::read::task::{Batch, Completion, Failure, Outcome, Task};
-use crate::sys::fiemap;
+use crate::sys::extents;
 
 use super::blocks::{BLOCK, Blocks};
 use super::lock_step::{Buffers, Comparison};
@@ -140,7 +140,7 @@ impl<'a> Rounds<'a> {
         } else {
             if self.has_head {
                 files.sort_by_cached_key(|file| {
-                    let position = fiemap::first_position(&file.open.fd, 0);
+                    let position = extents::first_position(&file.open.fd, 0);
                     position.unwrap_or(file.task.expect.ino)
                 });
             }

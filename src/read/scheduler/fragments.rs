@@ -1,6 +1,6 @@
 //! How the files lay that a disk with a head read as a whole: each further piece is a further seek.
 
-use crate::sys::fiemap::Pieces;
+use crate::sys::extents::Pieces;
 
 /// The files of a volume that its disk's sweeps read as a whole, and of which it is known where they lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

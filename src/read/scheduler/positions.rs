@@ -1,7 +1,7 @@
 //! Where files lie on disks with a head: asked once, kept for all stages.
 
 use crate::file::FileIndex;
-use crate::sys::fiemap::Pieces;
+use crate::sys::extents::Pieces;
 
 /// Files that share one allocation: those that the scan met together wait together.
 const PAGE: usize = 512;

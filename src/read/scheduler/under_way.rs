@@ -2,7 +2,7 @@
 
 use crate::device::VolumeId;
 use crate::read::task::{Ask, Batch, Task, Ticket};
-use crate::sys::fiemap::Pieces;
+use crate::sys::extents::Pieces;
 
 use super::job::Job;
 

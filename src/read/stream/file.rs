@@ -13,7 +13,7 @@ use crate::read::open_file::OpenFile;
 use crate::read::parts::{PART, Parts};
 use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Failure, Outcome, SPANS, Task};
-use crate::sys::fadvise::{self, Advice};
+use crate::sys::page_cache::{self, Advice};
 
 /// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
 /// little once it is there.
@@ -140,12 +140,12 @@ impl<F: Fold> File<F> {
         let all = self.part.is_some() || len == self.task.expect.size;
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
-            (true, true) => fadvise::advise(&self.open.fd, 0, 0, Advice::Sequential),
-            (false, true) => fadvise::advise(&self.open.fd, 0, 0, Advice::Random),
+            (true, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Sequential),
+            (false, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Random),
             // Of stretches the kernel would read more than is wanted.
             (true, false) => {
                 for span in self.task.spans.iter().filter(|span| span.len > 0) {
-                    fadvise::advise(&self.open.fd, span.offset, span.len, Advice::WillNeed);
+                    page_cache::advise(&self.open.fd, span.offset, span.len, Advice::WillNeed);
                 }
             }
             (false, false) => {}

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::sys::fadvise::{self, Advice};
+use crate::sys::page_cache::{self, Advice};
 
 use super::buffer::PIECE;
 use super::fold::Fold;
@@ -120,7 +120,7 @@ impl<F: Fold> Stream<F> {
             } = file.next_to_announce(STEP);
             if !is_hole {
                 reader.spend(&file.task, len);
-                fadvise::advise(&file.open.fd, offset, len, Advice::WillNeed);
+                page_cache::advise(&file.open.fd, offset, len, Advice::WillNeed);
             }
             file.announced += len;
             self.ahead += len;

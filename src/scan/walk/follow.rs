@@ -12,8 +12,8 @@ use crate::scan::enter::is_placeholder;
 use crate::scan::found::FoundIn;
 use crate::scan::limits;
 use crate::scan::linked::LinkedFile;
-use crate::sys::stat::Stat;
-use crate::sys::{link, open, stat};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{names, open};
 
 use super::walker::Walker;
 use super::{Folder, Round, count, found_file, path_of};
@@ -36,7 +36,7 @@ impl Walker {
     /// What a link leads to; nothing if it leads nowhere.
     fn target(&mut self, folder: &Folder, name: &CStr) -> Option<Stat> {
         let walk = self.walk.clone();
-        let target = self.with_folder(folder.dir, |above| link::read(above, name));
+        let target = self.with_folder(folder.dir, |above| names::read_link(above, name));
         if let Ok(target) = target {
             // If a call does not return, the file system of the target is to be named, not that of the link.
             let folder = path_of(&walk.dirs, folder.dir, None);

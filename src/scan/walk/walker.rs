@@ -19,8 +19,8 @@ use crate::scan::found::{Outbox, ScanMessage};
 use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
-use crate::sys::stat::Stat;
-use crate::sys::{dirent, open, stat, statfs};
+use crate::sys::stat::{self, Stat};
+use crate::sys::{dirent, open, statfs};
 
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 

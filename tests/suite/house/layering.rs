@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// Rooms by floor. A room may know those on lower floors and itself, nobody beside or above it.
 const FLOORS: [&[&str]; 9] = [
     &["lock"],
-    &["units", "error", "event", "heartbeat"],
+    &["units", "event", "heartbeat"],
     &["sys"],
     &["file"],
     &["device", "hash"],
-    &["scan", "cache", "read", "decide"],
+    &["scan", "read", "decide"],
     &["engine", "report", "action", "probe"],
     &["acting"],
     &["library"],
@@ -447,7 +447,7 @@ fn unsafe_has_one_room() {
 }
 
 /// System calls by which bytes of files are read.
-const READS: [&str; 3] = ["pread", "direct", "ring"];
+const READS: [&str; 2] = ["pread", "ring"];
 
 /// Rooms that make them.
 const READERS: [&str; 3] = ["sys", "read", "probe"];
@@ -649,7 +649,7 @@ mod the_reader_of_sources {
         ] {
             assert_eq!(reads_named(&tokens(text)), ["pread"], "{text}");
         }
-        let others = "use crate::sys::{stat, fadvise}; let direct = ring::new();";
+        let others = "use crate::sys::{stat, page_cache}; let pread = ring::new();";
         assert!(reads_named(&tokens(others)).is_empty());
     }
 

@@ -1,8 +1,13 @@
-//! `FS_IOC_FIEMAP`: where on its device a file's bytes lie.
-//!
-//! Layout: linux/fiemap.h; meaning: Documentation/filesystems/fiemap.rst.
+//! Where the bytes of a file lie: extents, blocks that files share, data and holes.
 
 use std::os::fd::{AsFd, AsRawFd};
+
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+
+// `FS_IOC_FIEMAP`: where on its device a file's bytes lie.
+//
+// Layout: linux/fiemap.h; meaning: Documentation/filesystems/fiemap.rst.
 
 const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
 
@@ -220,8 +225,83 @@ fn ask<const N: usize>(fd: impl AsFd, request: &mut Request<N>) -> Option<&[RawE
     (done == 0).then(|| &request.extents[..mapped])
 }
 
+// `SEEK_DATA` and `SEEK_HOLE`: where a file has bytes of its own.
+//
+// They move the descriptor's position, which nobody uses who reads with `pread`.
+
+/// Bytes that follow one another and are all of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataOrHole {
+    /// Reading them gives zeros, and none is stored.
+    pub is_hole: bool,
+    /// Where they end, bytes; beyond the file's end if nothing else follows.
+    pub end: u64,
+}
+
+/// What begins at this offset; `None` where the file system does not tell.
+pub fn data_or_hole_at(fd: impl AsFd, offset: u64) -> Option<DataOrHole> {
+    super::fault::point().ok()?;
+    let is_hole = match seek(&fd, SeekFrom::Data(offset)) {
+        Ok(data) if data > offset => Some(data),
+        Ok(_) => None,
+        // Nothing follows, or the file has become shorter than that.
+        Err(Errno::NXIO) => Some(u64::MAX),
+        Err(_) => return None,
+    };
+    let end = match is_hole {
+        Some(end) => end,
+        None => seek(&fd, SeekFrom::Hole(offset)).ok()?,
+    };
+    Some(DataOrHole {
+        is_hole: is_hole.is_some(),
+        end,
+    })
+}
+
+// `XFS_IOC_FSGEOMETRY`: what an XFS can do.
+
+/// Version 4 of the answer, which every kernel with reflinks gives.
+const XFS_IOC_FSGEOMETRY_V4: libc::c_ulong = 0x8070_587C;
+
+/// The file system can share blocks between files (`XFS_FSOP_GEOM_FLAGS_REFLINK`).
+const REFLINK: u32 = 1 << 20;
+
+/// `struct xfs_fsop_geom_v4` of xfs_fs.h.
+#[repr(C)]
+#[derive(Default)]
+struct Geometry {
+    sizes: [u32; 8],
+    data_blocks: u64,
+    realtime_blocks: u64,
+    realtime_extents: u64,
+    log_start: u64,
+    uuid: [u8; 16],
+    stripe: [u32; 2],
+    version: i32,
+    flags: u32,
+    more: [u32; 4],
+}
+
+/// True if the file of this descriptor is on an XFS whose files can share blocks, all of them on one device:
+/// positions on a realtime device would look like positions on the other.
+pub fn xfs_shares_blocks(fd: impl AsFd) -> bool {
+    let mut geometry = Geometry::default();
+    // SAFETY: the geometry is live and laid out as the structure whose size, 112 bytes, is part of
+    // the request's number; the kernel writes within it only.
+    let done = unsafe {
+        libc::ioctl(
+            fd.as_fd().as_raw_fd(),
+            XFS_IOC_FSGEOMETRY_V4 as _,
+            &raw mut geometry,
+        )
+    };
+    done == 0 && geometry.flags & REFLINK != 0 && geometry.realtime_blocks == 0
+}
+
+const _: () = assert!(size_of::<Geometry>() == 112);
+
 #[cfg(test)]
-mod tests {
+mod fiemap_tests {
     use super::*;
 
     fn extent(physical: u64, length: u64, flags: u32) -> RawExtent {
@@ -264,5 +344,49 @@ mod tests {
         let file = [extent(1 << 20, 4096, 0), extent(9 << 20, 4096, 0)];
         assert!(pieces(&file, 2).or_more);
         assert!(!pieces(&file, 3).or_more, "there were no more");
+    }
+}
+
+#[cfg(test)]
+mod seek_tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn data_and_holes_take_turns() {
+        // In memory what was written is where it was written, without a moment of grace.
+        let file: File = tempfile::tempfile_in("/dev/shm").expect("a file in memory");
+        file.set_len(10 << 20).expect("longer");
+        file.write_all_at(&[1; 8192], 2 << 20).expect("written");
+        let (hole, data) = (
+            |end| Some(DataOrHole { is_hole: true, end }),
+            |end| {
+                Some(DataOrHole {
+                    is_hole: false,
+                    end,
+                })
+            },
+        );
+        assert_eq!(data_or_hole_at(&file, 0), hole(2 << 20));
+        assert_eq!(data_or_hole_at(&file, (2 << 20) - 1), hole(2 << 20));
+        assert_eq!(data_or_hole_at(&file, 2 << 20), data((2 << 20) + 8192));
+        assert_eq!(
+            data_or_hole_at(&file, (2 << 20) + 8191),
+            data((2 << 20) + 8192)
+        );
+        assert_eq!(data_or_hole_at(&file, (2 << 20) + 8192), hole(u64::MAX));
+        assert_eq!(
+            data_or_hole_at(&file, 11 << 20),
+            hole(u64::MAX),
+            "beyond its end"
+        );
+    }
+
+    #[test]
+    fn where_nobody_tells_nothing_is_said() {
+        let null = File::open("/proc/self/mem").expect("a file without holes");
+        assert_eq!(data_or_hole_at(&null, 0), None);
     }
 }
