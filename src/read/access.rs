@@ -10,8 +10,10 @@ use crate::sys::open;
 
 use super::behind::{Behind, PageUse};
 use super::budget::Budgets;
-use super::buffer::LargePages;
-use super::open_file::LONG;
+use super::buffer::{LargePages, PIECE};
+
+/// Shorter files go through the page cache and stay there.
+pub(super) const LONG: u64 = PIECE as u64;
 
 /// The rules for all reads of a run.
 #[derive(Clone)]

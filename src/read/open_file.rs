@@ -12,12 +12,9 @@ use crate::sys::memory::{ALIGNMENT, Aligned};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::pread;
 
-use super::access::{Access, Signs};
+use super::access::{Access, LONG, Signs};
 use super::behind::{Behind, Range};
 use super::buffer::{LARGE, PIECE};
-
-/// Shorter files go through the page cache and stay there.
-pub(super) const LONG: u64 = PIECE as u64;
 
 /// Bytes read of each of several files in turn on a disk with a head: a seek of 12 ms between two turns of 8 MiB, which
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.

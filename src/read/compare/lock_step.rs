@@ -3,34 +3,8 @@
 use crate::sys::memory::Aligned;
 
 use super::blocks::Blocks;
+use super::side::Side;
 use super::split::Block;
-
-/// A file that is compared with others.
-pub trait Side: Sized + Send {
-    /// What becomes of a file that could not be read.
-    type Failed: Send;
-
-    /// Reads a block of so many bytes, all of it, to the beginning of a buffer. Whoever cannot is taken out; another
-    /// file may take its place if it stands for that as well.
-    ///
-    /// # Errors
-    /// The file that takes its place, if there is one.
-    fn read(
-        self,
-        buffer: &mut [u8],
-        len: usize,
-        offset: u64,
-        failed: &mut Vec<Self::Failed>,
-    ) -> Result<Self, Option<Self>>;
-
-    /// True if it is known that a block is all zeros.
-    fn is_hole(&mut self, _offset: u64, _len: usize) -> bool {
-        false
-    }
-
-    /// By which files of one class are put in order.
-    fn number(&self) -> u64;
-}
 
 /// What files are read into: a block of the first of a class, and one of another.
 pub struct Buffers {

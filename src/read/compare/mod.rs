@@ -7,6 +7,7 @@
 mod blocks;
 mod lock_step;
 mod pair;
+mod side;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -30,7 +31,8 @@ use crate::read::reader::{Reader, expected, is_expected, refused};
 use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
 
 use blocks::{BLOCK, Blocks};
-use lock_step::{Buffers, Comparison, Side};
+use lock_step::{Buffers, Comparison};
+use side::Side;
 use split::{is_shared_out, threads_for};
 
 pub use pair::{Unequal, Which, equal};

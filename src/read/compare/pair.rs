@@ -10,7 +10,8 @@ use crate::read::buffer::PIECE;
 use crate::read::open_file::OpenFile;
 
 use super::blocks::Blocks;
-use super::lock_step::{Buffers, Comparison, Side};
+use super::lock_step::{Buffers, Comparison};
+use super::side::Side;
 use super::split::common_prefix;
 
 /// Which of two files it is.

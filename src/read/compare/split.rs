@@ -7,7 +7,7 @@ use std::thread;
 use crate::sys::memory::Aligned;
 use crate::sys::process;
 
-use super::lock_step::Side;
+use super::side::Side;
 
 /// Blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64
 /// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).

@@ -15,6 +15,7 @@ mod fragments;
 mod job;
 mod limits;
 mod positions;
+mod set_dispatch;
 mod sets;
 mod under_way;
 mod volume;

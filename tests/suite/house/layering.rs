@@ -491,11 +491,12 @@ fn the_library_neither_prints_nor_exits() {
 
 /// Messages and data that still name options of the program: what to type for a disk, in texts and JSON that are the same
 /// for all who read them.
-const NAMES_OPTIONS: [&str; 5] = [
+const NAMES_OPTIONS: [&str; 6] = [
     "probe/",
     "device/",
     "engine/explain.rs",
     "engine/memory.rs",
+    "scan/bad_pattern.rs",
     "scan/filter_spec.rs",
 ];
 
