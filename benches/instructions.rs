@@ -65,9 +65,9 @@ const SCENES: [Scene; 4] = [
 /// A thread of the program: a part of the sources through which it runs, and others hardly or not at all.
 struct Thread(&'static str);
 
-const ENGINE: Thread = Thread("pipeline/keyed_join.rs");
+const ENGINE: Thread = Thread("decide/keyed_join.rs");
 const SCAN: Thread = Thread("scan/walk/");
-const READER: Thread = Thread("executor/reader.rs");
+const READER: Thread = Thread("read/reader.rs");
 
 /// A path through the program: what one thread does in one scene.
 struct Way {
