@@ -53,11 +53,11 @@ fn is_here(name: &str) -> bool {
     asked.is_ok() && until_answered.recv_timeout(ANSWER) == Ok(true)
 }
 
-/// Says so if the first word is nearly a command's name, and there is no such file.
+/// Says so if the first word is nearly a command's name, or a command of another program, and there is no such file.
 pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
     let word = words[first_bare(words, command)?].to_str()?;
     let commands = command.get_subcommands().map(Command::get_name);
-    let meant = other_words::nearly(word, commands)?;
+    let meant = other_words::command_for(word).or_else(|| other_words::nearly(word, commands))?;
     if names_command(word.as_ref(), command) || Path::new(word).symlink_metadata().is_ok() {
         return None;
     }

@@ -90,8 +90,9 @@ pub struct FindArgs {
 
     /// Leave out the first file of each set: the one to keep
     ///
-    /// The remaining files are what 'fdupes --omitfirst' lists. With -H, the remaining names.
-    #[arg(long, requires = "flat", help_heading = "Output")]
+    /// For the formats nul and fdupes. The remaining files are what 'fdupes --omitfirst' lists. With -H, the remaining
+    /// names.
+    #[arg(long, help_heading = "Output")]
     pub omit_first: bool,
 
     /// Mark no end of a set (formats fdupes and nul)
@@ -108,7 +109,7 @@ pub struct FindArgs {
     pub talk: TalkArgs,
 
     /// Print how each path would be read, on which device and why, and read nothing
-    #[arg(long, help_heading = "How disks are read")]
+    #[arg(long, conflicts_with = "output", help_heading = "How disks are read")]
     pub explain: bool,
 }
 

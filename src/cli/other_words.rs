@@ -1,6 +1,6 @@
 //! Words of other programs, and words that are nearly ours: what to type in their place.
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options of fdupes, jdupes, rmlint, fclones and find, and what stands for them.
 const FOREIGN: &[(&[&str], &str)] = &[
@@ -13,6 +13,15 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "removing is a command: 'seekless remove --dry-run PATH' shows the plan, 'seekless remove PATH' carries it out",
     ),
     (&["--trash"], "only 'seekless remove' has --trash"),
+    (&["--to"], "only 'seekless move' has --to"),
+    (
+        &["--dry-run", "--yes", "--from"],
+        "only the commands that act have it: remove, hardlink, symlink, reflink and move",
+    ),
+    (
+        &["--noempty", "--no-empty"],
+        "empty files take no part unless --empty is given",
+    ),
     (
         &["-S", "--size", "--show-size"],
         "sizes are always shown; --min-size and --max-size choose files by size",
@@ -53,8 +62,12 @@ const DANGEROUS: &[&str] = &[
     "--yes",
 ];
 
-/// Says what stands for an option that another program has. What is nearly a dangerous option gets no suggestion.
+/// Says what stands for an option that another program has. Only an option that is one slip away is proposed, and no
+/// dangerous one.
 pub fn answer(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
@@ -63,14 +76,33 @@ pub fn answer(error: &clap::Error) -> Option<String> {
     if let Some((_, answer)) = row {
         return Some(format!("there is no option {option}: {answer}"));
     }
-    let suggested = error.get(ContextKind::SuggestedArg)?;
-    let is_dangerous = |word: &str| DANGEROUS.contains(&word);
-    let is_dangerous = match suggested {
-        ContextValue::String(word) => is_dangerous(word),
-        ContextValue::Strings(words) => words.iter().any(|word| is_dangerous(word)),
-        _ => false,
+    let is_proposed = |word: &str| !DANGEROUS.contains(&word) && slip_away(option, word);
+    let is_proposed = match error.get(ContextKind::SuggestedArg)? {
+        ContextValue::String(word) => is_proposed(word),
+        ContextValue::Strings(words) => words.iter().all(|word| is_proposed(word)),
+        _ => true,
     };
-    is_dangerous.then(|| format!("there is no option {option}: --help lists all options"))
+    (!is_proposed).then(|| format!("there is no option {option}: --help lists all options"))
+}
+
+/// Commands of other programs, and what stands for them.
+const FOREIGN_COMMANDS: [(&str, &str); 8] = [
+    ("group", "find"),
+    ("dedupe", "reflink"),
+    ("dedup", "reflink"),
+    ("link", "hardlink"),
+    ("delete", "remove"),
+    ("rm", "remove"),
+    ("mv", "move"),
+    ("dups", "find"),
+];
+
+/// The command that stands for a word which is a command of another program.
+pub fn command_for(word: &str) -> Option<&'static str> {
+    let row = FOREIGN_COMMANDS
+        .iter()
+        .find(|(foreign, _)| *foreign == word);
+    row.map(|(_, ours)| *ours)
 }
 
 /// The command that a word is a slip away from: a letter too many, missing, wrong, or exchanged with the next one.

@@ -121,6 +121,20 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             "--flat lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
         ));
     }
+    if args.omit_first && !matches!(format, "nul" | "fdupes") {
+        return contradiction(format!(
+            "--omit-first lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
+        ));
+    }
+    if args
+        .output
+        .as_deref()
+        .is_some_and(|file| file.as_os_str() == "-")
+    {
+        return contradiction(
+            "-o -: standard output needs no -o; for a file of that name write -o ./-",
+        );
+    }
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(
             "--format {format} has no summary: use --summary-only with text, json or ndjson",

@@ -12,7 +12,7 @@ use super::exit::Exit;
 use super::journal_place::{JournalPlace, command, words};
 use super::patience::{Changes, patiently};
 use super::question::{self, Answer};
-use super::sanitize::{complain, message};
+use super::sanitize::{complain, message, path};
 use super::sweep;
 use super::undo_list;
 use super::undo_text;
@@ -26,6 +26,13 @@ pub fn undo(args: &UndoArgs) -> Exit {
             return Exit::Nothing;
         }
     };
+    if let Some(folder) = args.journal.as_deref().filter(|folder| !folder.exists()) {
+        complain(&format!(
+            "--journal {}: there is no such folder",
+            path(folder)
+        ));
+        return Exit::Nothing;
+    }
     let done = match (args.list, args.sweep) {
         (true, _) => undo_list::list(&place, args.patience.time()),
         (_, true) => sweep::command(

@@ -12,7 +12,8 @@ use crate::probe::ProbeError;
 use crate::report::read::{OpenError, ReadError};
 use crate::scan::BadPattern;
 
-/// Why nothing, or nothing more, was done. Problems with single files are no errors: they are told, and the others go on.
+/// Why nothing, or nothing more, was done. Problems with single files are
+/// not errors: they are reported, and the work continues.
 ///
 /// The message names the thing and a way out. [`kind`](Self::kind) is for programs that decide by the reason.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +30,7 @@ pub enum ErrorKind {
     Path,
     /// The limits of this process (`ulimit`) leave too little to work with.
     Limits,
-    /// Other users could have led this astray: a path through their link, a folder that they may write to.
+    /// Other users could have redirected this: a path through their link, a folder that they may write to.
     Untrusted,
     /// Another run acts on these files now.
     Busy,

@@ -115,7 +115,7 @@ pub enum StepOutcome {
     Failed(String),
 }
 
-/// What came of a plan.
+/// The result of executing a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
@@ -190,14 +190,14 @@ impl<'a> Plan<'a> {
         self
     }
 
-    /// Hears of each step once it is certain to be on the disk, which is up to 2,048 steps later.
+    /// Receives each step after it has been synced to disk, which is up to 2,048 steps later.
     #[must_use]
     pub fn on_step(mut self, tell: impl FnMut(&Step) + 'a) -> Self {
         self.on_step = Some(Box::new(tell));
         self
     }
 
-    /// Carries it out. Each step is written to a new journal before it is taken, and nothing in the plan is believed: all
+    /// Executes the plan. Each step is written to a new journal before it is taken, and nothing in the plan is trusted: all
     /// files are looked at and compared again.
     ///
     /// # Errors

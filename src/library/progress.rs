@@ -17,11 +17,11 @@ pub struct Progress {
     pub device: String,
     /// Files done.
     pub files_done: u64,
-    /// Files known to be to do.
+    /// Total number of files known so far.
     pub files_total: u64,
     /// Bytes done.
     pub bytes_done: u64,
-    /// Bytes known to be to do.
+    /// Total number of bytes known so far.
     pub bytes_total: u64,
     /// True if the totals will grow no more.
     pub total_is_final: bool,

@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Bytes that may be in flight: read and not yet dealt with. 8 MiB or more; a share of the machine's memory unless
+    /// Bytes that may be in flight: read and not yet dealt with. 8 MB (8,000,000 bytes) or more; a share of the machine's memory unless
     /// set.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.config.memory = Some(Bytes(bytes));

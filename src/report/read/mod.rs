@@ -98,6 +98,11 @@ pub enum ReadError {
     /// The system could not read it.
     #[error("cannot read the report: {0}")]
     Io(#[from] io::Error),
+    /// It is in none of the formats that are read.
+    #[error(
+        "this is no report in text, json or ndjson: make one with -f text, -f json or -f ndjson"
+    )]
+    OtherFormat,
     /// There is nothing in it.
     #[error("the report is empty")]
     Empty,
@@ -248,6 +253,7 @@ pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadErro
         Kind::Json => json::read_document(whole, each),
         Kind::NdJson => json::read_lines(whole, each),
         Kind::Text => text::read(whole, each),
+        Kind::Other => Err(ReadError::OtherFormat),
         Kind::Empty => Err(ReadError::Empty),
     }
 }
@@ -256,6 +262,8 @@ enum Kind {
     Text,
     Json,
     NdJson,
+    /// `csv`, `fdupes`, `nul`, or no report at all.
+    Other,
     Empty,
 }
 
@@ -265,6 +273,7 @@ fn detect(start: &[u8]) -> Kind {
         [] => Kind::Empty,
         [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Kind::NdJson,
         [b'{', ..] => Kind::Json,
+        _ if start.contains(&0) || start.starts_with(b"set,file,") => Kind::Other,
         _ => Kind::Text,
     }
 }

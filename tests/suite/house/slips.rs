@@ -11,6 +11,10 @@ fn a_mistyped_command_is_no_search() {
         ("-v undoo", "seekless undo"),
         ("probee A", "seekless probe"),
         ("symlinks A", "seekless symlink"),
+        // Commands of other programs.
+        ("group A", "seekless find"),
+        ("rm A", "seekless remove"),
+        ("dedupe A", "seekless reflink"),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(meant);
         assert!(
@@ -48,6 +52,9 @@ fn options_of_other_programs_are_answered_with_ours() {
         ("hardlink --trash .", "only 'seekless remove' has --trash"),
         ("--linkhard .", "seekless hardlink"),
         ("-B .", "seekless reflink"),
+        ("find --dry-run .", "only the commands that act have it"),
+        ("--to x .", "only 'seekless move' has --to"),
+        ("remove --noempty .", "unless --empty is given"),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(ours);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
@@ -90,6 +97,55 @@ fn no_dangerous_option_is_proposed() {
         .run()
         .exits(2)
         .says("--dry-run");
+}
+
+#[test]
+fn only_what_is_one_slip_away_is_proposed() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    for (line, never) in [
+        ("remove --no-hard-links .", "--hard-links"),
+        ("remove --no-follow-links .", "--follow-links"),
+        ("remove --keep-hidden .", "--no-hidden"),
+        ("--include x .", "--exclude"),
+        ("--force .", "--order"),
+    ] {
+        let option = line.split(' ').find(|word| word.starts_with("--"));
+        let run = seekless(tree.root(), line).run().exits(2);
+        let said = run.stderr_text().replace(option.unwrap_or_default(), "");
+        assert!(said.contains("--help lists all options"), "{run}");
+        assert!(!said.contains(never), "{run}");
+    }
+    // The option is right, its value is not.
+    seekless(tree.root(), "remove --trash=no .")
+        .run()
+        .exits(2)
+        .says("--trash")
+        .never_says("only 'seekless remove'");
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_with_the_way_out() {
+    let tree = Tree::new().copies(["a", "b"], "same");
+    for (line, says) in [
+        ("-o - .", "standard output needs no -o"),
+        ("--omit-first -f json .", "use -f nul or -f fdupes"),
+        (
+            "undo --journal nope",
+            "--journal nope: there is no such folder",
+        ),
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2).says(says);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    }
+    for format in ["nul", "csv"] {
+        seekless(tree.root(), &format!("-q -f {format} -o report ."))
+            .run()
+            .exits(0);
+        seekless(tree.root(), "remove --dry-run --from report")
+            .run()
+            .exits(2)
+            .says("this is no report in text, json or ndjson");
+    }
 }
 
 #[test]

@@ -433,7 +433,10 @@ fn what_is_no_report_is_refused() {
             "schema 99",
         ),
         (b"a\nb\n", "line 1: expected a set"),
-        (b"\x00\x01\x02\n", "line 1"),
+        (
+            b"\x00\x01\x02\n",
+            "no report in text, json or ndjson: make one",
+        ),
         (b"  1 * a\n", "a file before the first set"),
         (b"{\"type\":\"set\"}\n", "line 1"),
     ] {
