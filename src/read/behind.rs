@@ -6,8 +6,9 @@
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::process;
@@ -31,6 +32,9 @@ const LEFT_FREE: f64 = 0.125;
 
 /// Ranges that may wait for the thread that gives them back: each holds a descriptor.
 const WAITING: usize = 16;
+
+/// If nothing comes for so long, what was gathered is given back: readers may be waiting for its descriptors.
+const IDLE: Duration = Duration::from_millis(20);
 
 /// A range of a file that was read.
 pub struct Range {
@@ -152,16 +156,26 @@ fn start() -> Option<Running> {
 fn gather(ranges: &Receiver<Range>) {
     let mut gathered = Vec::new();
     let mut bytes = 0;
-    for range in ranges {
-        bytes += range.len;
-        gathered.push(range);
-        if bytes >= GATHERED || gathered.len() >= WAITING {
+    loop {
+        let received = match gathered.is_empty() {
+            true => ranges.recv().map_err(RecvTimeoutError::from),
+            false => ranges.recv_timeout(IDLE),
+        };
+        let is_over = matches!(received, Err(RecvTimeoutError::Disconnected));
+        let is_idle = received.is_err();
+        if let Ok(range) = received {
+            bytes += range.len;
+            gathered.push(range);
+        }
+        if is_idle || bytes >= GATHERED || gathered.len() >= WAITING {
             gathered.iter().for_each(give_back);
             gathered.clear();
             bytes = 0;
         }
+        if is_over {
+            return;
+        }
     }
-    gathered.iter().for_each(give_back);
 }
 
 fn give_back(range: &Range) {
@@ -201,6 +215,25 @@ mod tests {
             assert!(Behind::new(page_use).keeps_out(0, false), "{page_use:?}");
         }
         assert!(Behind::new(PageUse::KeepShort).keeps_out(KEPT_BELOW, true));
+    }
+
+    #[test]
+    fn what_was_gathered_goes_when_nothing_more_comes() {
+        let file = tempfile::tempfile().expect("a file");
+        let file = Arc::new(OwnedFd::from(file));
+        let behind = Behind::new(PageUse::GiveBack);
+        for len in [1, 2] {
+            behind.push(Range {
+                file: Arc::clone(&file),
+                offset: 0,
+                len,
+            });
+            // Whoever waits for its descriptor gets it.
+            while Arc::strong_count(&file) > 1 {
+                thread::yield_now();
+            }
+        }
+        behind.join();
     }
 
     #[test]
