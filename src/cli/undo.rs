@@ -180,7 +180,7 @@ fn can_ask() -> bool {
 /// Says how to go further back. It is not done unasked: whoever calls undo twice may only want to be sure.
 fn name_the_one_before(place: &JournalPlace, run: &str) -> Result<(), JournalError> {
     let runs = action::runs(&place.folder)?.into_iter().rev();
-    let mut before = runs.filter(|past| past.name.as_str() < run && past.steps > 0 && !past.undone);
+    let mut before = runs.filter(|past| past.name.as_str() < run && past.done > 0 && !past.undone);
     if let Some(past) = before.next() {
         say(&format!(
             "To take back the run before it ({}): {}",
