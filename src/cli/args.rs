@@ -193,7 +193,8 @@ Examples:
 Exit status:
   0    done
   1    done, but something was left alone, or lacks its owner or rights; stderr names it
-  2    wrong use, there is no such run, a run is still at work, or the last run is unknown";
+  2    wrong use, there is no such run, a run is still at work, or the last run is unknown
+  130  interrupted; 'seekless undo' continues it";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:

@@ -25,7 +25,7 @@ use super::patience::Patience;
 use super::resolve::{Run, resolve};
 use super::run::{Watcher, watched};
 use super::{next_command, sanitize, summary, sweep};
-use seekless::engine::{self, Control, Delivery};
+use seekless::engine::{self, Control, Delivery, Root};
 
 /// Finds, reports and tells how it went.
 pub fn find(args: FindArgs) -> Exit {
@@ -57,7 +57,13 @@ fn explain(run: &Run) -> Exit {
             }
         }
     }
-    Exit::Done
+    let roots = &run.config.roots;
+    let is_there = |root: &&Root| root.path.symlink_metadata().is_ok();
+    match roots.iter().filter(is_there).count() {
+        there if there == roots.len() => Exit::Done,
+        0 => Exit::Nothing,
+        _ => Exit::SomeLeft,
+    }
 }
 
 /// How the engine's part of a run ended.

@@ -137,6 +137,10 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
         let run = seekless(tree.root(), line).run().exits(2).says(says);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
     }
+    for (paths, code) in [("nope", 2), (". nope", 1), (".", 0)] {
+        let line = format!("--explain {paths}");
+        seekless(tree.root(), &line).run().exits(code);
+    }
     for format in ["nul", "csv"] {
         seekless(tree.root(), &format!("-q -f {format} -o report ."))
             .run()
