@@ -1,14 +1,12 @@
 //! How walkers hand over what they find.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
-use crossbeam_channel::{Sender, TrySendError};
+use crossbeam_channel::Sender;
 
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
 use crate::heartbeat::Heartbeat;
-use crate::sys::process;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -86,8 +84,6 @@ pub struct Outbox {
     last: Option<(u64, Option<Numbering>)>,
     to: Sender<ScanMessage>,
     heartbeat: Arc<Heartbeat>,
-    /// How often the thread gave up its core until there was room for a message.
-    waits: Cell<u64>,
 }
 
 impl Outbox {
@@ -98,25 +94,14 @@ impl Outbox {
             last: None,
             to: to.clone(),
             heartbeat: Arc::clone(heartbeat),
-            waits: Cell::new(0),
         }
     }
 
     fn send(&self, message: ScanMessage) {
         self.heartbeat.rest();
-        if let Err(TrySendError::Full(message)) = self.to.try_send(message) {
-            let before = process::thread_waits();
-            // Nobody listens any more only when the run is over.
-            let _ignored = self.to.send(message);
-            let waited = process::thread_waits() - before;
-            self.waits.set(self.waits.get() + waited);
-        }
+        // Nobody listens any more only when the run is over.
+        let _ignored = self.to.send(message);
         self.heartbeat.beat();
-    }
-
-    /// How often this thread has waited so far for anything but room for its messages.
-    pub fn other_waits(&self) -> u64 {
-        process::thread_waits() - self.waits.get()
     }
 
     /// True if it holds files that lie elsewhere than on this device.

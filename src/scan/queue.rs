@@ -21,8 +21,6 @@ pub struct Queue<T> {
 struct QueueState<T> {
     groups: Vec<QueueGroup<T>>,
     stopped: bool,
-    /// Walkers that wait for a folder. To notify nobody is a system call, too.
-    waiting: usize,
 }
 
 struct QueueGroup<T> {
@@ -53,7 +51,6 @@ impl<T> Queue<T> {
             state: Mutex::new(QueueState {
                 groups: groups.collect(),
                 stopped: false,
-                waiting: 0,
             }),
             changed: Condvar::new(),
         }
@@ -113,12 +110,10 @@ impl<T> Queue<T> {
                 state = self.lock();
                 continue;
             }
-            state.waiting += 1;
             state = self
                 .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
-            state.waiting -= 1;
         }
     }
 
@@ -134,12 +129,11 @@ impl<T> Queue<T> {
         found.reverse();
         group.waiting.append(found);
         let over = group.is_done();
-        let is_awaited = state.waiting > 0;
         drop(state);
-        match over || news > 1 {
-            _ if !is_awaited => {}
-            true => self.changed.notify_all(),
-            false => self.changed.notify_one(),
+        if over || news > 1 {
+            self.changed.notify_all();
+        } else {
+            self.changed.notify_one();
         }
         over
     }

@@ -20,16 +20,12 @@ use crate::scan::listing::Listing;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::sys::stat::{self, Stat};
-use crate::sys::{dirent, open, statfs};
+use crate::sys::{dirent, open, process, statfs};
 
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
 /// Times that an opening is tried while descriptors are short, up to 10 ms apart.
 const ATTEMPTS: u64 = 1000;
-
-/// Folders one after the other for which a walker waits before one more joins in. On a disk that is asked nearly all
-/// take a wait; one that waits for another thread's lock now and then is not to bring more.
-const WAITED_FOR: u32 = 3;
 
 /// A thread that lists folders.
 pub struct Walker {
@@ -75,7 +71,7 @@ impl Walker {
 
     /// Lists folders until there are none; says what it found.
     pub fn work(mut self) -> Walked {
-        let mut waited_for = 0;
+        let mut waits = process::thread_waits();
         loop {
             self.heartbeat.rest();
             let outbox = &mut self.outbox;
@@ -84,7 +80,6 @@ impl Walker {
                 outbox.rest();
             });
             let Some((group, folder)) = taken else { break };
-            let waits = self.outbox.other_waits();
             let name = folder.name.as_deref().map_or(&b""[..], CStr::to_bytes);
             if self.may_not_answer(&folder, name) {
                 self.outbox.flush();
@@ -95,19 +90,16 @@ impl Walker {
             } else if !self.is_put_aside(&folder) {
                 self.visit(folder);
             }
-            waited_for = match self.outbox.other_waits() > waits {
-                true => waited_for + 1,
-                false => 0,
-            };
-            if waited_for == WAITED_FOR {
-                waited_for = 0;
-                self.queue.allow_more(group);
-            }
             let is_last = self.queue.done(group, &mut self.below);
             // Links may lead to more.
             if is_last && self.round == Round::First && !self.walk.follow_links {
                 self.outbox.walked(group);
             }
+            let now = process::thread_waits();
+            if now > waits {
+                self.queue.allow_more(group);
+            }
+            waits = process::thread_waits();
         }
         self.outbox.flush();
         self.walked
