@@ -14,7 +14,7 @@
 //! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here is
 //! for the `seekless` program and its tests, and may change at any time.
 
-// How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it. docs/architecture.md says more.
+// How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it. docs/explanation/architecture.md says more.
 //
 // 8 cli
 // 7 library

@@ -2,7 +2,7 @@
 //!
 //! A [`Step`] says what shall happen to one file, the *victim*, because another one, the *keeper*,
 //! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when an
-//! [`Actor`] carries them out. `docs/safety.md` says what is promised.
+//! [`Actor`] carries them out. `docs/explanation/safety.md` says what is promised.
 
 mod access;
 mod act;

@@ -1,4 +1,4 @@
-//! What a journal's lines say. `docs/safety.md` documents them; they are a promise.
+//! What a journal's lines say. `docs/explanation/safety.md` documents them; they are a promise.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -253,7 +253,7 @@ pub struct MoveArgs {
 pub enum PlanFormat {
     /// For people
     Text,
-    /// One document for programs; docs/formats.md says what its keys promise
+    /// One document for programs; docs/reference/formats.md says what its keys promise
     Json,
 }
 

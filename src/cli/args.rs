@@ -159,7 +159,7 @@ pub struct DevicesArgs {
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// Print one JSON document for programs; docs/devices.md says what its keys promise
+    /// Print one JSON document for programs; docs/explanation/devices.md says what its keys promise
     #[arg(long)]
     pub json: bool,
 

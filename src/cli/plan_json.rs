@@ -1,4 +1,4 @@
-//! A plan for programs: one document, each set on a line. Its keys are a promise (`docs/formats.md`).
+//! A plan for programs: one document, each set on a line. Its keys are a promise (`docs/reference/formats.md`).
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;

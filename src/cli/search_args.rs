@@ -274,7 +274,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
     pub memory: Option<Bytes>,
 
-    /// Leave a mechanism out, to measure what it contributes (see docs/benchmarks.md)
+    /// Leave a mechanism out, to measure what it contributes (see docs/measurements/benchmarks.md)
     #[cfg(any(feature = "mechanisms", debug_assertions))]
     #[arg(
         long,

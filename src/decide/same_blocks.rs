@@ -3,7 +3,7 @@
 //! Every file of a class of equal samples that could share its blocks is looked at: the answer stands for all
 //! that it lies in, or says that nothing is known. Files with one answer are kin, and the first of
 //! them is read for all. What makes that safe is the second look, when nothing of the size is being read any
-//! more: kin count as equal only if all their blocks are the same as before (`docs/correctness.md`).
+//! more: kin count as equal only if all their blocks are the same as before (`docs/explanation/correctness.md`).
 
 use std::collections::{HashMap, HashSet};
 

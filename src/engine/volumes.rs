@@ -234,7 +234,7 @@ impl Volumes {
 
 /// The executor of the disks below a volume. Volumes with a disk in common share one: the heads
 /// of a volume over several disks are all busy when it is read. A volume that joins two disks
-/// which have an executor each goes to the first one's; `docs/devices.md` says why.
+/// which have an executor each goes to the first one's; `docs/explanation/devices.md` says why.
 fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Arc<str> {
     let known = volume.leaves.iter().find_map(|l| executors.get(&l.name));
     let executor = match known {

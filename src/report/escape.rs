@@ -3,7 +3,7 @@
 //! A name is a string of bytes; a terminal and a line of text want printable characters. What is
 //! not printable is written with a backslash, so that it can neither end a line nor steer a
 //! terminal nor reorder the text around it nor look like another name, and can be read back
-//! exactly. The rules are in `docs/formats.md`.
+//! exactly. The rules are in `docs/reference/formats.md`.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -2,7 +2,7 @@
 //!
 //! A format is one file that implements [`Report`] and one row of [`FORMATS`]; the command line,
 //! its help, the documentation's table and the conformance test read the registry. What each
-//! format promises is written in `docs/formats.md`.
+//! format promises is written in `docs/reference/formats.md`.
 
 use std::io::{self, Write};
 

@@ -1,7 +1,7 @@
 //! The documented JSON objects that `json` and `ndjson` share, and how they are written.
 //!
 //! They are spelled out apart from the types they are made of, because they are a promise
-//! (`docs/formats.md`): a field of [`Summary`] may be renamed, a key may not.
+//! (`docs/reference/formats.md`): a field of [`Summary`] may be renamed, a key may not.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

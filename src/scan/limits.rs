@@ -1,7 +1,7 @@
 //! Limits that end a scan which would not end by itself.
 //!
 //! A FUSE file system is a program and may show anything: a folder with endless names, or endlessly nested folders.
-//! `docs/correctness.md` gives the reason for each limit.
+//! `docs/explanation/correctness.md` gives the reason for each limit.
 
 use crate::sys::memory::{self, Memory};
 

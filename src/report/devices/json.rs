@@ -1,4 +1,4 @@
-//! The document for programs. Its keys are a promise (`docs/devices.md`), so they are spelled out
+//! The document for programs. Its keys are a promise (`docs/explanation/devices.md`), so they are spelled out
 //! apart from the types that the facts are kept in.
 
 use std::io::{self, Write};

@@ -150,12 +150,12 @@ fn every_warning_is_given_somewhere_and_explained() {
         .collect();
     let rows: BTreeSet<_> = ADVICE.iter().map(|row| row.name).collect();
     assert_eq!(given, rows);
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/devices.md");
-    let page = fs::read_to_string(page).expect("docs/devices.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explanation/devices.md");
+    let page = fs::read_to_string(page).expect("docs/explanation/devices.md");
     for name in rows {
         assert!(
             page.contains(&format!("| `{name}` |")),
-            "docs/devices.md does not explain the warning {name}"
+            "docs/explanation/devices.md does not explain the warning {name}"
         );
     }
 }
@@ -591,19 +591,19 @@ fn no_core_count_makes_a_policy_without_threads() {
 
 #[test]
 fn the_documentation_lists_every_rule_and_class() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/devices.md");
-    let page = fs::read_to_string(page).expect("docs/devices.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/explanation/devices.md");
+    let page = fs::read_to_string(page).expect("docs/explanation/devices.md");
     for rule in RULES {
         let row = format!("| `{}` | {} |", rule.name, rule.class);
         assert!(
             page.contains(&row),
-            "docs/devices.md has no row starting with {row}"
+            "docs/explanation/devices.md has no row starting with {row}"
         );
     }
     for class in Class::ALL {
         assert!(
             page.contains(&format!("`{class}`")),
-            "docs/devices.md does not name {class}"
+            "docs/explanation/devices.md does not name {class}"
         );
     }
 }

@@ -25,13 +25,14 @@ fn read(path: impl AsRef<Path>) -> String {
     text.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The README, the changelog and everything in `docs`.
+/// The README, the changelog and every page below `docs`.
 fn pages() -> Vec<Page> {
-    let docs = fs::read_dir(top().join("docs")).expect("docs can be listed");
-    let docs = docs.map(|entry| Path::new("docs").join(entry.expect("an entry").file_name()));
-    let mut paths: Vec<PathBuf> = docs.collect();
+    let docs = walkdir::WalkDir::new(top().join("docs")).into_iter();
+    let docs = docs.map(|entry| entry.expect("docs can be listed").into_path());
+    let below_top = |path: PathBuf| path.strip_prefix(top()).expect("below the top").to_owned();
+    let mut paths: Vec<PathBuf> = docs.map(below_top).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     paths.extend(["README.md", "CHANGELOG.md"].map(PathBuf::from));
-    paths.retain(|path| !top().join(path).is_dir());
     paths.sort();
     let page = |path: PathBuf| Page {
         text: read(&path),
@@ -217,7 +218,7 @@ fn paths_of_this_repository_exist() {
 
 #[test]
 fn each_journey_of_a_stranger_takes_fifteen_files_at_most() {
-    let page = read("docs/architecture.md");
+    let page = read("docs/explanation/architecture.md");
     let (_, journeys) = page.split_once("\n## Three journeys\n").expect("a section");
     let (journeys, _) = journeys.split_once("\n## ").expect("its end");
     let journeys: Vec<&str> = journeys.split("\n**From ").skip(1).collect();
@@ -237,7 +238,7 @@ fn the_changelog_has_a_place_for_what_comes_next() {
 
 #[test]
 fn every_keep_rule_is_explained_as_the_help_does() {
-    let page = read("docs/actions.md");
+    let page = read("docs/reference/actions.md");
     for rule in seekless::action::keep::RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();
         let start = format!("| `{}{argument}` | ", rule.name);

@@ -218,13 +218,19 @@ fn text_is_coloured_only_when_asked() -> Tested {
 
 #[test]
 fn every_format_survives_every_byte_and_is_documented() -> Tested {
-    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/formats.md"))?;
+    let docs = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/docs/reference/formats.md"
+    ))?;
     let members = (0..=255).map(|b| member(&[&[b], &[b'a', b, b'z'], &[b, 0xc3]]));
     let sets = [set(1, members.collect())];
     for format in FORMATS {
         assert!(!written(format.name, &sets)?.is_empty());
         let title = format!("\n## `{}`", format.name);
-        assert!(docs.contains(&title), "docs/formats.md lacks {title}");
+        assert!(
+            docs.contains(&title),
+            "docs/reference/formats.md lacks {title}"
+        );
         let rows = FORMATS.iter().filter(|other| other.name == format.name);
         assert_eq!(rows.count(), 1, "{} is there twice", format.name);
     }
