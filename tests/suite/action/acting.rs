@@ -1,14 +1,12 @@
 //! Actions do what they say, to the file that is meant, or nothing.
 
-use crate::common;
-
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::thread;
 
-use common::noise;
-use common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
+use crate::common::noise;
+use crate::common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
 

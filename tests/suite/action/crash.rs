@@ -3,15 +3,13 @@
 //! Builds without debug assertions have nothing to be killed by (`sys::fault`).
 #![cfg(debug_assertions)]
 
-use crate::common;
-
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::noise;
-use common::scene::{Picture, Scene, kind, old_or_new, picture, step};
-use common::volume::Volume;
+use crate::common::noise;
+use crate::common::scene::{Picture, Scene, kind, old_or_new, picture, step};
+use crate::common::volume::Volume;
 use seekless::action::{ActionKind, Outcome, UndoTally, runs};
 
 /// True if the process was killed; else it must have come to its end.

@@ -3,15 +3,13 @@
 //! Builds without debug assertions have nothing that could fail (`sys::fault`).
 #![cfg(debug_assertions)]
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use common::noise;
-use common::scene::{Picture, SIZE, Scene, old_or_new, picture};
-use common::volume::Volume;
+use crate::common::noise;
+use crate::common::scene::{Picture, SIZE, Scene, old_or_new, picture};
+use crate::common::volume::Volume;
 use rustix::io::Errno;
 use seekless::action::runs;
 

@@ -1,14 +1,12 @@
 //! A disk without space: what cannot be written down is not done, and undo works all the same.
 
-use crate::common;
-
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use common::noise;
-use common::scene::{Scene, picture, prepared};
-use common::volume::Volume;
+use crate::common::noise;
+use crate::common::scene::{Scene, picture, prepared};
+use crate::common::volume::Volume;
 
 /// Pairs of equal files.
 fn fill(scene: &Scene, pairs: u64) {

@@ -1,15 +1,13 @@
 //! Journals that are damaged, foreign, or of runs that were cut short; and what they prove.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use common::journal::{as_version_1, rewrite};
-use common::scene::{SIZE, Scene, picture, prepared};
-use common::{Run, noise};
+use crate::common::journal::{as_version_1, rewrite};
+use crate::common::scene::{SIZE, Scene, picture, prepared};
+use crate::common::{Run, noise};
 
 fn run(scene: &Scene, arguments: &str) -> Run {
     prepared(scene, arguments).run()

@@ -1,15 +1,13 @@
 //! A run of many steps, whose files are checked ahead of their turn, does what it would do step by step.
 
-use crate::common;
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use common::noise;
-use common::scene::{Scene, picture, step};
+use crate::common::noise;
+use crate::common::scene::{Scene, picture, step};
 use seekless::action::{ActionKind, Change, Outcome, Skip, Step, Unfit};
 
 const MANY: usize = 60;

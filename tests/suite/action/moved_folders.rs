@@ -1,17 +1,15 @@
 //! The folders that `move` makes are as closed as those that the files lay in.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-use common::scene::Scene;
-use common::stage::Stage;
-use common::users::{
+use crate::common::scene::Scene;
+use crate::common::stage::Stage;
+use crate::common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
-use common::{Tree, noise};
+use crate::common::{Tree, noise};
 use seekless::action::ActionKind;
 use tempfile::TempDir;
 

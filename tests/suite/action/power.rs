@@ -2,15 +2,13 @@
 //!
 //! The disk is an image behind a loop device: what ext4 has not written back is not in the image yet.
 
-use crate::common;
-
 use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use common::noise;
-use common::scene::{SIZE, Scene, step};
-use common::volume::{Volume, sh};
+use crate::common::noise;
+use crate::common::scene::{SIZE, Scene, step};
+use crate::common::volume::{Volume, sh};
 use seekless::action::{ActionKind, Outcome};
 use tempfile::TempDir;
 

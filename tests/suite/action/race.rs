@@ -3,20 +3,18 @@
 //!
 //! `SEEKLESS_ROUNDS=20000 cargo test --release --test suite race::` is the long form.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::children::{Partner, own_process};
-use common::limits::seed;
-use common::rng::Rng;
-use common::rounds;
-use common::scene::{CHANGING, Scene, step};
-use common::volume::Volume;
+use crate::common::children::{Partner, own_process};
+use crate::common::limits::seed;
+use crate::common::rng::Rng;
+use crate::common::rounds;
+use crate::common::scene::{CHANGING, Scene, step};
+use crate::common::volume::Volume;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::mount::{MountFlags, UnmountFlags, mount_bind, unmount};
 use seekless::action::{ActionKind, Actor, Journal, Outcome, RunHeader, runs, undo};

@@ -1,8 +1,6 @@
 //! A file system that falls silent while seekless plans, acts, undoes or sweeps: it is named, the run ends with a line
 //! that says how to go on, an interruption ends it at once, and nothing is lost. Root only.
 
-use crate::common;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -10,11 +8,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::daemon::{Daemon, LOOKUP, OPENDIR, READ};
-use common::mirror::{self, CREATE, FSYNC, LINK, RENAME2};
-use common::scene::{Picture, picture};
-use common::stage::Stage;
-use common::{Tree, noise};
+use crate::common::daemon::{Daemon, LOOKUP, OPENDIR, READ};
+use crate::common::mirror::{self, CREATE, FSYNC, LINK, RENAME2};
+use crate::common::scene::{Picture, picture};
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A hang, not a slow machine.

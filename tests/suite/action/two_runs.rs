@@ -3,17 +3,15 @@
 //! Builds without debug assertions cannot be stopped in the middle of a step (`sys::fault`).
 #![cfg(debug_assertions)]
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use common::run::Seekless;
-use common::scene::{SIZE, Scene, picture, prepared};
-use common::volume::Volume;
-use common::{noise, rounds};
+use crate::common::run::Seekless;
+use crate::common::scene::{SIZE, Scene, picture, prepared};
+use crate::common::volume::Volume;
+use crate::common::{noise, rounds};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 /// A run that stands still in the middle of what it does.

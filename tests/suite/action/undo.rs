@@ -1,15 +1,13 @@
 //! From find to undo on the command line, on whole trees.
 
-use crate::common;
-
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use common::real;
-use common::scene::{SIZE, Scene, picture, prepared, step};
-use common::{Run, noise};
+use crate::common::real;
+use crate::common::scene::{SIZE, Scene, picture, prepared, step};
+use crate::common::{Run, noise};
 use seekless::action::{ActionKind, Outcome};
 
 /// A run whose journals and trash are in this scene.

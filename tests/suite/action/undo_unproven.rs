@@ -1,17 +1,15 @@
 //! Undo gives nobody's bytes the owner and the rights of somebody else.
 
-use crate::common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::journal::{as_killed, as_version_1, rewrite};
-use common::stage::Stage;
-use common::users::{
+use crate::common::journal::{as_killed, as_version_1, rewrite};
+use crate::common::stage::Stage;
+use crate::common::users::{
     ALICE, CAPABILITY, NOBODY, extended, give, looks, nobody_does, nobody_forges, open_stage,
     set_extended, set_mode,
 };
-use common::{Tree, noise};
+use crate::common::{Tree, noise};
 
 const LINE: &str = "--yes --across-owners --keep oldest .";
 
@@ -107,7 +105,7 @@ fn a_copy_on_another_disk_that_others_could_write_comes_back_without_rights() {
         if !with_digest {
             rewrite(&journal(&stage), as_version_1);
         }
-        let there = common::users::moved(shared.path(), &stage.tree.path("r")).join("v");
+        let there = crate::common::users::moved(shared.path(), &stage.tree.path("r")).join("v");
         // Root gave it away meanwhile; whoever has it now writes into it.
         give(&there, NOBODY, 0o755);
         let mut folder = there.parent().expect("a folder");

@@ -1,16 +1,14 @@
 //! Actions on real file systems: sharing blocks, flags, mounts. Root only.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::real;
-use common::scene::{CHANGING, SIZE, Scene, picture, step};
-use common::volume::{Mounted, Volume, sh};
-use common::{Tree, noise, seekless};
+use crate::common::real;
+use crate::common::scene::{CHANGING, SIZE, Scene, picture, step};
+use crate::common::volume::{Mounted, Volume, sh};
+use crate::common::{Tree, noise, seekless};
 use seekless::action::{ActionKind, Outcome, Skip, Unfit};
 
 /// Bytes in use on a file system, everything written.
@@ -316,7 +314,7 @@ fn a_file_with_all_its_names_hands_over_to_the_next() {
         let kept = fs::metadata(scene.keeper()).expect("metadata").ino();
         if is_planned {
             let run = |arguments: &str| {
-                common::run::seekless(&scene.top, arguments)
+                crate::common::run::seekless(&scene.top, arguments)
                     .arg("tree/keep")
                     .arg("tree/dup")
                     .env("XDG_STATE_HOME", scene.top.to_str().expect("plain"))

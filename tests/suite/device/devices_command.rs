@@ -1,7 +1,5 @@
 //! `seekless devices`, and how `find` follows what was measured: what they accept, print, return.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
@@ -13,8 +11,8 @@ use seekless::device::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use common::volume::{Mounted, SpinningDisk, Volume, sh};
-use common::{Tree, seekless};
+use crate::common::volume::{Mounted, SpinningDisk, Volume, sh};
+use crate::common::{Tree, seekless};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder can be made")
@@ -198,9 +196,9 @@ fn a_profile_that_is_not_the_users_own_is_not_read() {
     refused("is not a regular file");
     fs::remove_file(&file).expect("removed");
     fs::write(&file, profile).expect("written");
-    common::users::give_away(&file);
+    crate::common::users::give_away(&file);
     refused("belongs to user 65534, and this runs as root");
-    common::users::give_all_away(config.path());
+    crate::common::users::give_all_away(config.path());
     refused("sudo -H");
     let own = tempfile::tempdir().expect("a folder");
     std::os::unix::fs::symlink(config.path(), own.path().join("config")).expect("a link");

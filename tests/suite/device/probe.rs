@@ -1,7 +1,5 @@
 //! `seekless probe`: measures whatever is there, says what it cannot, and leaves nothing behind.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -13,9 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use common::limits::skipped;
-use common::volume::{Volume, sh};
-use common::{noise, seekless};
+use crate::common::limits::skipped;
+use crate::common::volume::{Volume, sh};
+use crate::common::{noise, seekless};
 
 /// Why nothing was measured.
 const IN_MEMORY: &str = "the build folder is in memory";

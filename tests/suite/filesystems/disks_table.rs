@@ -4,8 +4,6 @@
 //! before anything is changed. [`ROWS`] says what works. To print the table as it is observed:
 //! `cargo test --test suite -- --ignored --nocapture in_full_the_table_is_printed`.
 
-use crate::common;
-
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,12 +12,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::mounts::{Shown, Shows};
-use common::standin::{Rules, Standin};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::standin::{Rules, Standin};
 
-use common::volume::{Mounted, Volume, sh};
-use common::witness::Witness;
-use common::{Run, noise, seekless};
+use crate::common::volume::{Mounted, Volume, sh};
+use crate::common::witness::Witness;
+use crate::common::{Run, noise, seekless};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
 /// What a cell is expected to do.

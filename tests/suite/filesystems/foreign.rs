@@ -1,16 +1,14 @@
 //! File systems that programs show: what an action does there, it does to the file that is meant, and the last copy
 //! stays, whatever a mount remembers. Root only.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use common::mounts::{Shown, Shows};
-use common::{Run, noise, rounds, seekless};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::{Run, noise, rounds, seekless};
 use tempfile::TempDir;
 
 const TRUST: [&str; 2] = ["", "--trust-hash"];

@@ -1,17 +1,15 @@
 //! The rules of NFS and SMB, played by a FUSE file system in memory: two clients of one server, with caches and
 //! delays. Whatever is refused or done, no content is lost and nothing is left behind. Root only.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::run::Seekless;
-use common::standin::{Rules, Standin};
-use common::{Run, noise, seekless};
+use crate::common::run::Seekless;
+use crate::common::standin::{Rules, Standin};
+use crate::common::{Run, noise, seekless};
 
 /// Files of the server, the same in each folder.
 fn fill(standin: &Standin, folders: &[&str]) {

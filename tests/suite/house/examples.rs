@@ -3,15 +3,13 @@
 //! The examples are read from the texts themselves: one that is not in [`EXAMPLES`] fails the test, and so
 //! does a row of which the example is gone.
 
-use crate::common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{Tree, noise};
+use crate::common::{Tree, noise};
 use regex::Regex;
 use tempfile::TempDir;
 

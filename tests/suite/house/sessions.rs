@@ -1,13 +1,11 @@
 //! The README's sessions do what it says: they are run as they stand there.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use common::{Tree, noise};
+use crate::common::{Tree, noise};
 
 /// The blocks of shell lines in the part of the README that begins with these words.
 fn sessions(start: &str) -> Vec<Vec<String>> {
@@ -70,7 +68,7 @@ fn play(tree: &Tree, lines: &[String]) -> usize {
         let acts = ["remove", "hardlink", "symlink", "reflink", "move"];
         let acts = acts.iter().any(|verb| words.starts_with(verb)) && !words.contains("--dry-run");
         let before = (picture(&top), picture(&backup));
-        let run = common::seekless(&top, &words)
+        let run = crate::common::seekless(&top, &words)
             .env("XDG_STATE_HOME", state.path().to_str().expect("plain"))
             .env("XDG_DATA_HOME", state.path().to_str().expect("plain"));
         // There is no terminal to ask on.

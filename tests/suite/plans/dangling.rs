@@ -1,9 +1,7 @@
 //! Symbolic links that an action breaks are named, before and after.
 
-use crate::common;
-
-use common::Tree;
-use common::stage::Stage;
+use crate::common::Tree;
+use crate::common::stage::Stage;
 
 /// `a` stays and `z/b` goes; links lead to both in several ways.
 fn links() -> Stage {

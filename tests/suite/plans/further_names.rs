@@ -1,15 +1,13 @@
 //! `-H`: names of one file (hard links) are acted on, on request only, and never the last of them.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use common::scene::{Scene, step};
-use common::stage::Stage;
-use common::volume::Mounted;
-use common::{Tree, noise};
+use crate::common::scene::{Scene, step};
+use crate::common::stage::Stage;
+use crate::common::volume::Mounted;
+use crate::common::{Tree, noise};
 use seekless::action::{ActionKind, Outcome, Settings, Skip};
 
 /// One file with three names, two files with two names each, and a file alone.

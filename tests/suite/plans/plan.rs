@@ -1,7 +1,5 @@
 //! Plans: who stays, who goes, what is left alone; shown, written as a script, asked for.
 
-use crate::common;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -9,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::stage::Stage;
-use common::{Tree, noise};
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
 
 /// Photos, with the names that programs give to copies.
 fn photos() -> Tree {

@@ -1,7 +1,5 @@
 //! Scripts beside somebody who does not want them to go well.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -11,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::stage::Stage;
-use common::users::{become_nobody, give_away};
-use common::volume::Volume;
-use common::{Tree, rounds, seekless};
+use crate::common::stage::Stage;
+use crate::common::users::{become_nobody, give_away};
+use crate::common::volume::Volume;
+use crate::common::{Tree, rounds, seekless};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 

@@ -3,13 +3,11 @@
 //! Builds without debug assertions have nothing to be killed by or to fail (`sys::fault`).
 #![cfg(debug_assertions)]
 
-use crate::common;
-
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 
-use common::Tree;
-use common::stage::Stage;
+use crate::common::Tree;
+use crate::common::stage::Stage;
 use rustix::io::Errno;
 
 const ACTIONS: [&str; 3] = ["remove", "remove --trash", "move --to out"];

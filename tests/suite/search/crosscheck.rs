@@ -3,8 +3,6 @@
 //! `cargo test --test suite -- --ignored crosscheck::` looks at /usr/share and at a mutated copy of the
 //! sources that cargo has fetched; `SEEKLESS_CROSSCHECK` names other folders, separated by colons.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsStr;
@@ -14,10 +12,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::limits::skipped;
-use common::oracle::Identity;
-use common::run::parse_bare;
-use common::{Sets, Tree, seekless};
+use crate::common::limits::skipped;
+use crate::common::oracle::Identity;
+use crate::common::run::parse_bare;
+use crate::common::{Sets, Tree, seekless};
 
 /// Sets of files, however they are called.
 type IdentitySets = BTreeSet<BTreeSet<Identity>>;

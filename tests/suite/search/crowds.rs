@@ -1,10 +1,8 @@
 //! Many long files that are equal at both ends are told apart without reading all of them.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 
-use common::{Run, Sets, Tree, noise, seekless};
+use crate::common::{Run, Sets, Tree, noise, seekless};
 
 const LENGTH: usize = 2_000_001;
 

@@ -1,7 +1,5 @@
 //! The same tree gives the same answer, the same plan, the same bytes, whatever was found first.
 
-use crate::common;
-
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::MetadataExt;
@@ -11,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use regex::bytes::Regex;
 use rustix::fs::{Advice, fadvise};
 
-use common::stage::Stage;
-use common::volume::sh;
-use common::{Run, Tree, noise, seekless};
+use crate::common::stage::Stage;
+use crate::common::volume::sh;
+use crate::common::{Run, Tree, noise, seekless};
 
 /// Ways of walking and reading that bring things in other orders.
 const THREADS: [&str; 5] = [

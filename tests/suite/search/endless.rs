@@ -1,16 +1,14 @@
 //! File systems that have no end or do not answer: a search of them ends all the same, with a line that says what is
 //! missing, and an interruption is heeded within moments. Root only.
 
-use crate::common;
-
 use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::daemon::{Daemon, Shows};
-use common::run::Seekless;
-use common::volume::Volume;
-use common::{Run, Tree, noise, seekless};
+use crate::common::daemon::{Daemon, Shows};
+use crate::common::run::Seekless;
+use crate::common::volume::Volume;
+use crate::common::{Run, Tree, noise, seekless};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 /// A hang, not a slow machine.
@@ -46,7 +44,7 @@ fn interrupted(run: Seekless, when: impl FnOnce(&Child)) -> Run {
     // An earlier run may still wait in the same file system.
     until("it listens", || catches_interrupts(&child));
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
-    common::run::finish(child, PATIENCE)
+    crate::common::run::finish(child, PATIENCE)
 }
 
 #[test]
@@ -173,7 +171,7 @@ fn what_does_not_answer_is_named_and_not_waited_for() {
         assert_eq!(named, 1, "{run}");
         assert!(
             run.sets().contains(
-                &common::sets(["beside/1 beside/2"])
+                &crate::common::sets(["beside/1 beside/2"])
                     .into_iter()
                     .next()
                     .expect("one")
@@ -274,7 +272,7 @@ fn paths_that_do_not_answer_are_waited_for_together() {
         daemons.iter().all(Daemon::is_waited_for)
     });
     daemons.iter().for_each(|daemon| daemon.be_silent(false));
-    let run = common::run::finish(child, PATIENCE).exits(0);
+    let run = crate::common::run::finish(child, PATIENCE).exits(0);
     let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [2, 18], "{run}");
@@ -317,7 +315,7 @@ fn a_file_system_that_answers_again_is_searched_to_its_end() {
     let is_named = || std::fs::read_to_string(&named).is_ok_and(|said| said.contains("not answer"));
     until("it is named", is_named);
     daemon.be_silent(false);
-    let run = common::run::finish(child, PATIENCE).exits(0);
+    let run = crate::common::run::finish(child, PATIENCE).exits(0);
     let mut sizes: Vec<usize> = run.sets().iter().map(|set| set.len()).collect();
     sizes.sort_unstable();
     assert_eq!(sizes, [2, 50], "{run}");

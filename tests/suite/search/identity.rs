@@ -1,8 +1,6 @@
 //! Which files are one file, and which folders one folder, where device and inode numbers do not tell:
 //! file systems that show others, mounts over folders, numbers that change. Root only.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
@@ -10,8 +8,8 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use common::volume::{Mounted, Volume, sh};
-use common::{Run, Tree, noise, seekless};
+use crate::common::volume::{Mounted, Volume, sh};
+use crate::common::{Run, Tree, noise, seekless};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;

@@ -1,7 +1,5 @@
 //! The binary on random trees, with random options, against comparing every pair.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -10,10 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::oracle::{Identity, Question};
-use common::run::Seekless;
-use common::volume::{SpinningDisk, Volume};
-use common::{Run, Tree, noise, seekless};
+use crate::common::oracle::{Identity, Question};
+use crate::common::run::Seekless;
+use crate::common::volume::{SpinningDisk, Volume};
+use crate::common::{Run, Tree, noise, seekless};
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};

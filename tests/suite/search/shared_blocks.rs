@@ -2,17 +2,15 @@
 //!
 //! `cargo test --test suite -- --ignored shared_blocks::` as root, with btrfs-progs and xfsprogs.
 
-use crate::common;
-
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::thread;
 
-use common::oracle::Question;
-use common::run::Seekless;
-use common::volume::{SpinningDisk, Volume, sh};
-use common::{Run, Tree, noise, seekless};
+use crate::common::oracle::Question;
+use crate::common::run::Seekless;
+use crate::common::volume::{SpinningDisk, Volume, sh};
+use crate::common::{Run, Tree, noise, seekless};
 
 const LENGTH: usize = 8 << 20;
 

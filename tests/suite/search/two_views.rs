@@ -1,15 +1,13 @@
 //! A file that is seen through two mounts, or twice through one, looks like two files, since nothing tells that it is
 //! one. Whatever is done to one of the two, the file is there afterwards. Root only.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use common::volume::Mounted;
-use common::{Run, Tree, noise, seekless};
+use crate::common::volume::Mounted;
+use crate::common::{Run, Tree, noise, seekless};
 use tempfile::TempDir;
 
 /// How one file comes to be seen twice. Both times below `one` and `two`.
@@ -320,7 +318,7 @@ fn a_file_seen_in_a_layer_and_through_its_overlay_survives_every_action() {
             ("low", "low"),
             ("up", "up"),
         ] {
-            let volume = common::volume::Volume::tmpfs("");
+            let volume = crate::common::volume::Volume::tmpfs("");
             let tree = Tree::inside(&volume.path()).folder("work").folder("merged");
             let tree = tree.folder("low").folder("up").folder("to").folder("state");
             let content = noise(7, 9_000);
@@ -334,7 +332,7 @@ fn a_file_seen_in_a_layer_and_through_its_overlay_survives_every_action() {
             );
             let options = format!("-t overlay overlay -o {layers}");
             let before = fs::metadata(tree.path(layer).join("x")).expect("metadata");
-            let merged = common::volume::Mounted::new(&options, tree.path("merged"));
+            let merged = crate::common::volume::Mounted::new(&options, tree.path("merged"));
             let run = seekless(
                 tree.root(),
                 &format!("{action} --yes merged {layer} --keep"),

@@ -1,8 +1,6 @@
 //! Journals, answers and profiles that somebody else made or could change are not used: root often has another
 //! user's HOME (`sudo -E`, `su -p`).
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::os::unix::process::CommandExt;
@@ -10,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::journal::rewrite;
-use common::run::{Seekless, seekless};
-use common::scene::{Scene, picture};
-use common::users::{NOBODY, Neighbours, give_all_away, give_away, set_mode};
+use crate::common::journal::rewrite;
+use crate::common::run::{Seekless, seekless};
+use crate::common::scene::{Scene, picture};
+use crate::common::users::{NOBODY, Neighbours, give_all_away, give_away, set_mode};
 use serde_json::{Value, json};
 
 /// A run that a hanging read would fail. Far above what it needs.

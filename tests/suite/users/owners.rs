@@ -1,19 +1,17 @@
 //! Files of several owners: no file becomes another user's, and nobody can read or write more than before, unless
 //! the user says so.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use common::scene::{Scene, step};
-use common::stage::Stage;
-use common::users::{
+use crate::common::scene::{Scene, step};
+use crate::common::stage::Stage;
+use crate::common::users::{
     ALICE, CAPABILITY, NOBODY, acl, give, give_away, looks, moved, nobody_does, open_stage,
     set_extended, set_mode,
 };
-use common::{Tree, noise};
+use crate::common::{Tree, noise};
 use seekless::action::{ActionKind, Apart, Outcome, Settings, Skip};
 
 /// `n/k` is nobody's, older and open to all; `r/v` is Alice's and private.

@@ -1,7 +1,5 @@
 //! Reports of strangers: what they permit, and pipes in their place.
 
-use crate::common;
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -10,10 +8,10 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use common::run::{Run, Seekless};
-use common::stage::Stage;
-use common::users::{Neighbours, give_away, set_mode};
-use common::{Tree, seekless};
+use crate::common::run::{Run, Seekless};
+use crate::common::stage::Stage;
+use crate::common::users::{Neighbours, give_away, set_mode};
+use crate::common::{Tree, seekless};
 
 /// A run that waits for ever would fail; a pipe is given two seconds.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,16 +1,14 @@
 //! Given paths that lead through symbolic links: whoever owns the link decides where they lead, so root obeys no
 //! stranger's. Two users, root and `nobody`.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::users::{NOBODY, give_away, set_mode};
-use common::{Run, Tree, rounds, seekless};
+use crate::common::users::{NOBODY, give_away, set_mode};
+use crate::common::{Run, Tree, rounds, seekless};
 
 fn as_nobody(program: &str, arguments: &[&Path]) {
     let done = Command::new(program)

@@ -1,17 +1,15 @@
 //! A trash that somebody else has made, or could change, takes nothing of root's.
 
-use crate::common;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::run::{Run, seekless};
-use common::scene::{Scene, picture};
-use common::users::{NOBODY, give_all_away, give_away, set_mode};
-use common::volume::Volume;
+use crate::common::run::{Run, seekless};
+use crate::common::scene::{Scene, picture};
+use crate::common::users::{NOBODY, give_all_away, give_away, set_mode};
+use crate::common::volume::Volume;
 
 /// A disk whose top folder somebody else may write to, with two equal files of root's.
 struct Disk {

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{common, run_at};
-use common::mounts::{Shown, Shows};
-use common::noise;
-use common::volume::{Mounted, sh};
+use super::run_at;
+use crate::common::mounts::{Shown, Shows};
+use crate::common::noise;
+use crate::common::volume::{Mounted, sh};
 
 const WORDS: &str = "this mount may show names of one file (hard links) as several files";
 

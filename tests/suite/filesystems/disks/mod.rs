@@ -10,9 +10,8 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common;
-use common::mounts::{Shown, Shows};
-use common::{Run, seekless};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::{Run, seekless};
 use tempfile::TempDir;
 
 /// A mounted file system, and folders for the state of runs elsewhere.

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use super::{Disk, common, run_at};
-use common::mounts::{Shown, Shows};
-use common::noise;
+use super::{Disk, run_at};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::noise;
 
 /// File systems on which case does not matter, and their options.
 const CASELESS: [(Shown, &str); 3] = [
@@ -65,7 +65,7 @@ fn rules_and_limits_hold_in_another_spelling() {
 }
 
 /// What a plan removes, below the mount, in lower case.
-fn planned(run: &common::Run) -> Vec<String> {
+fn planned(run: &crate::common::Run) -> Vec<String> {
     let plan = run.stdout_text().to_lowercase();
     let lines = plan
         .lines()
@@ -171,7 +171,7 @@ fn spelling_is_looked_up_once_for_each_folder() {
         report.display(),
         home.path().display(),
     );
-    common::volume::sh(&line);
+    crate::common::volume::sh(&line);
     let calls = fs::read_to_string(&trace).expect("a trace");
     let other_case = calls.lines().filter(|call| call.contains("\"A")).count();
     let listings = calls

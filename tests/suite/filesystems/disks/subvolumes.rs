@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::{common, run_at};
-use common::noise;
-use common::volume::{Mounted, Volume, sh};
+use super::run_at;
+use crate::common::noise;
+use crate::common::volume::{Mounted, Volume, sh};
 
 /// A btrfs with files in its top, in two subvolumes, and in a snapshot of one.
 fn with_subvolumes() -> Volume {

@@ -4,11 +4,11 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
-use super::{Disk, common, run_at};
-use common::mounts::{Shown, Shows};
-use common::noise;
-use common::scene::picture;
-use common::users::NOBODY;
+use super::{Disk, run_at};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::noise;
+use crate::common::scene::picture;
+use crate::common::users::NOBODY;
 
 const NTFS: [Shown; 2] = [Shown::Ntfs3g, Shown::Lowntfs3g];
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use super::{Disk, common, run_at};
-use common::mounts::{Shown, Shows};
-use common::noise;
-use common::volume::{Mounted, sh};
+use super::{Disk, run_at};
+use crate::common::mounts::{Shown, Shows};
+use crate::common::noise;
+use crate::common::volume::{Mounted, sh};
 
 fn with_copies(shows: &Shows) {
     for name in ["a", "b"] {
@@ -43,7 +43,7 @@ fn rclone_is_no_broken_disk() {
 fn files_are_moved_to_rclone_from_elsewhere() {
     let shows = Shows::new(Shown::RcloneCached);
     let home = tempfile::tempdir().expect("a folder");
-    let tree = common::Tree::new().copies(["t/a", "t/b"], noise(1, 50_000));
+    let tree = crate::common::Tree::new().copies(["t/a", "t/b"], noise(1, 50_000));
     let there = shows.point().join("there");
     let arguments = format!("move --yes --to {} t", there.display());
     run_at(tree.root(), home.path(), &arguments)
@@ -67,7 +67,7 @@ fn hard_links_are_not_advised_where_there_may_be_none() {
 #[test]
 #[ignore = "mounts file systems: root only"]
 fn every_refusal_is_explained() {
-    let source = common::Tree::new().copies(["t/a", "t/b"], noise(1, 50_000));
+    let source = crate::common::Tree::new().copies(["t/a", "t/b"], noise(1, 50_000));
     let image = source.path("image");
     sh(&format!(
         "mksquashfs {} {} -quiet -no-progress >{}.log",

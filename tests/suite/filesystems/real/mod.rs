@@ -18,11 +18,10 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
 
-use crate::common;
-use common::oracle::Question;
-use common::run::Seekless;
-use common::volume::{ControlGroup, Mounted, SpinningDisk, Volume, sh};
-use common::{Run, Tree, noise, seekless};
+use crate::common::oracle::Question;
+use crate::common::run::Seekless;
+use crate::common::volume::{ControlGroup, Mounted, SpinningDisk, Volume, sh};
+use crate::common::{Run, Tree, noise, seekless};
 
 fn find(folder: &Path, arguments: &str) -> Run {
     seekless(folder, &format!("find -f nul {arguments}")).run()

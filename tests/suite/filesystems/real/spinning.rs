@@ -3,7 +3,7 @@
 use super::*;
 
 /// Folders that lie far apart, each with so many files, the same in all of them; and their sets.
-fn far_apart(files: u64) -> (Volume, common::Sets) {
+fn far_apart(files: u64) -> (Volume, crate::common::Sets) {
     let volume = Volume::on_loop("ext4", 4096, "-O ^flex_bg");
     for folder in 0..24 {
         let folder = volume.path().join(folder.to_string());
@@ -65,7 +65,7 @@ fn what_is_slow_for_a_moment_only_is_not_taken_for_a_disk_with_a_head() {
         let says = |what: &str| told.iter().any(|line| line.contains(what));
         assert!(child.wait().expect("a child").success());
         let answer = fs::read(&answer).expect("an answer");
-        assert_eq!(common::run::parse_bare(&answer, 0), expected);
+        assert_eq!(crate::common::run::parse_bare(&answer, 0), expected);
         assert!(says(head), "never taken for a disk with a head: {told:?}");
         says(none)
     });

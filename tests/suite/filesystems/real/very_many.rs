@@ -69,5 +69,5 @@ fn large_files_fit_into_little_memory() {
         .before(limit.enter())
         .run()
         .exits(0);
-    assert_eq!(run.sets(), common::sets(["1 2 3"]), "{run}");
+    assert_eq!(run.sets(), crate::common::sets(["1 2 3"]), "{run}");
 }

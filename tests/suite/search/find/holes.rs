@@ -26,14 +26,14 @@ fn two_thin_files_are_not_read_to_their_ends() {
     for options in ["", "--digest when-needed", "--no-shared-blocks"] {
         let run = seekless(tree.root(), &format!("find -f json {options} ."));
         let run = run.run().exits(0);
-        assert_eq!(run.file_sets(), common::file_sets(["1 2"]), "{run}");
+        assert_eq!(run.file_sets(), crate::common::file_sets(["1 2"]), "{run}");
         assert!(bytes_read(&run) < 4_000_000, "{options}: {run}");
     }
     // Whoever wants every byte compared gets that.
     for options in ["--verify", "--without holes"] {
         let run = seekless(tree.root(), &format!("find -f json {options} ."));
         let run = run.run().exits(0);
-        assert_eq!(run.file_sets(), common::file_sets(["1 2"]), "{run}");
+        assert_eq!(run.file_sets(), crate::common::file_sets(["1 2"]), "{run}");
         assert!(bytes_read(&run) >= 2 * LEN, "{options}: {run}");
     }
 }
@@ -50,7 +50,7 @@ fn a_hole_is_equal_to_zeros_that_were_written() {
     for options in ["", "--digest when-needed"] {
         let run = seekless(tree.root(), &format!("find -f json {options} ."));
         let run = run.run().exits(0);
-        let expected = common::file_sets(["dense thin"]);
+        let expected = crate::common::file_sets(["dense thin"]);
         assert_eq!(run.file_sets(), expected, "{options}: {run}");
         if options.is_empty() {
             let digest = run.json()["sets"][0]["digest"].clone();

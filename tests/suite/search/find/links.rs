@@ -110,7 +110,7 @@ fn links_to_nowhere_are_harmless() {
         .symlink("3", "nowhere");
     find(&tree, ".").finds(["1 2"]);
     let run = seekless(tree.root(), "find -f nul -L .").run();
-    assert_eq!(run.sets(), common::sets(["1 2"]), "{run}");
+    assert_eq!(run.sets(), crate::common::sets(["1 2"]), "{run}");
 }
 
 #[test]

@@ -12,8 +12,7 @@ mod roots;
 use std::fs;
 use std::process::Command;
 
-use crate::common;
-use common::{Run, Tree, noise, seekless};
+use crate::common::{Run, Tree, noise, seekless};
 
 /// Two pairs of duplicates and two files that resemble nothing.
 fn photos() -> Tree {

@@ -175,7 +175,7 @@ fn a_report_goes_into_a_file_as_a_whole() {
         .exits(0);
     assert_eq!(run.stdout, b"", "{run}");
     let written = fs::read(tree.path("report")).expect("the report is there");
-    assert_eq!(common::run::parse_bare(&written, 0).len(), 2);
+    assert_eq!(crate::common::run::parse_bare(&written, 0).len(), 2);
     let others: Vec<_> = fs::read_dir(tree.root())
         .expect("listable")
         .map(|entry| entry.expect("readable").file_name())
@@ -199,8 +199,8 @@ fn the_report_itself_is_not_searched() {
     drop(runs);
     let written = fs::read(tree.path("report")).expect("the report is there");
     assert_eq!(
-        common::run::parse_bare(&written, b'\n'),
-        common::sets(["1 2"])
+        crate::common::run::parse_bare(&written, b'\n'),
+        crate::common::sets(["1 2"])
     );
 }
 

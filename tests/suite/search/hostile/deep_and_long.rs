@@ -12,7 +12,7 @@ fn a_path_longer_than_any_system_call_takes_is_searched() {
     assert!(deep.len() > 7000);
     assert_eq!(
         run.sets(),
-        common::sets([&format!("x/1 x/2 {deep}")]),
+        crate::common::sets([&format!("x/1 x/2 {deep}")]),
         "{run}"
     );
 }
@@ -25,7 +25,7 @@ fn ten_thousand_nested_folders_are_searched() {
     let run = find(&tree, "x").exits(0);
     assert_eq!(
         run.sets(),
-        common::sets([&format!("x/1 x/{}2", chain.path())])
+        crate::common::sets([&format!("x/1 x/{}2", chain.path())])
     );
     let json = seekless(tree.root(), "find -f json x")
         .run()
@@ -33,7 +33,7 @@ fn ten_thousand_nested_folders_are_searched() {
         .file_sets();
     assert_eq!(
         json,
-        common::file_sets([&format!("x/1 x/{}2", chain.path())])
+        crate::common::file_sets([&format!("x/1 x/{}2", chain.path())])
     );
 }
 

@@ -25,7 +25,7 @@ fn ctrl_c_reports_what_is_known_as_incomplete() {
         kill_process(pid(&child), signal).expect("it runs");
         let run = finish(child).exits(130);
         assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
-        let small = common::file_sets(["1 2"]);
+        let small = crate::common::file_sets(["1 2"]);
         assert!(run.file_sets().is_subset(&small), "{run}");
     }
 }

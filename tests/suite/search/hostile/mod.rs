@@ -25,9 +25,8 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use crate::common;
-use common::chain::Chain;
-use common::{Run, Tree, noise, seekless};
+use crate::common::chain::Chain;
+use crate::common::{Run, Tree, noise, seekless};
 use rustix::fs::{Advice, fadvise};
 
 /// Runs `find` with NUL-separated output, whatever comes of it.

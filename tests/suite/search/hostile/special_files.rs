@@ -13,7 +13,7 @@ fn fifos_sockets_and_devices_are_never_opened() {
         .fifo("another fifo")
         .socket("socket");
     let mut special = vec!["fifo", "another fifo", "socket"];
-    if common::is_root() {
+    if crate::common::is_root() {
         let mode = Mode::from_raw_mode(0o600);
         let null = rustix::fs::makedev(1, 3);
         let made = mknodat(

@@ -54,7 +54,7 @@ fn an_unreadable_name_does_not_spoil_another_of_the_same_file() {
         .file("y/2", "same")
         .mode("x", 0o444);
     let run = find_without_privileges(&tree, "x y").exits(1).says("x");
-    assert_eq!(run.sets(), common::sets(["y/1 y/2"]), "{run}");
+    assert_eq!(run.sets(), crate::common::sets(["y/1 y/2"]), "{run}");
 }
 
 #[test]

@@ -17,9 +17,8 @@ mod stage;
 mod truth;
 mod watch;
 
-use crate::common;
-use common::rounds;
-use common::volume::Volume;
+use crate::common::rounds;
+use crate::common::volume::Volume;
 use pattern::{PLAIN, Pattern};
 use rounds::play;
 
