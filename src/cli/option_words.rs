@@ -119,7 +119,7 @@ pub fn rule(error: &BadRule) -> String {
 
 #[cfg(test)]
 mod tests {
-    use seekless::action::Unfit;
+    use seekless::action::{Apart, Unfit};
 
     use super::*;
 
@@ -167,5 +167,53 @@ mod tests {
         assert!(to.ends_with("; say where to with --to DIR"), "{to}");
         let plain = refused(Hint::Plain("try again"));
         assert!(plain.ends_with("; try again"), "{plain}");
+    }
+
+    #[test]
+    fn what_an_option_makes_possible_names_that_option() {
+        let hinted = |hint| {
+            failure(&Failure {
+                doing: "move it".to_owned(),
+                cause: std::io::ErrorKind::InvalidInput.into(),
+                hint: Some(hint),
+            })
+        };
+        let told = |kind| {
+            problem(&Problem {
+                path: "p".into(),
+                kind,
+                cause: None,
+            })
+        };
+        let unknown = BadRule::Unknown {
+            text: "best".to_owned(),
+        };
+        let incomplete = BadRule::NoArgument {
+            name: "under",
+            argument: "PATH",
+        };
+        for (option, words) in [
+            ("--follow-links", told(ProblemKind::LinkRoot)),
+            ("--exclude", told(ProblemKind::MemoryShort)),
+            ("--across-owners", skip(&Skip::Apart(Apart::Owner))),
+            ("--trust-mounts", skip(&Skip::Unprovable("fuse".to_owned()))),
+            ("--journal", hinted(Hint::Journal)),
+            ("--trash", hinted(Hint::Trash)),
+            ("--trash", hinted(Hint::MadeTrash)),
+            ("--to", hinted(Hint::Destination)),
+            ("--to", hinted(Hint::NotOwners)),
+            ("seekless undo", hinted(Hint::Undo)),
+            ("--only-under", kept(&Kept::Hold(Hold::Outside))),
+            ("--isolate", kept(&Kept::SamePath)),
+            ("--across-owners", left(&Left::Apart(Apart::Owner))),
+            ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
+            ("--trust-mounts", left(&Left::NotForScript)),
+            ("--reference", left(&Left::NoReference)),
+            ("--reference", left(&Left::ReferenceElsewhere)),
+            ("--keep", rule(&unknown)),
+            ("--keep 'under PATH'", rule(&incomplete)),
+        ] {
+            assert!(words.contains(option), "{option}: {words}");
+        }
     }
 }

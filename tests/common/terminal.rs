@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 /// A terminal: our end, and the one for a program.
-fn terminal(columns: u16) -> (File, OwnedFd) {
+pub fn open(columns: u16) -> (File, OwnedFd) {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize {
         ws_row: 50,
@@ -42,7 +42,7 @@ pub fn stdout_on_terminal(folder: &Path, arguments: &str, columns: u16) -> Strin
 }
 
 fn run(folder: &Path, arguments: &str, columns: u16, both: bool) -> String {
-    let (mut ours, theirs) = terminal(columns);
+    let (mut ours, theirs) = open(columns);
     let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
     command

@@ -1,35 +1,15 @@
 //! Plans on a terminal: the one question, and a question for each set.
 
-use crate::common;
-
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-use common::Tree;
-use common::stage::Stage;
-
-/// A terminal: our end, and the one for a program.
-fn terminal() -> (File, OwnedFd) {
-    let (mut ours, mut theirs) = (-1, -1);
-    // SAFETY: both numbers are live places to write to; no name, settings or size are given.
-    let done = unsafe {
-        libc::openpty(
-            &raw mut ours,
-            &raw mut theirs,
-            std::ptr::null_mut(),
-            std::ptr::null(),
-            std::ptr::null(),
-        )
-    };
-    assert_eq!(done, 0, "a terminal can be made");
-    // SAFETY: both were just opened and belong to nobody else.
-    unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) }
-}
+use crate::common::Tree;
+use crate::common::stage::Stage;
+use crate::common::terminal;
 
 struct Talk {
     code: Option<i32>,
@@ -44,7 +24,7 @@ impl Stage {
 
     /// Types when something was said.
     fn talk_when(&self, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
-        let (mut ours, theirs) = terminal();
+        let (mut ours, theirs) = terminal::open(80);
         let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
         command
@@ -244,7 +224,7 @@ fn answers_of_somebody_else_are_not_taken() {
     let stage = three_sets();
     // Answers that were given, and belong to somebody else now.
     stage.talk("remove --ask .", "a\nq\n").ends(0, "Set 2 of 3");
-    common::users::give_all_away(stage.state.path());
+    crate::common::users::give_all_away(stage.state.path());
     let answers = stage.state.path().join("seekless/answers.ndjson");
     let before = fs::read(&answers).expect("read");
     let talk = stage.talk("undo --list", "");
