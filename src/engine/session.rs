@@ -306,9 +306,7 @@ impl Session<'_> {
         if !self.machine.file_table().has_doubts() && self.listed_again.is_empty() {
             return;
         }
-        let one_is_enough = self.config.hard_links
-            || !matches!(self.config.replication, Replication::Over(more) if more > 0);
-        let fewest = if one_is_enough { 1 } else { 2 };
+        let fewest = self.config.counting().fewest_inodes();
         for &size in sizes {
             let contents = self.machine.contents(size, fewest);
             let files: Vec<FileIndex> = contents.flat_map(|(_, files)| files).collect();

@@ -47,6 +47,21 @@ impl Access {
         self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
     }
 
+    /// True if so many bytes of a file of this size are to be read past the page cache: nothing of it is to get in
+    /// there, and hardly any of the bytes are there. `missing` says how many are not, if it can be told.
+    pub(super) fn goes_past_cache(
+        &self,
+        (size, is_whole): (u64, bool),
+        wanted: u64,
+        missing: impl FnOnce() -> Option<u64>,
+    ) -> bool {
+        // What is there would be read from the disk as well.
+        let is_cold = |missing| missing >= wanted - wanted / 8;
+        self.past_cache.is_some()
+            && self.behind.keeps_out(size, is_whole)
+            && missing().is_some_and(is_cold)
+    }
+
     /// Takes bytes out of the budget of a volume's device, and waits until they may be read.
     pub(super) fn spend(&self, volume: usize, bytes: u64, signs: &Signs) {
         if self.budgets.are_limited() {

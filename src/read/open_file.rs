@@ -66,14 +66,12 @@ impl<Fd: AsFd> OpenFile<Fd> {
             true => uncached_bytes(&fd, 0, size),
             false => None,
         };
-        let is_cold = |share: u64| missing.is_some_and(|missing| missing >= size - size / share);
+        let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
         let is_direct = is_long
             && device.may_go_past_cache
-            && access.past_cache.is_some()
-            && is_cold(8)
-            && access.behind.keeps_out(size, true)
+            && access.goes_past_cache((size, true), size, || missing)
             && pread::begin_direct(&fd);
-        let turn = match (is_direct, is_long && device.has_head && is_cold(2)) {
+        let turn = match (is_direct, is_long && device.has_head && is_mostly_cold) {
             (_, true) => Some(TURN),
             (true, false) => Some(LARGE),
             (false, false) => None,
@@ -81,7 +79,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         Self {
             turn,
             is_paid: is_limited && missing != Some(0),
-            drops_behind: is_long && !is_direct && is_cold(2) && access.behind.is_wanted(),
+            drops_behind: is_long && !is_direct && is_mostly_cold && access.behind.is_wanted(),
             ..Self::new(fd, device.volume, is_direct)
         }
     }

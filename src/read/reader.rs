@@ -317,22 +317,13 @@ impl<F: Fold> Reader<F> {
     /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
     pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
         let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
-        let is_whole = is_whole(task, task.spans[0]);
-        if self.settings.access.past_cache.is_none()
-            || !task.may_go_past_cache
-            || !task.spans.iter().all(aligned)
-            || !self
-                .settings
-                .access
-                .behind
-                .keeps_out(task.expect.size, is_whole)
-        {
-            return false;
-        }
-        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
-        // What is there would be read from the disk as well.
-        let is_cold = |missing| missing >= wanted - wanted / 8;
-        self.uncached_bytes(task, fd).is_some_and(is_cold) && pread::begin_direct(fd)
+        let file = (task.expect.size, is_whole(task, task.spans[0]));
+        let wanted = task.spans.iter().map(|span| span.len).sum();
+        let missing = || self.uncached_bytes(task, fd);
+        task.may_go_past_cache
+            && task.spans.iter().all(aligned)
+            && self.settings.access.goes_past_cache(file, wanted, missing)
+            && pread::begin_direct(fd)
     }
 
     /// Makes ready for reads past the page cache; returns how long each may be.
