@@ -47,26 +47,8 @@ fn config(folder: &Path) -> Config {
             id: None,
         }],
         filter: FilterSpec::default().build().expect("no pattern"),
-        max_depth: None,
-        patience: Duration::from_secs(60),
-        one_file_system: false,
-        follow_links: false,
-        hard_links: false,
-        isolate: false,
-        replication: Replication::Over(1),
-        ignore_files: Vec::new(),
-        verify: false,
-        digests: true,
-        read_whole: true,
-        shared_blocks: true,
-        memory: None,
-        without: Vec::new(),
-        order: SweepOrder::default(),
-        io_idle: false,
-        bytes_per_second: None,
         page_use: PageUse::Keep,
-        overrides: Overrides::default(),
-        sysfs: SystemRoot::default().sysfs,
+        ..Config::default()
     }
 }
 

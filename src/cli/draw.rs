@@ -171,7 +171,7 @@ impl Line {
     }
 }
 
-/// The templates above are constants and right; were one not, the default would do.
+/// The templates are constants and right; were one not, the default would do.
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

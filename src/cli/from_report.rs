@@ -80,7 +80,7 @@ impl FromReport {
             return Ok(());
         };
         let words = run.command.iter().skip(1);
-        let words = words.map(|word| word_of_command(word.as_bytes()));
+        let words = words.map(|word| script::word(word.as_bytes()));
         let words: Vec<_> = std::iter::once("seekless".to_owned())
             .chain(words)
             .collect();
@@ -120,13 +120,4 @@ fn named(paths: &[PathBuf]) -> String {
         shown.push_str(&format!(" and {} more", count(more as u64)));
     }
     shown
-}
-
-/// A word as a shell takes it, quoted where it must be.
-fn word_of_command(word: &[u8]) -> String {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(byte);
-    match !word.is_empty() && word.iter().all(is_plain) {
-        true => String::from_utf8_lossy(word).into_owned(),
-        false => String::from_utf8_lossy(&script::quoted(word)).into_owned(),
-    }
 }

@@ -69,18 +69,13 @@ fn next(run: &Run, summary: &Summary) -> Option<String> {
     }
     Some(format!(
         "Next, see what would be removed: seekless remove --dry-run --from {}",
-        word(file)
+        path_word(file)
     ))
 }
 
 /// A path as a shell takes it, and the program after it: not for an option.
-fn word(path: &Path) -> String {
+fn path_word(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     let dash = if bytes.starts_with(b"-") { "./" } else { "" };
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+,@%".contains(byte);
-    let word = match bytes.iter().all(is_plain) {
-        true => String::from_utf8_lossy(bytes).into_owned(),
-        false => String::from_utf8_lossy(&script::quoted(bytes)).into_owned(),
-    };
-    format!("{dash}{word}")
+    format!("{dash}{}", script::word(bytes))
 }

@@ -116,15 +116,12 @@ fn ranking(
 /// Refuses options that a format cannot follow.
 fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
     let format = args.format.name;
-    if args.flat && !matches!(format, "nul" | "fdupes") {
-        return contradiction(format!(
-            "--flat lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
-        ));
-    }
-    if args.omit_first && !matches!(format, "nul" | "fdupes") {
-        return contradiction(format!(
-            "--omit-first lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
-        ));
+    for (is_given, option) in [(args.flat, "--flat"), (args.omit_first, "--omit-first")] {
+        if is_given && !matches!(format, "nul" | "fdupes") {
+            return contradiction(format!(
+                "{option} lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
+            ));
+        }
     }
     if args
         .output

@@ -185,6 +185,16 @@ pub fn quoted(text: &[u8]) -> Vec<u8> {
     quoted
 }
 
+/// A word as a shell takes it, in quotes only where it needs them.
+pub fn word(text: &[u8]) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(byte);
+    // In zsh a word that begins with = is the path of a command.
+    match !text.is_empty() && !text.starts_with(b"=") && text.iter().all(is_plain) {
+        true => String::from_utf8_lossy(text).into_owned(),
+        false => String::from_utf8_lossy(&quoted(text)).into_owned(),
+    }
+}
+
 /// As `printf %b` reads it.
 fn octal(name: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(name.len() + 16);

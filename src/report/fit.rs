@@ -1,4 +1,25 @@
-//! Lines that fit into the columns of a terminal.
+//! Lines and tables that fit into the columns of a terminal.
+
+/// Widths of all columns of a table, and those columns that are shown, two spaces apart. Leaves these columns out, in
+/// this order, as long as a row is wider than this.
+pub fn columns_that_fit<const N: usize>(
+    rows: &[[String; N]],
+    dispensable: &[usize],
+    width: usize,
+) -> ([usize; N], Vec<usize>) {
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        let lengths = rows.iter().map(|row| row[column].chars().count());
+        lengths.max().unwrap_or(0)
+    });
+    let mut shown: Vec<usize> = (0..N).collect();
+    for spare in dispensable {
+        let total: usize = shown.iter().map(|&column| widths[column] + 2).sum();
+        if total.saturating_sub(2) > width {
+            shown.retain(|column| column != spare);
+        }
+    }
+    (widths, shown)
+}
 
 /// Breaks lines between words. What continues a line is indented by two characters more than the line.
 pub fn fitting(lines: impl IntoIterator<Item = String>, width: usize) -> Vec<String> {

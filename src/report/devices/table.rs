@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::device::{Leaf, LeafKind, Volume};
 use crate::report::escape::escape;
-use crate::report::fit::fitting;
+use crate::report::fit::{columns_that_fit, fitting};
 
 const TITLES: [&str; 11] = [
     "MOUNT",
@@ -47,17 +47,9 @@ pub fn write(out: &mut dyn Write, volumes: &[&Volume], columns: Option<usize>) -
     let columns = columns.unwrap_or(usize::MAX);
     let mut rows = vec![TITLES.map(str::to_owned)];
     rows.extend(volumes.iter().flat_map(|volume| self::rows(volume)));
-    let widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
-        let lengths = rows.iter().map(|row| row[column].chars().count());
-        lengths.max().unwrap_or(0)
-    });
-    let mut shown: Vec<usize> = (0..TITLES.len()).collect();
-    for title in DISPENSABLE {
-        let total: usize = shown.iter().map(|&column| widths[column] + 2).sum();
-        if total.saturating_sub(2) > columns {
-            shown.retain(|&column| TITLES[column] != title);
-        }
-    }
+    let place = |title| TITLES.iter().position(|other| *other == title);
+    let dispensable: Vec<usize> = DISPENSABLE.into_iter().filter_map(place).collect();
+    let (widths, shown) = columns_that_fit(&rows, &dispensable, columns);
     for row in &rows {
         let mut line = String::new();
         for &column in &shown {
