@@ -1,4 +1,4 @@
-//! What is asked for: wishes of the machine become reads of spans.
+//! What is asked for: what the machine wants becomes reads of spans.
 
 use std::collections::HashSet;
 

@@ -231,7 +231,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Searches, and returns all sets, those of the largest files first.
+    /// Searches, and returns all sets, those that free most disk space first.
     ///
     /// # Errors
     /// If a setting cannot be used, no path is there, or the limits of the process leave too little to work with.

@@ -117,7 +117,7 @@ pub(super) fn now_ns() -> i64 {
     now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// All sets of a search, those with the largest files first; the same files always come in the same order.
+/// All sets of a search, those that free most disk space first; the same files always come in the same order.
 #[derive(Debug)]
 pub struct Sets {
     pub(super) sets: Vec<Set>,

@@ -120,7 +120,7 @@ impl<F: Fold> Pool<F> {
     }
 
     /// Has one more thread work in the place of one that gets no answer.
-    pub fn add_hand(&mut self) {
+    pub fn add_thread(&mut self) {
         if !self.running.is_empty() {
             self.start();
         }

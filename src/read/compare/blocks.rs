@@ -8,7 +8,7 @@ pub const BLOCK: usize = 64 << 10;
 
 /// So many files of one length, equal at both ends, may well differ. Fewer are most likely copies,
 /// and are read from front to back.
-const CROWD: usize = 16;
+const LARGE_CLASS: usize = 16;
 
 /// The blocks of files of one length, each once.
 #[derive(Clone)]
@@ -22,11 +22,11 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Of so many files of this length, bytes. A crowd is looked at from its middle and from its
+    /// Of so many files of this length, bytes. A large class is looked at from its middle and from its
     /// beginning on.
     pub fn new(files: usize, len: u64) -> Self {
         let block = BLOCK as u64;
-        let middle = match files >= CROWD {
+        let middle = match files >= LARGE_CLASS {
             true => len / 2 / block * block,
             false => 0,
         };
@@ -95,18 +95,18 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_read_from_its_middle_and_its_beginning_by_turns() {
-        let blocks = Blocks::new(CROWD, LEN);
+    fn a_large_class_is_read_from_its_middle_and_its_beginning_by_turns() {
+        let blocks = Blocks::new(LARGE_CLASS, LEN);
         assert_eq!(in_blocks(blocks, |_| false), [2, 0, 3, 1, 4, 5]);
     }
 
     #[test]
     fn a_part_that_tells_files_apart_is_read_on() {
         let in_the_middle = |block| block >= 2;
-        let blocks = Blocks::new(CROWD, LEN);
+        let blocks = Blocks::new(LARGE_CLASS, LEN);
         assert_eq!(in_blocks(blocks, in_the_middle), [2, 3, 4, 5, 0, 1]);
         let at_the_beginning = |block| block < 2;
-        let blocks = Blocks::new(CROWD, LEN);
+        let blocks = Blocks::new(LARGE_CLASS, LEN);
         assert_eq!(in_blocks(blocks, at_the_beginning), [2, 0, 1, 3, 4, 5]);
     }
 }

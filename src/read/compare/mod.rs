@@ -45,22 +45,22 @@ struct File<'a> {
     /// Where it has no bytes of its own.
     holes: Holes,
     /// Files that lie in the same blocks: what this one holds they hold too.
-    kin: Vec<File<'a>>,
+    same_blocks: Vec<File<'a>>,
 }
 
 impl<'a> File<'a> {
-    /// Takes note that it could not be read, and leaves the first of its kin to stand for the others. If it has
+    /// Takes note that it could not be read, and leaves the first file in the same blocks to stand for the others. If it has
     /// changed, what was read of it so far may not be theirs.
     fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
         failed.push((self.task, failure));
-        let mut kin = self.kin.drain(..);
+        let mut same_blocks = self.same_blocks.drain(..);
         if is_expected(self.task, self.open.fd.as_fd()).is_err() {
-            failed.extend(kin.map(|kin| (kin.task, Failure::Changed)));
+            failed.extend(same_blocks.map(|file| (file.task, Failure::Changed)));
             return None;
         }
-        let next = kin.next()?;
+        let next = same_blocks.next()?;
         Some(Self {
-            kin: kin.collect(),
+            same_blocks: same_blocks.collect(),
             ..next
         })
     }
@@ -127,7 +127,7 @@ fn search<F: Fold>(reader: &mut Reader<F>, batch: &Batch) -> Vec<Completion<F::D
     let mut answers = Vec::with_capacity(batch.tasks.len());
     match open_all(reader, rules, batch, &mut answers) {
         Some(files) => {
-            let files = gather_kin(reader, files);
+            let files = gather_by_blocks(reader, files);
             compare(files, &mut answers);
             answers
         }
@@ -164,7 +164,7 @@ fn open_all<'a, F: Fold>(
                 rules,
                 holes: Holes::of(reader.is_thin(&fd, &now)),
                 open: OpenFile::whole(fd, now.size, device(task, false), rules.0),
-                kin: Vec::new(),
+                same_blocks: Vec::new(),
             }),
             Err(failure) => answers.push(completion(task, Outcome::Failed(failure))),
         }
@@ -174,7 +174,7 @@ fn open_all<'a, F: Fold>(
 
 /// Puts files together that lie in the same blocks. Between the first look at the last of them and the
 /// second look at the first there is a moment when all lay where both looks found them.
-fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
+fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
     let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd.as_fd());
     let first: Vec<_> = files.iter().map(look).collect();
     let mut common = HashMap::new();
@@ -187,7 +187,7 @@ fn gather_kin<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File
         let first = first.filter(|blocks| common.get(blocks) > Some(&1));
         let sure = first.filter(|_| look(&file) == first);
         match sure.map(|blocks| places.entry(blocks)) {
-            Some(Entry::Occupied(at)) => gathered[*at.get()].kin.push(file),
+            Some(Entry::Occupied(at)) => gathered[*at.get()].same_blocks.push(file),
             Some(Entry::Vacant(at)) => {
                 at.insert(gathered.len());
                 gathered.push(file);
@@ -212,17 +212,17 @@ fn compare<D: Send>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     if files.len() == 1 {
         return settle(&files, 0, answers);
     }
-    let is_crowd = is_shared_out(&files);
+    let is_large_class = is_shared_out(&files);
     let blocks = Blocks::new(files.len(), len);
     let all = Comparison::new(files, blocks);
-    to_the_end(all, is_crowd, &mut Buffers::new(BLOCK), answers);
+    to_the_end(all, is_large_class, &mut Buffers::new(BLOCK), answers);
 }
 
-/// Compares files to their end and answers for each. Of a crowd several threads compare a class each, once they no
+/// Compares files to their end and answers for each. Of a large class several threads compare a class each, once they no
 /// longer share the files of one.
 fn to_the_end<D: Send>(
     mut comparison: Comparison<File<'_>>,
-    is_crowd: bool,
+    is_large_class: bool,
     buffers: &mut Buffers,
     answers: &mut Vec<Completion<D>>,
 ) {
@@ -232,7 +232,11 @@ fn to_the_end<D: Send>(
         for file in step.alone {
             settle(&[file], comparison.read, answers);
         }
-        let threads = if is_crowd { threads(&comparison) } else { 1 };
+        let threads = if is_large_class {
+            threads(&comparison)
+        } else {
+            1
+        };
         if threads > 1 {
             return each_on_its_own(comparison, threads, answers);
         }
@@ -242,7 +246,7 @@ fn to_the_end<D: Send>(
     }
 }
 
-/// Threads that can each take a class of a crowd.
+/// Threads that can each take a class of a large one.
 fn threads(comparison: &Comparison<File<'_>>) -> usize {
     let classes = &comparison.classes;
     if classes.iter().any(|class| is_shared_out(class)) {
@@ -297,10 +301,10 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
         file.open.leave(file.task.expect.size);
         let own = state(file);
         answer(file, own, bytes);
-        for kin in &file.kin {
+        for other in &file.same_blocks {
             // What was read for it may be what the other became.
             let like_own = own.map_err(|_| Failure::Changed);
-            answer(kin, like_own.and_then(|()| state(kin)), 0);
+            answer(other, like_own.and_then(|()| state(other)), 0);
         }
     }
 }

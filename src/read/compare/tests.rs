@@ -133,13 +133,13 @@ fn comparing_tells_apart_what_differs_anywhere() {
     let early = |outcome: &Outcome<Digest>| matches!(outcome, Outcome::Compared { bytes, .. } if *bytes == 1 << 16);
     assert!(
         early(&outcomes[13]),
-        "a difference in the middle, where a crowd is looked at first, ends the reading"
+        "a difference in the middle, where a large class is looked at first, ends the reading"
     );
 }
 
 /// So many files are shared out among threads.
 #[test]
-fn a_crowd_is_told_apart_like_a_pair() {
+fn a_large_class_is_told_apart_like_a_pair() {
     const SIZE: usize = 70_000;
     let marks: Vec<_> = (0..300)
         .map(|i| (69_000 + i % 7, u8::from(i % 3 == 0)))
@@ -181,9 +181,9 @@ fn what_differs_from_the_first_in_the_same_way_is_looked_at_once_more() {
     }
 }
 
-/// Many pairs within one crowd: each goes its own way once it is known.
+/// Many pairs within one large class: each goes its own way once it is known.
 #[test]
-fn pairs_within_a_crowd_are_compared_to_their_ends() {
+fn pairs_within_a_large_class_are_compared_to_their_ends() {
     const SIZE: usize = 700_001;
     let folder = tempfile::tempdir().expect("a folder");
     let content = |i: usize| {
@@ -274,9 +274,9 @@ fn the_next_file_takes_the_place_of_a_first_one_that_is_gone_or_has_changed() {
 }
 
 /// What is expected of two files that lie in the same blocks; the first is written to afterwards.
-fn two_of_a_kin(folder: &Path) -> [Task; 2] {
+fn two_in_the_same_blocks(folder: &Path) -> [Task; 2] {
     let mut batch = Batch::default();
-    for (i, name) in ["first", "kin"].into_iter().enumerate() {
+    for (i, name) in ["first", "second"].into_iter().enumerate() {
         fs::write(folder.join(name), bytes(1, 200_000)).expect("written");
         let want = wanted(folder, name, [(0, 200_000), (0, 0)]);
         add_task(&mut batch, i as u32, name, want.expect, want.spans);
@@ -290,10 +290,10 @@ fn rules() -> (Access, Signs) {
     (access, Signs::of_current_thread())
 }
 
-/// The first with the other as its kin.
+/// The first with the other in the same blocks.
 fn opened<'a>(
     folder: &Path,
-    [first, kin]: &'a [Task; 2],
+    [first, second]: &'a [Task; 2],
     rules: (&'a Access, &'a Signs),
 ) -> super::File<'a> {
     let open = |task, name| super::File {
@@ -305,10 +305,10 @@ fn opened<'a>(
             false,
         ),
         holes: Holes::of(false),
-        kin: Vec::new(),
+        same_blocks: Vec::new(),
     };
     super::File {
-        kin: vec![open(kin, "kin")],
+        same_blocks: vec![open(second, "second")],
         ..open(first, "first")
     }
 }
@@ -317,7 +317,7 @@ fn opened<'a>(
 #[test]
 fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");
-    let tasks = two_of_a_kin(folder.path());
+    let tasks = two_in_the_same_blocks(folder.path());
     let mut answers: Vec<Completion<Digest>> = Vec::new();
     let (access, signs) = rules();
     let first = opened(folder.path(), &tasks, (&access, &signs));
@@ -331,7 +331,7 @@ fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
 #[test]
 fn nobody_stands_for_a_file_that_changed_before_it_failed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut tasks = two_of_a_kin(folder.path());
+    let mut tasks = two_in_the_same_blocks(folder.path());
     for changed in [true, false] {
         if !changed {
             tasks[0].expect = fingerprint(&folder.path().join("first"));

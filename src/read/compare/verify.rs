@@ -123,7 +123,7 @@ impl<'a> Rounds<'a> {
                 rules: self.rules,
                 open: OpenFile::whole(fd, size, device(task, self.has_head), self.rules.0),
                 holes: Holes::of(false),
-                kin: Vec::new(),
+                same_blocks: Vec::new(),
             })
         });
         Some(file)

@@ -83,12 +83,12 @@ impl<F: Fold, W: Copy> Disk<F, W> {
     }
 
     /// Lets the first reads find out whether there is a head.
-    pub fn trial(&mut self) {
+    pub fn begin_trial(&mut self) {
         self.trying = Some(Trying::default());
     }
 
     /// True while it is not known whether there is a head.
-    pub fn is_tasting(&self) -> bool {
+    pub fn is_in_trial(&self) -> bool {
         self.trying.is_some()
     }
 
@@ -144,14 +144,14 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         }
         // A sweep begins when all it could meet is in its place: one more would cost a turn of
         // the disk for each job that came late.
-        if !is_ready && (self.is_tasting() || !self.waiting.is_sweeping()) {
+        if !is_ready && (self.is_in_trial() || !self.waiting.is_sweeping()) {
             return None;
         }
         let mut batch = Batch {
             kind: BatchKind::Bulk,
             ..Batch::default()
         };
-        if self.is_tasting() {
+        if self.is_in_trial() {
             if self.in_flight > 0 {
                 return None;
             }

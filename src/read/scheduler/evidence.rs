@@ -66,7 +66,7 @@ const PACES: usize = 4;
 const PATIENCE: u32 = 256;
 
 /// What is taken to be in flight must be that many, so that it is the device that is waited for.
-const CROWD: usize = 16;
+const LEAST_IN_FLIGHT: usize = 16;
 
 /// A device that needs longer than this for each of many scattered reads has a head to move: from
 /// 32 at a time a spinning disk serves about 170 a second, 400 if they lie close together; the
@@ -101,7 +101,7 @@ impl Pace {
     /// True if a verdict is near that has not been given yet, with so many reads in flight: what is read
     /// meanwhile would disturb it, and be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
-        !self.is_judged && self.seen < PATIENCE && in_flight >= CROWD
+        !self.is_judged && self.seen < PATIENCE && in_flight >= LEAST_IN_FLIGHT
     }
 
     /// Takes note of a read that the page cache answered.
@@ -113,7 +113,7 @@ impl Pace {
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
         self.seen = self.seen.saturating_add(1);
-        if in_flight < CROWD {
+        if in_flight < LEAST_IN_FLIGHT {
             *self = Self {
                 is_judged: self.is_judged,
                 seen: self.seen,

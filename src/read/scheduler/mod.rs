@@ -131,7 +131,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let volume = &mut self.volumes[volume.at()];
         volume.otherwise = Some((lane, limits));
         if let Some(d) = volume.disk {
-            self.disks[d.0].trial();
+            self.disks[d.0].begin_trial();
         }
     }
 
@@ -222,7 +222,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         let queues = &mut self.volumes[volume.at()];
         // Lone reads are to find nothing in the page cache, of which a look would tell.
         let disk = queues.disk.map(|disk| &mut self.disks[disk.0]);
-        let disk = disk.filter(|disk| !disk.is_tasting());
+        let disk = disk.filter(|disk| !disk.is_in_trial());
         let position = offset.and_then(|offset| self.positions.of(job.file, offset));
         match (disk, position) {
             (Some(disk), Some(position)) => disk.push(position, Waiting { volume, job }),
@@ -306,7 +306,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 .iter()
                 .filter(|volume| volume.disk == Some(DiskIndex(d)));
             // Lone reads are to be alone, and a sweep to meet all that it could.
-            let is_ready = match disk.is_tasting() {
+            let is_ready = match disk.is_in_trial() {
                 true => own.all(VolumeQueues::is_quiet),
                 false => own.all(VolumeQueues::all_placed),
             };
@@ -417,8 +417,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             Some((random, sequential)) => (random, sequential),
             None => (&mut self.random, &mut self.sequential),
         };
-        random.add_hand();
-        sequential.add_hand();
+        random.add_thread();
+        sequential.add_thread();
     }
 
     /// Leaves all threads to themselves: they end when they have what they wait for.
