@@ -120,7 +120,7 @@ mod tests {
     fn every_shell_gets_options_and_commands() {
         for &shell in Shell::value_variants() {
             let script = script(shell);
-            for word in ["completions", "devices", "one-file-system", "keep-cache"] {
+            for word in ["completions", "devices", "one-file-system", "page-cache"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
         }

@@ -51,6 +51,8 @@ const FOREIGN: &[(&[&str], &str)] = &[
         "use --ext, --name, --min-size or --newer",
     ),
     (&["--paranoid"], "use --verify"),
+    (&["--keep-cache"], "use --page-cache keep"),
+    (&["--drop-cache"], "use --page-cache drop"),
 ];
 
 /// Options that nobody should be led to by a slip of the keyboard.

@@ -4,8 +4,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::Mechanism;
@@ -304,33 +304,42 @@ pub struct ReadArgs {
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
-    /// Leave what was read in the page cache, even when memory is short
+    /// Whether pages that were read stay in the page cache: auto, keep or drop
     ///
-    /// By default pages that were not there before stay as long as memory lies free, and are let go
-    /// from then on, so that a scan of a whole disk does not push out what the machine was working
-    /// with. What will hardly be read again is read past the page cache, from disks that have no head: parts
-    /// of long files, and whole files of 64 MiB and more unless what is found is compared in the same run
-    /// (by --verify or an action).
-    #[arg(long, help_heading = "How disks are read")]
-    pub keep_cache: bool,
-
-    /// Let go of what was read at once, even while memory lies free
+    /// 'auto' keeps pages while memory is free, and drops them when it is not, so that a scan of a whole disk does not
+    /// push out the data of other programs. On disks without a head, 'auto' bypasses the page cache for parts of long
+    /// files, and for whole files of 64 MiB and more unless the same run compares them (--verify, an action).
+    /// 'keep' never drops a page. 'drop' drops each page at once. Pages that were cached before the run stay.
     #[arg(
         long,
-        conflicts_with = "keep_cache",
+        value_enum,
+        value_name = "HOW",
+        default_value_t = PageCache::Auto,
+        hide_possible_values = true,
         help_heading = "How disks are read"
     )]
-    pub drop_cache: bool,
+    pub page_cache: PageCache,
+}
+
+/// What becomes of pages that were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PageCache {
+    /// Kept while memory is free
+    Auto,
+    /// Kept
+    Keep,
+    /// Dropped at once
+    Drop,
 }
 
 impl ReadArgs {
     /// What becomes of pages; `again` says that they are read again right away.
     pub fn page_use(&self, again: bool) -> PageUse {
-        match (self.keep_cache, self.drop_cache) {
-            (true, _) => PageUse::Keep,
-            (false, true) => PageUse::GiveBack,
-            (false, false) if again => PageUse::KeepWhileFree,
-            (false, false) => PageUse::KeepShort,
+        match self.page_cache {
+            PageCache::Keep => PageUse::Keep,
+            PageCache::Drop => PageUse::Drop,
+            PageCache::Auto if again => PageUse::KeepWhileFree,
+            PageCache::Auto => PageUse::KeepShort,
         }
     }
 

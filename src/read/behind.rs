@@ -54,7 +54,7 @@ pub enum PageUse {
     #[default]
     KeepShort,
     /// They go.
-    GiveBack,
+    Drop,
 }
 
 impl PageUse {
@@ -63,7 +63,7 @@ impl PageUse {
         match self {
             Self::Keep => false,
             Self::KeepWhileFree | Self::KeepShort => free_share() < LEFT_FREE,
-            Self::GiveBack => true,
+            Self::Drop => true,
         }
     }
 }
@@ -91,7 +91,7 @@ impl Behind {
 
     /// True if pages go whoever may want them again.
     pub fn gives_back_always(&self) -> bool {
-        self.page_use == PageUse::GiveBack
+        self.page_use == PageUse::Drop
     }
 
     /// True if pages may ever have to go.
@@ -199,7 +199,7 @@ mod tests {
             assert!(!page_use.gives_back(|| 1.0));
         }
         assert!(!PageUse::Keep.gives_back(|| 0.0));
-        assert!(PageUse::GiveBack.gives_back(|| 1.0));
+        assert!(PageUse::Drop.gives_back(|| 1.0));
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         assert!(!keep.is_wanted());
         assert!(!keep.keeps_out(u64::MAX, true));
         assert!(!keep.keeps_out(u64::MAX, false));
-        let give_back = Behind::new(PageUse::GiveBack);
+        let give_back = Behind::new(PageUse::Drop);
         assert!(give_back.is_wanted());
         assert!(give_back.keeps_out(0, true));
         for page_use in [PageUse::KeepWhileFree, PageUse::KeepShort] {
@@ -221,7 +221,7 @@ mod tests {
     fn what_was_gathered_goes_when_nothing_more_comes() {
         let file = tempfile::tempfile().expect("a file");
         let file = Arc::new(OwnedFd::from(file));
-        let behind = Behind::new(PageUse::GiveBack);
+        let behind = Behind::new(PageUse::Drop);
         for len in [1, 2] {
             behind.push(Range {
                 file: Arc::clone(&file),
@@ -244,7 +244,7 @@ mod tests {
         fs::write(&path, bytes(1, LEN as usize)).expect("written");
         // Pages that are still to be written out stay, and in memory all of them do.
         let is_on_a_disk = forget_pages(&path);
-        for page_use in [PageUse::GiveBack, PageUse::Keep] {
+        for page_use in [PageUse::Drop, PageUse::Keep] {
             let content = fs::read(&path).expect("is there");
             assert_eq!(content.len() as u64, LEN);
             let file = Arc::new(OwnedFd::from(File::open(&path).expect("is there")));

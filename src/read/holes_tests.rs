@@ -94,7 +94,7 @@ fn read(folder: &Path, files: &[String], way: Way, fold: Hashing) -> Vec<Complet
     }
     to.send(batch).expect("we hold the other end");
     let settings = ReadSettings {
-        access: Access::new(None, PageUse::GiveBack, way.past_cache.then_some(4 << 20)),
+        access: Access::new(None, PageUse::Drop, way.past_cache.then_some(4 << 20)),
         ..settings(folder)
     };
     let count = files.len();

@@ -103,7 +103,7 @@ fn whoever_reads_which_part_the_digest_is_that_of_the_whole() {
     }
     let files: Vec<_> = (0..contents.len()).map(name).collect();
     let past_cache = ReadSettings {
-        access: Access::new(None, PageUse::GiveBack, Some(4 << 20)),
+        access: Access::new(None, PageUse::Drop, Some(4 << 20)),
         ..settings(folder.path())
     };
     let cached = settings(folder.path());

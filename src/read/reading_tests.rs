@@ -199,7 +199,7 @@ fn what_is_not_cached_is_paid_for_however_it_is_read() {
         {
             return;
         }
-        let access = Access::new(Some(RATE), PageUse::GiveBack, None);
+        let access = Access::new(Some(RATE), PageUse::Drop, None);
         access.budgets.add_volume(&"sda".into());
         let settings = ReadSettings {
             access,
@@ -552,7 +552,7 @@ fn what_is_hardly_wanted_again_does_not_get_into_the_page_cache() {
             PageUse::KeepShort,
             false,
         ),
-        (SHORT, [(0, SHORT), (0, 0)], PageUse::GiveBack, false),
+        (SHORT, [(0, SHORT), (0, 0)], PageUse::Drop, false),
         (SHORT, [(0, SHORT), (0, 0)], PageUse::Keep, true),
         (
             SHORT,

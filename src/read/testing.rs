@@ -143,7 +143,7 @@ pub fn settings(folder: &Path) -> ReadSettings {
         part: None,
         passes_holes: true,
         order: SweepOrder::Physical,
-        access: Access::new(None, PageUse::GiveBack, None),
+        access: Access::new(None, PageUse::Drop, None),
         stop: Arc::new(AtomicBool::new(false)),
         watchlist: Arc::default(),
     }

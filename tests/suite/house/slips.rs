@@ -55,6 +55,8 @@ fn options_of_other_programs_are_answered_with_ours() {
         ("find --dry-run .", "only the commands that act have it"),
         ("--to x .", "only 'seekless move' has --to"),
         ("remove --noempty .", "unless --empty is given"),
+        ("--keep-cache .", "use --page-cache keep"),
+        ("remove --drop-cache .", "use --page-cache drop"),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(ours);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");

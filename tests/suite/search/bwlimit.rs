@@ -66,7 +66,7 @@ fn a_search_keeps_to_it() {
 #[test]
 fn the_comparison_after_a_search_keeps_to_it() {
     for rule in ["", "--threads hdd"] {
-        let command = format!("find -f json --verify --drop-cache {rule} LIMIT .");
+        let command = format!("find -f json --verify --page-cache drop {rule} LIMIT .");
         let run = keeps_to_the_limit(&two_copies(), &command, 4 * SIZE);
         assert_eq!(read_in(&run, "verify"), 2 * SIZE, "{run}");
         run.finds_files(["a b"]);
@@ -77,7 +77,7 @@ fn the_comparison_after_a_search_keeps_to_it() {
 fn the_comparison_before_an_action_keeps_to_it() {
     for action in ["remove", "hardlink", "symlink"] {
         let stage = two_copies();
-        let command = format!("{action} --yes --drop-cache LIMIT .");
+        let command = format!("{action} --yes --page-cache drop LIMIT .");
         keeps_to_the_limit(&stage, &command, 4 * SIZE);
     }
 }

@@ -128,7 +128,7 @@ fn neutral_options() -> impl Strategy<Value = Vec<String>> {
         one_of(&["--depth-random=1", "--depth-random=64"]),
         one_of(&[
             "--verify",
-            "--keep-cache",
+            "--page-cache=keep",
             "-v",
             "-x",
             "--digest=when-needed",

@@ -32,7 +32,7 @@ fn compares_like_the_oracle(parent: &Path, prepare: impl Fn(Seekless) -> Seekles
             (true, None),
             (false, Some("--verify")),
             // Past the page cache, where that can be.
-            (false, Some("--drop-cache")),
+            (false, Some("--page-cache=drop")),
         ] {
             if cold {
                 let _ = fs::write("/proc/sys/vm/drop_caches", "3");

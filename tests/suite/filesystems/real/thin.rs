@@ -103,7 +103,7 @@ fn thin_files(parent: &Path) {
             "",
             "--digest when-needed",
             "--no-shared-blocks",
-            "--drop-cache",
+            "--page-cache drop",
         ] {
             found(options);
         }

@@ -126,7 +126,7 @@ fn a_digest_does_not_depend_on_how_many_threads_shared_the_file() {
     for options in [
         "--threads 1",
         "--threads default:4,2",
-        "--threads default:4,2 --drop-cache --bwlimit 2G",
+        "--threads default:4,2 --page-cache drop --bwlimit 2G",
         "--threads default:4,2 --without parts",
         "--threads hdd",
     ] {
@@ -425,8 +425,8 @@ fn pool_sizes_change_no_answer() {
         "--threads hdd --order inode",
         "--io-idle --bwlimit 500M",
         "--threads hdd --bwlimit 500M",
-        "--keep-cache",
-        "--drop-cache",
+        "--page-cache keep",
+        "--page-cache drop",
         "--digest when-needed",
         "--digest always",
         "-v",

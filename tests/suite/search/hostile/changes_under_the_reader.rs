@@ -21,7 +21,11 @@ fn is_named_and_in_no_set(change: impl Fn(&Path)) {
         .sparse("moving", LENGTH, &[(LATE, b"!")])
         .sparse("still", LENGTH, &[])
         .copies(["small1", "small2"], "same");
-    let child = seekless(tree.root(), "find -f nul --keep-cache --without holes .").spawn();
+    let child = seekless(
+        tree.root(),
+        "find -f nul --page-cache keep --without holes .",
+    )
+    .spawn();
     wait_until_busy(&child);
     kill_process(pid(&child), Signal::STOP).expect("it runs");
     change(&tree.path("moving"));

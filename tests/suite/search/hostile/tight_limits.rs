@@ -72,7 +72,7 @@ fn few_descriptors_are_enough_where_nothing_stays_in_the_page_cache() {
         file.sync_all().expect("synced");
         fadvise(&file, 0, None, Advice::DontNeed).expect("a hint");
     }
-    let run = seekless(tree.root(), "find -q -f json --drop-cache x");
+    let run = seekless(tree.root(), "find -q -f json --page-cache drop x");
     let run = run.descriptors(24).run().exits(0);
     assert_eq!(run.json()["sets"].as_array().map(Vec::len), Some(8));
 }

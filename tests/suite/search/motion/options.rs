@@ -49,7 +49,7 @@ impl Options {
             ("--verify", 20),
             ("--digest=when-needed", 30),
             ("--no-shared-blocks", 10),
-            ("--drop-cache", 5),
+            ("--page-cache=drop", 5),
             ("--memory=16M", 10),
         ] {
             if rng.percent(chance) {
