@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use crate::file::{FileIndex, FileTable};
 
 use super::chain::{Chain, Held};
-use super::class_id::ClassId;
+use super::class::ClassId;
 use super::keys::mixed;
 
 /// The files of one size.
@@ -36,6 +36,11 @@ pub struct SizeClass {
 }
 
 impl SizeClass {
+    /// Bytes of each file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Takes note of a name under a root.
     pub fn count_name(&mut self, root: u32) {
         self.names += 1;

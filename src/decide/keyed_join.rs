@@ -2,14 +2,14 @@
 //!
 //! Files are offered under a key. Those of one key form a class. While a class is too small to
 //! matter its files are held; once it is large enough it opens, all held ones go on, and every
-//! later one goes on at once. So no file is read on without need, and none waits for a barrier.
+//! later one goes on at once, in the way that the state of the class says. So no file is read on without need, and none waits for a barrier.
 
 use hashbrown::HashTable;
 
 use crate::file::FileIndex;
 
 use super::chain::{Chain, Held};
-use super::class_id::ClassId;
+use super::class::{ClassId, ClassState};
 
 /// What files can be joined by.
 pub trait Key: Copy + Eq {
@@ -34,13 +34,21 @@ struct KeyClass<K> {
 const IS_MANY: u32 = 1 << 31;
 
 /// What is known of a class that has, or may have, more than one file.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct KeyFiles {
     /// Files that were ever offered (inodes).
     files: u32,
-    /// Set once files go on.
-    open: bool,
-    held: Held,
+    state: ClassState,
+}
+
+impl KeyFiles {
+    /// One file, with what is held.
+    fn one(held: Held) -> Self {
+        Self {
+            files: 1,
+            state: ClassState::Held(held),
+        }
+    }
 }
 
 /// What became of an offered file.
@@ -90,11 +98,13 @@ impl<K: Key> KeyedJoin<K> {
         };
         let many = self.many_mut(id, chain);
         many.files += 1;
-        if many.open {
-            return Offered::Passed(id);
+        match &mut many.state {
+            ClassState::Held(held) => {
+                chain.hold(held, file);
+                Offered::Held(id)
+            }
+            _ => Offered::Passed(id),
         }
-        chain.hold(&mut many.held, file);
-        Offered::Held(id)
     }
 
     /// Takes note of a file under a key that has no need to wait: it counts for its class only.
@@ -103,10 +113,7 @@ impl<K: Key> KeyedJoin<K> {
             self.many_mut(id, chain).files += 1;
             return id;
         }
-        let place = self.place_for(KeyFiles {
-            files: 1,
-            ..KeyFiles::default()
-        });
+        let place = self.place_for(KeyFiles::one(Held::default()));
         self.add(key, place)
     }
 
@@ -135,30 +142,45 @@ impl<K: Key> KeyedJoin<K> {
 
     fn many_mut(&mut self, id: ClassId, chain: &mut Chain) -> &mut KeyFiles {
         if let Err(file) = self.many(id) {
-            let mut many = KeyFiles {
-                files: 1,
-                ..KeyFiles::default()
-            };
-            chain.hold(&mut many.held, file);
-            self.classes[id.0 as usize].files = self.place_for(many);
+            let mut held = Held::default();
+            chain.hold(&mut held, file);
+            self.classes[id.0 as usize].files = self.place_for(KeyFiles::one(held));
         }
         let files = self.classes[id.0 as usize].files;
         &mut self.many[(files & !IS_MANY) as usize]
     }
 
-    /// Opens a class and lets go of the files held in it, in the order in which they came.
-    pub fn open(&mut self, id: ClassId, chain: &mut Chain) -> Vec<FileIndex> {
-        let many = self.many_mut(id, chain);
-        many.open = true;
-        chain.list(std::mem::take(&mut many.held))
+    /// Opens a class of several files: they go on as this says, also those that were held.
+    pub fn open(&mut self, id: ClassId, state: ClassState) {
+        let files = self.classes[id.0 as usize].files;
+        if files & IS_MANY != 0 {
+            self.many[(files & !IS_MANY) as usize].state = state;
+        }
     }
 
     /// The files held in a class, in the order in which they came.
     pub fn held(&self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
         match self.many(id) {
-            Ok(many) => chain.list(many.held),
+            Ok(many) => match many.state {
+                ClassState::Held(held) => chain.list(held),
+                _ => Vec::new(),
+            },
             Err(file) => vec![file],
         }
+    }
+
+    /// What becomes of the files of a class; `None` while they are held.
+    pub fn state(&mut self, id: ClassId) -> Option<&mut ClassState> {
+        let files = self.classes[id.0 as usize].files;
+        let many = (files & IS_MANY != 0).then_some((files & !IS_MANY) as usize);
+        let state = &mut self.many[many?].state;
+        (!matches!(state, ClassState::Held(_))).then_some(state)
+    }
+
+    /// True once the files of a class go on.
+    pub fn is_open(&self, id: ClassId) -> bool {
+        let many = self.many(id);
+        many.is_ok_and(|many| !matches!(many.state, ClassState::Held(_)))
     }
 
     /// What the files of a class have in common.
@@ -169,11 +191,6 @@ impl<K: Key> KeyedJoin<K> {
     /// Files of a class that were ever offered (inodes).
     pub fn files(&self, id: ClassId) -> u32 {
         self.many(id).map_or(1, |many| many.files)
-    }
-
-    /// True once the files of a class go on.
-    pub fn is_open(&self, id: ClassId) -> bool {
-        self.many(id).is_ok_and(|many| many.open)
     }
 
     /// Notes that this class leads to another.

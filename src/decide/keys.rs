@@ -5,7 +5,7 @@
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 
-use super::class_id::ClassId;
+use super::class::ClassId;
 use super::keyed_join::Key;
 
 /// A sample (head or tail) of the files of one class.

@@ -2,27 +2,28 @@
 
 mod by_size;
 mod chain;
-mod class_id;
+mod class;
 mod first_visit;
 mod keyed_join;
 mod keys;
 mod machine;
 #[cfg(test)]
 mod machine_tests;
+mod numbered;
 mod odds;
 mod rules;
-mod same_blocks;
 mod sample_sizes;
+mod shared_blocks;
 mod stretches;
 mod summary;
 mod verdict;
 
 pub use crate::event::LeftOut;
-pub use class_id::ClassId;
+pub use class::ClassId;
 pub use first_visit::FirstVisit;
 pub use machine::{Comparing, Effect, HEAD, Machine, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
-pub use same_blocks::SharedBlocks;
+pub use shared_blocks::SharedBlocks;
 pub use stretches::{FIRST_STRETCH, StretchRule, Stretches};
 pub use summary::{DeviceTally, StageTally, Summary, Unread};
 pub use verdict::{DuplicateSet, Member};

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::file::FileIndex;
 use crate::hash::SampleDigest;
 
-use super::class_id::ClassId;
+use super::class::ClassId;
 use super::sample_sizes::{HEAD, TAIL};
 
 /// Bytes of the first stretch of either side; each next one is twice as long. Together they are a
@@ -42,6 +42,13 @@ impl Default for StretchRule {
             from: 32 * FIRST_STRETCH,
             first: FIRST_STRETCH,
         }
+    }
+}
+
+impl StretchRule {
+    /// True if so many files of this size are a large class.
+    pub fn are_large(self, files: usize, size: u64) -> bool {
+        files >= self.files && size >= self.from
     }
 }
 
@@ -101,26 +108,28 @@ impl Stretches {
     }
 }
 
-/// What is to be done next.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// What was read of a file's stretches.
+pub type Seen = [Option<SampleDigest>; 2];
+
+/// What is to be done with the files of a large class.
+#[derive(Debug, Default)]
 pub struct StretchStep {
     /// Files that are like too few others to matter.
     pub alone: Vec<FileIndex>,
-    /// Files of which more stretches are to be read.
-    pub look: Vec<(FileIndex, Stretches)>,
-    /// Files that are to be read whole, with their class.
-    pub read: Vec<(ClassId, FileIndex)>,
+    /// Classes of which more stretches are to be read.
+    pub look: Vec<(LargeClass, Vec<FileIndex>)>,
+    /// Files that are to be read whole.
+    pub read: Vec<FileIndex>,
 }
-
-/// What was read of a file's stretches.
-type Seen = [Option<SampleDigest>; 2];
 
 /// Files that are equal as far as they were read.
 #[derive(Debug)]
-struct LargeClass {
-    class: ClassId,
+pub struct LargeClass {
+    /// The tail class that they are of.
+    pub class: ClassId,
     size: u64,
-    stretches: Stretches,
+    /// What is read of each.
+    pub stretches: Stretches,
     /// Files whose stretches are being read.
     waiting: usize,
     /// In the order in which they came.
@@ -129,117 +138,55 @@ struct LargeClass {
     places: HashMap<Seen, usize>,
 }
 
-/// All large classes that are being looked at.
-#[derive(Debug, Default)]
-pub struct LargeClasses {
-    rule: Option<StretchRule>,
-    large_classes: HashMap<u32, LargeClass>,
-    next: u32,
-    of: HashMap<FileIndex, u32>,
-}
+impl LargeClass {
+    /// So many files of a tail class and a size, before any stretch of them was read.
+    pub fn new(class: ClassId, size: u64, files: usize) -> Self {
+        Self::of(class, size, Stretches::FIRST, files)
+    }
 
-impl LargeClasses {
-    /// Without a rule nothing is a large class.
-    pub fn new(rule: Option<StretchRule>) -> Self {
+    fn of(class: ClassId, size: u64, stretches: Stretches, files: usize) -> Self {
         Self {
-            rule,
-            ..Self::default()
-        }
-    }
-
-    /// True if so many files of this size are a large class.
-    pub fn are(&self, files: usize, size: u64) -> bool {
-        self.rule
-            .is_some_and(|rule| files >= rule.files && size >= rule.from)
-    }
-
-    /// Takes files of one class that are a large class.
-    pub fn begin(&mut self, class: ClassId, size: u64, files: Vec<FileIndex>) -> StretchStep {
-        let mut step = StretchStep::default();
-        self.look(class, size, Stretches::FIRST, files, &mut step);
-        step
-    }
-
-    fn look(
-        &mut self,
-        class: ClassId,
-        size: u64,
-        stretches: Stretches,
-        files: Vec<FileIndex>,
-        step: &mut StretchStep,
-    ) {
-        let large = LargeClass {
             class,
             size,
             stretches,
-            waiting: files.len(),
+            waiting: files,
             equal: Vec::new(),
             places: HashMap::new(),
-        };
-        self.large_classes.insert(self.next, large);
-        for file in files {
-            self.of.insert(file, self.next);
-            step.look.push((file, stretches));
         }
-        self.next += 1;
     }
 
-    /// Takes what a file's stretches came to, or that they could not be read. `matters` says of how many
-    /// equal files more is to be known.
-    pub fn seen(
-        &mut self,
-        file: FileIndex,
-        seen: Option<Seen>,
-        matters: impl Fn(usize) -> bool,
-    ) -> StretchStep {
-        let mut step = StretchStep::default();
-        let Some(number) = self.of.remove(&file) else {
-            return step;
-        };
-        let Some(large) = self.large_classes.get_mut(&number) else {
-            return step;
-        };
-        large.waiting -= 1;
+    /// Takes what a file's stretches came to, or that they could not be read. True once that is known of all.
+    pub fn seen(&mut self, file: FileIndex, seen: Option<Seen>) -> bool {
+        self.waiting -= 1;
         if let Some(seen) = seen {
-            let place = *large.places.entry(seen).or_insert(large.equal.len());
-            if place == large.equal.len() {
-                large.equal.push(Vec::new());
+            let place = *self.places.entry(seen).or_insert(self.equal.len());
+            if place == self.equal.len() {
+                self.equal.push(Vec::new());
             }
-            large.equal[place].push(file);
+            self.equal[place].push(file);
         }
-        if large.waiting > 0 {
-            return step;
-        }
-        if let Some(large) = self.large_classes.remove(&number) {
-            self.go_on(large, matters, &mut step);
+        self.waiting == 0
+    }
+
+    /// What follows once all is seen. `matters` says of how many equal files more is to be known.
+    pub fn split(self, rule: StretchRule, matters: impl Fn(usize) -> bool) -> StretchStep {
+        let mut step = StretchStep::default();
+        let next = self
+            .stretches
+            .next(self.size, rule.first, self.told_apart());
+        for files in self.equal {
+            match next {
+                _ if !matters(files.len()) => step.alone.extend(files),
+                Some(next) if rule.are_large(files.len(), self.size) => {
+                    let large = Self::of(self.class, self.size, next, files.len());
+                    step.look.push((large, files));
+                }
+                _ => step.read.extend(files),
+            }
         }
         step
     }
 
-    fn go_on(
-        &mut self,
-        large: LargeClass,
-        matters: impl Fn(usize) -> bool,
-        step: &mut StretchStep,
-    ) {
-        let first = self.rule.map_or(FIRST_STRETCH, |rule| rule.first);
-        let stretches = large.stretches;
-        let next = stretches.next(large.size, first, large.told_apart());
-        for files in large.equal {
-            match next {
-                _ if !matters(files.len()) => step.alone.extend(files),
-                Some(next) if self.are(files.len(), large.size) => {
-                    self.look(large.class, large.size, next, files, step);
-                }
-                _ => step
-                    .read
-                    .extend(files.into_iter().map(|file| (large.class, file))),
-            }
-        }
-    }
-}
-
-impl LargeClass {
     /// The sides that told enough files apart.
     fn told_apart(&self) -> [bool; 2] {
         let files: usize = self.equal.iter().map(Vec::len).sum();
@@ -305,25 +252,23 @@ mod tests {
 
     /// What becomes of a large class with these digests, one for each side.
     fn step(seen: &[[u8; 2]]) -> StretchStep {
-        let mut large_classes = LargeClasses::new(Some(StretchRule::default()));
-        let files = (0..seen.len() as u32).map(FileIndex).collect();
-        large_classes.begin(ClassId(0), 8 * MIB, files);
-        let mut last = StretchStep::default();
+        let mut large = LargeClass::new(ClassId(0), 8 * MIB, seen.len());
         for (i, sides) in seen.iter().enumerate() {
-            assert_eq!(last, StretchStep::default(), "not before all are seen");
             let digests = sides.map(|byte| Some(SampleDigest::of(&[byte])));
-            last = large_classes.seen(FileIndex(i as u32), Some(digests), |files| files > 1);
+            let is_over = large.seen(FileIndex(i as u32), Some(digests));
+            assert_eq!(is_over, i + 1 == seen.len(), "not before all are seen");
         }
-        last
+        large.split(StretchRule::default(), |files| files > 1)
     }
 
     #[test]
     fn the_side_that_told_files_apart_is_read_on() {
         let seen: Vec<_> = (0..64).map(|i| [0, if i < 16 { i } else { 0 }]).collect();
         let step = step(&seen);
-        assert_eq!((step.alone.len(), step.look.len()), (15, 49));
-        let next = stretches(1, [false, true]);
-        assert!(step.look.iter().all(|&(_, look)| look == next));
+        assert_eq!((step.alone.len(), step.look.len()), (15, 1));
+        let (large, files) = &step.look[0];
+        assert_eq!(large.stretches, stretches(1, [false, true]));
+        assert_eq!(files.len(), 49);
     }
 
     #[test]

@@ -16,18 +16,21 @@ use crate::hash::{ContentDigest, SampleDigest};
 
 use super::by_size::{BySize, SameSize, SizeClass};
 use super::chain::Chain;
-use super::class_id::ClassId;
+use super::class::{Awaited, BlocksId, ClassId, WaitingId};
 use super::first_visit::FirstVisit;
 use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
+use super::numbered::Numbered;
 use super::odds::Odds;
 use super::rules::{Counting, TailRule};
-use super::same_blocks::{SameBlocks, SharedBlocks};
-use super::stretches::LargeClasses;
+use super::shared_blocks::{BlocksClass, SharedBlocks, SharingRule};
+use super::stretches::{LargeClass, StretchRule};
 use super::summary::Unread;
 
 pub use crate::decide::sample_sizes::{HEAD, TAIL};
 pub use want::{Comparing, Effect, Want};
+
+use whole::WaitingClass;
 
 /// Where a file stands in its way through the stages.
 pub struct Machine {
@@ -45,26 +48,28 @@ pub struct Machine {
     early_tails: HashMap<FileIndex, SampleDigest>,
     /// Contents that were read with the heads of files whose tails are wanted nevertheless.
     early_contents: HashMap<FileIndex, ContentDigest>,
-    /// Head classes whose members are to be told apart by their tails too.
-    tail_classes: HashSet<ClassId>,
-    /// Files whose tail is being read, and their head class.
-    awaiting_tail: HashMap<FileIndex, ClassId>,
+    /// What files are read or looked at for, where it is not the file's own digest.
+    awaited: HashMap<FileIndex, Awaited>,
     odds: Odds,
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
-    same_blocks: SameBlocks,
-    large_classes: LargeClasses,
+    sharing: SharingRule,
+    /// Classes whose files may lie in the same blocks.
+    blocks: Numbered<BlocksClass>,
+    blocks_of_size: HashMap<ClassId, Vec<BlocksId>>,
+    /// Contents of files that were read for all that lie in their blocks.
+    first_contents: HashMap<FileIndex, Content>,
+    /// Without one nothing is a large class.
+    stretch_rule: Option<StretchRule>,
+    large: Numbered<LargeClass>,
     /// Files that stretches told from all others.
     alone_by_stretches: Vec<FileIndex>,
     unread: Unread,
     /// Files whose samples were in the page cache.
     cached: HashSet<FileIndex>,
-    /// By tail class the files that wait for the others of their size; empty once they do not.
-    groups: HashMap<ClassId, Vec<FileIndex>>,
-    /// Tail classes whose files may be compared, since all of the first ones were in the page cache.
-    comparable: HashSet<ClassId>,
-    /// Sizes with files that wait for each other, each with their tail classes.
-    grouped: HashMap<ClassId, Vec<ClassId>>,
+    /// Classes whose files wait for each other.
+    waiting: Numbered<WaitingClass>,
+    waiting_of_size: HashMap<ClassId, Vec<WaitingId>>,
     comparisons: Vec<Vec<FileIndex>>,
     scan_done: bool,
     finished: Vec<ClassId>,
@@ -91,19 +96,21 @@ impl Machine {
             by_content: KeyedJoin::default(),
             early_tails: HashMap::new(),
             early_contents: HashMap::new(),
-            tail_classes: HashSet::new(),
-            awaiting_tail: HashMap::new(),
+            awaited: HashMap::new(),
             odds: Odds::default(),
             effects: Vec::new(),
             comparing: None,
-            same_blocks: SameBlocks::new(None),
-            large_classes: LargeClasses::default(),
+            sharing: SharingRule::default(),
+            blocks: Numbered::default(),
+            blocks_of_size: HashMap::new(),
+            first_contents: HashMap::new(),
+            stretch_rule: None,
+            large: Numbered::default(),
             alone_by_stretches: Vec::new(),
             unread: Unread::default(),
             cached: HashSet::new(),
-            groups: HashMap::new(),
-            comparable: HashSet::new(),
-            grouped: HashMap::new(),
+            waiting: Numbered::default(),
+            waiting_of_size: HashMap::new(),
             comparisons: Vec::new(),
             scan_done: false,
             finished: Vec::new(),
@@ -147,12 +154,12 @@ impl Machine {
 
     /// Lets files that lie in the same blocks be known as equal, on the volumes where that is possible.
     pub fn share_blocks(&mut self, rule: SharedBlocks) {
-        self.same_blocks = SameBlocks::new(Some(rule));
+        self.sharing.rule = Some(rule);
     }
 
     /// Says that files on this volume may share blocks.
     pub fn blocks_are_shared_on(&mut self, volume: DevIndex) {
-        self.same_blocks.is_possible_on(volume);
+        self.sharing.is_possible_on(volume);
     }
 
     /// Takes note that a file's samples were in the page cache.
@@ -333,10 +340,11 @@ impl Machine {
 
     /// Takes note that a read failed: the file is in no set from now on.
     pub fn failed(&mut self, file: FileIndex) {
-        self.awaiting_tail.remove(&file);
         self.early_contents.remove(&file);
         let size = self.size_class(file);
-        self.stretches_seen(size, file, None);
+        if let Some(Awaited::Stretches(id)) = self.awaited.remove(&file) {
+            self.stretches_seen(size, id, file, None);
+        }
         self.settle(size);
     }
 

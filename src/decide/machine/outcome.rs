@@ -1,7 +1,7 @@
 //! What has come out.
 
 use crate::decide::chain::Chain;
-use crate::decide::class_id::ClassId;
+use crate::decide::class::ClassId;
 use crate::decide::keyed_join::{Key, KeyedJoin};
 use crate::file::FileIndex;
 use crate::hash::ContentDigest;

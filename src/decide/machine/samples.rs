@@ -1,9 +1,8 @@
 //! Heads and tails: what is like another so far goes on.
 
-use crate::decide::class_id::ClassId;
+use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, SampleKey};
-use crate::decide::same_blocks::SampleClass;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};
 
@@ -42,12 +41,11 @@ impl Machine {
         let class = self.by_head.count(key, &mut self.chain);
         let equal = self.by_head.files(class) > 1;
         self.learn(size, equal, file);
-        if self.tail_classes.contains(&class) {
+        if let Some(ClassState::ByTail) = self.by_head.state(class) {
             // The others are told apart by their tails first, and so must this one be, lest one
             // of them waits for it. Its tail is in the page cache now.
             self.early_contents.insert(file, content);
-            self.awaiting_tail.insert(file, class);
-            self.want(size, file, Want::Tail);
+            self.want_tail(size, class, file);
         } else {
             self.is_whole(size, SampleClass::Head(class));
             self.open_head_if_due(size, class);
@@ -63,7 +61,7 @@ impl Machine {
         let volume = self.file_table.volume(file);
         let sharing = self.by_size.class(self.size_class(file)).files;
         let content_is_next = !self.tail_rule.pays(size, std::iter::once(volume))
-            && !self.same_blocks.may_spare(size, volume);
+            && !self.sharing.may_spare(size, volume);
         content_is_next.then(|| self.odds.of(size, sharing))
     }
 
@@ -86,16 +84,16 @@ impl Machine {
         if open || !self.counting.sample_matters(files.into()) {
             return;
         }
-        let held = self.by_head.open(class, &mut self.chain);
+        let held = self.by_head.held(class, &self.chain);
         // Where one was read as a whole already, the others must be too.
-        let all_held = held.len() == files as usize;
-        if let (Some(&first), true) = (held.first(), all_held) {
-            let bytes = self.file_table.size(first);
-            let volumes = held.iter().map(|&f| self.file_table.volume(f));
-            if self.tail_rule.pays(bytes, volumes) {
-                self.tail_classes.insert(class);
-            }
-        }
+        let any = held.len() < files as usize;
+        let bytes = self.by_size.class(size).size();
+        let volumes = held.iter().map(|&file| self.file_table.volume(file));
+        let state = match !any && self.tail_rule.pays(bytes, volumes) {
+            true => ClassState::ByTail,
+            false => ClassState::Whole { any },
+        };
+        self.by_head.open(class, state);
         for file in held {
             self.after_head(size, class, file);
         }
@@ -103,20 +101,22 @@ impl Machine {
 
     pub(super) fn after_head(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
         let early = self.early_tails.remove(&file);
-        match (self.tail_classes.contains(&class), early) {
-            (true, Some(tail)) => self.join_tail(size, class, file, tail),
-            (true, None) => {
-                self.awaiting_tail.insert(file, class);
-                self.want(size, file, Want::Tail);
-            }
-            (false, _) => self.want_whole(size, SampleClass::Head(class), file),
+        match (self.by_head.state(class), early) {
+            (Some(ClassState::ByTail), Some(tail)) => self.join_tail(size, class, file, tail),
+            (Some(ClassState::ByTail), None) => self.want_tail(size, class, file),
+            _ => self.want_whole(size, SampleClass::Head(class), file),
         }
+    }
+
+    fn want_tail(&mut self, size: ClassId, class: ClassId, file: FileIndex) {
+        self.awaited.insert(file, Awaited::Tail(class));
+        self.want(size, file, Want::Tail);
     }
 
     /// Takes the digest of a file's tail.
     pub fn tail_sampled(&mut self, file: FileIndex, tail: SampleDigest) {
         let size = self.size_class(file);
-        if let Some(class) = self.awaiting_tail.remove(&file) {
+        if let Some(Awaited::Tail(class)) = self.awaited.remove(&file) {
             self.join_tail(size, class, file, tail);
         }
         self.settle(size);
@@ -140,8 +140,9 @@ impl Machine {
                     .counting
                     .sample_matters(self.by_tail.files(class).into())
                 {
-                    let held = self.by_tail.open(class, &mut self.chain);
-                    self.choose(size, class, &held);
+                    let held = self.by_tail.held(class, &self.chain);
+                    let state = self.state_of(size, class, &held);
+                    self.by_tail.open(class, state);
                     self.after_tail(size, class, held);
                 }
             }

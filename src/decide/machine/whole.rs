@@ -1,43 +1,98 @@
 //! Whole contents: read, compared with each other, or known from the blocks they lie in.
 
-use crate::decide::class_id::ClassId;
+use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass, WaitingId};
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, ContentKey};
-use crate::decide::same_blocks::SampleClass;
+use crate::decide::shared_blocks::BlocksClass;
+use crate::decide::stretches::LargeClass;
 use crate::decide::summary::Unread;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, PlacesDigest};
 
 use super::{Machine, Want};
 
+/// Files of a tail class that wait for each other.
+#[derive(Debug)]
+pub struct WaitingClass {
+    class: ClassId,
+    /// In the order in which they came.
+    files: Vec<FileIndex>,
+    /// True if they may be compared, since all of the first ones were in the page cache.
+    comparable: bool,
+}
+
 impl Machine {
-    /// Has a file read to its end, unless a look at its blocks may do.
-    pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
-        let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
-        match self.same_blocks.takes(class, file, bytes, volume) {
-            Ok(()) => self.want(size, file, Want::Blocks),
-            Err(held) => {
-                for file in held.into_iter().chain([file]) {
-                    self.want(size, file, Want::Content);
-                }
-            }
+    /// The state of an open class.
+    fn state(&mut self, class: SampleClass) -> Option<&mut ClassState> {
+        match class {
+            SampleClass::Head(class) => self.by_head.state(class),
+            SampleClass::Tail(class) => self.by_tail.state(class),
         }
     }
 
-    /// Takes note that a file of the class was read as a whole.
+    /// Has a file read to its end, unless a look at its blocks may do.
+    pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
+        let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
+        if self.sharing.may_spare(bytes, volume) {
+            let id = self.blocks_class(size, class);
+            self.awaited.insert(file, Awaited::Blocks(id));
+            self.want(size, file, Want::Blocks);
+        } else {
+            self.is_whole(size, class);
+            self.want(size, file, Want::Content);
+        }
+    }
+
+    /// Takes note that a file of the class is read as a whole.
     pub(super) fn is_whole(&mut self, size: ClassId, class: SampleClass) {
-        if let Some(held) = self.same_blocks.reads(class) {
-            self.want(size, held, Want::Content);
+        match self.state(class) {
+            Some(ClassState::Whole { any }) => *any = true,
+            Some(&mut ClassState::Blocks(id)) => {
+                let file = self.blocks.get(id.0).and_then(BlocksClass::reads);
+                self.read_for_others(size, id, file);
+            }
+            _ => {}
+        }
+    }
+
+    /// The class as one whose files are looked at for shared blocks.
+    fn blocks_class(&mut self, size: ClassId, class: SampleClass) -> BlocksId {
+        let any = match self.state(class) {
+            Some(&mut ClassState::Blocks(id)) => return id,
+            Some(&mut ClassState::Whole { any }) => any,
+            _ => false,
+        };
+        let all_spared = !any && self.sharing.spares_all();
+        let id = BlocksId(self.blocks.add(BlocksClass::new(all_spared)));
+        if let Some(state) = self.state(class) {
+            *state = ClassState::Blocks(id);
+        }
+        self.blocks_of_size.entry(size).or_default().push(id);
+        id
+    }
+
+    /// Has files read that lie in the same blocks as others.
+    fn read_for_others(
+        &mut self,
+        size: ClassId,
+        id: BlocksId,
+        files: impl IntoIterator<Item = FileIndex>,
+    ) {
+        for file in files {
+            self.awaited.insert(file, Awaited::Blocks(id));
+            self.want(size, file, Want::Content);
         }
     }
 
     /// The next read of files that are equal as far as samples show.
     pub(super) fn after_tail(&mut self, size: ClassId, class: ClassId, files: Vec<FileIndex>) {
-        if let Some(group) = self.groups.get_mut(&class) {
+        if let Some(&mut ClassState::Waiting(id)) = self.by_tail.state(class)
+            && let Some(waiting) = self.waiting.get(id.0)
+        {
             files.iter().for_each(|file| {
                 self.early_contents.remove(file);
             });
-            return group.extend(files);
+            return waiting.files.extend(files);
         }
         for file in files {
             match self.early_contents.remove(&file) {
@@ -52,18 +107,26 @@ impl Machine {
 
     /// Decides, when a class opens, whether its files wait for each other: to be compared, or since
     /// they may be a large class.
-    pub(super) fn choose(&mut self, size: ClassId, class: ClassId, files: &[FileIndex]) {
-        let compare = files.iter().all(|file| {
+    pub(super) fn state_of(
+        &mut self,
+        size: ClassId,
+        class: ClassId,
+        files: &[FileIndex],
+    ) -> ClassState {
+        let comparable = files.iter().all(|file| {
             self.cached.remove(file) && !self.tail_rule.seeks(self.file_table.volume(*file))
         });
-        if compare {
-            self.comparable.insert(class);
-        }
         let of_size = self.by_size.class(size).files as usize;
-        if compare || self.is_large(of_size, files) {
-            self.groups.insert(class, Vec::new());
-            self.grouped.entry(size).or_default().push(class);
+        if !comparable && !self.is_large(of_size, files) {
+            return ClassState::Whole { any: false };
         }
+        let id = WaitingId(self.waiting.add(WaitingClass {
+            class,
+            files: Vec::new(),
+            comparable,
+        }));
+        self.waiting_of_size.entry(size).or_default().push(id);
+        ClassState::Waiting(id)
     }
 
     /// When nothing of a size is being read any more, what waits for the others is complete; when
@@ -72,50 +135,81 @@ impl Machine {
         if !self.scan_done || self.by_size.class(size).pending > 0 {
             return;
         }
-        let most = self.comparing.map_or(0, |comparing| comparing.most);
-        for class in self.grouped.remove(&size).unwrap_or_default() {
-            let group = self.groups.insert(class, Vec::new()).unwrap_or_default();
-            let is_comparable = self.comparable.remove(&class);
-            if is_comparable && group.len() <= most {
-                self.by_size.class_mut(size).pending += group.len() as u32;
-                self.comparisons.push(group);
-            } else if self.is_large(group.len(), &group) {
-                self.want_stretches(size, class, group);
-            } else {
-                for file in group {
-                    self.want_whole(size, SampleClass::Tail(class), file);
-                }
+        for id in self.waiting_of_size.remove(&size).unwrap_or_default() {
+            if let Some(waiting) = self.waiting.take(id.0) {
+                self.is_complete(size, waiting);
             }
         }
         if self.by_size.class(size).pending == 0 {
-            self.settle_kin(size);
+            self.advance_blocks(size);
         }
         if self.by_size.class(size).pending == 0 {
             self.finished.push(size);
         }
     }
 
-    pub(super) fn settle_kin(&mut self, size: ClassId) {
-        let step = self.same_blocks.idle(size);
-        for file in step.look_again {
-            self.want(size, file, Want::BlocksAgain);
+    /// All files of a class are there that waited for each other.
+    fn is_complete(&mut self, size: ClassId, waiting: WaitingClass) {
+        let WaitingClass {
+            class,
+            files,
+            comparable,
+        } = waiting;
+        if let Some(state) = self.by_tail.state(class) {
+            *state = ClassState::Whole { any: false };
         }
-        for file in step.read {
-            self.want(size, file, Want::Content);
-        }
-        for (file, content) in step.have {
-            if content != Content::Of(file) {
-                self.unread.count(self.file_table.size(file));
+        let most = self.comparing.map_or(0, |comparing| comparing.most);
+        if comparable && files.len() <= most {
+            self.by_size.class_mut(size).pending += files.len() as u32;
+            self.comparisons.push(files);
+        } else if self.is_large(files.len(), &files) {
+            let bytes = self.by_size.class(size).size();
+            let large = LargeClass::new(class, bytes, files.len());
+            self.want_stretches(size, large, files);
+        } else {
+            for file in files {
+                self.want_whole(size, SampleClass::Tail(class), file);
             }
-            self.join_content(size, file, content);
+        }
+    }
+
+    /// Goes on with what may lie in the same blocks.
+    fn advance_blocks(&mut self, size: ClassId) {
+        let mut ids = self.blocks_of_size.remove(&size).unwrap_or_default();
+        ids.retain(|&id| {
+            let Some(class) = self.blocks.get(id.0) else {
+                return false;
+            };
+            let step = class.idle(&mut self.first_contents);
+            if class.is_over() {
+                self.blocks.take(id.0);
+            }
+            for file in step.look_again {
+                self.awaited.insert(file, Awaited::Blocks(id));
+                self.want(size, file, Want::BlocksAgain);
+            }
+            self.read_for_others(size, id, step.read);
+            for (file, content) in step.have {
+                if content != Content::Of(file) {
+                    self.unread.count(self.file_table.size(file));
+                }
+                self.join_content(size, file, content);
+            }
+            self.blocks.get(id.0).is_some()
+        });
+        if !ids.is_empty() {
+            self.blocks_of_size.insert(size, ids);
         }
     }
 
     /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
-        for file in self.same_blocks.seen(size, file, blocks) {
-            self.want(size, file, Want::Content);
+        if let Some(Awaited::Blocks(id)) = self.awaited.remove(&file)
+            && let Some(class) = self.blocks.get(id.0)
+        {
+            let read = class.seen(file, blocks);
+            self.read_for_others(size, id, read);
         }
         self.settle(size);
     }
@@ -151,7 +245,9 @@ impl Machine {
     }
 
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
-        self.same_blocks.has(file, content);
+        if let Some(Awaited::Blocks(_)) = self.awaited.remove(&file) {
+            self.first_contents.insert(file, content);
+        }
         let key = ContentKey::new(size, content);
         let (Offered::Held(class) | Offered::Passed(class)) =
             self.by_content.offer(key, file, &mut self.chain);

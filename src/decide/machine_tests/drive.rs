@@ -7,7 +7,7 @@ use crate::decide::ClassId;
 use crate::decide::first_visit::FirstVisit;
 use crate::decide::machine::{Comparing, Effect, Machine, Want};
 use crate::decide::rules::{Counting, Replication, TailRule};
-use crate::decide::same_blocks::SharedBlocks;
+use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
 use crate::hash::{ContentDigest, SampleDigest};
 

@@ -1,0 +1,209 @@
+//! Files that are known to be equal because they lie in the same blocks.
+//!
+//! Every file of a class of equal samples that could share its blocks is looked at: the answer stands for all
+//! extents that it lies in, or says that nothing is known. Files with one answer are candidates, and the first of
+//! them is read for all. What makes that safe is the second look, when nothing of the size is being read any
+//! more: candidates count as equal only if all their extents are the same as before (`docs/explanation/correctness.md`).
+
+use std::collections::HashMap;
+
+use crate::file::{DevIndex, FileIndex};
+use crate::hash::PlacesDigest;
+
+use super::keys::Content;
+
+/// Which files are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedBlocks {
+    /// Files from this size on, bytes.
+    pub from: u64,
+    /// The digest of a content is wanted even if all files that have it lie in the same blocks.
+    pub digests: bool,
+}
+
+/// Where files may share blocks.
+#[derive(Debug, Default)]
+pub struct SharingRule {
+    /// Without one nothing is looked at.
+    pub rule: Option<SharedBlocks>,
+    /// By volume number: true if files there may share blocks.
+    volumes: Vec<bool>,
+}
+
+impl SharingRule {
+    /// Says that files on this volume may share blocks.
+    pub fn is_possible_on(&mut self, volume: DevIndex) {
+        let at = usize::from(volume);
+        if at >= self.volumes.len() {
+            self.volumes.resize(at + 1, false);
+        }
+        self.volumes[at] = true;
+    }
+
+    /// True if a look at the file's blocks may spare reading it.
+    pub fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
+        let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
+        is_possible && self.rule.is_some_and(|rule| bytes >= rule.from)
+    }
+
+    /// True if a content needs no digest where all files that have it lie in the same blocks.
+    pub fn spares_all(&self) -> bool {
+        self.rule.is_some_and(|rule| !rule.digests)
+    }
+}
+
+/// What is to be done next.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct BlocksStep {
+    /// Files whose blocks are to be looked at again.
+    pub look_again: Vec<FileIndex>,
+    /// Files that are to be read as a whole.
+    pub read: Vec<FileIndex>,
+    /// Files that have a content.
+    pub have: Vec<(FileIndex, Content)>,
+}
+
+/// The files of one class of samples that lie in blocks which others may share.
+#[derive(Debug)]
+pub struct BlocksClass {
+    /// By what the first look said; the first of each is read for all.
+    candidates: HashMap<PlacesDigest, Vec<FileIndex>>,
+    first_file: FirstFile,
+    phase: Phase,
+}
+
+/// Whether the first file that was looked at is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstFile {
+    /// If it comes. It need not be read as long as all files of the class are candidates with it.
+    MayWait,
+    /// It waits for a file that is none.
+    Waits(FileIndex),
+    /// At once, as some file of the class is.
+    IsRead,
+}
+
+/// How far a class is.
+#[derive(Debug)]
+enum Phase {
+    /// Files may still come.
+    Gathering,
+    /// The second look is under way; its answers.
+    LookingAgain(HashMap<FileIndex, PlacesDigest>),
+    /// Files that are candidates now are equal.
+    Confirmed,
+}
+
+impl BlocksClass {
+    /// Without files. `all_spared` says that no file is read as long as all lie in the same blocks.
+    pub fn new(all_spared: bool) -> Self {
+        Self {
+            candidates: HashMap::new(),
+            first_file: match all_spared {
+                true => FirstFile::MayWait,
+                false => FirstFile::IsRead,
+            },
+            phase: Phase::Gathering,
+        }
+    }
+
+    /// Takes note that a file of the class is read; returns another that is to be read for that.
+    pub fn reads(&mut self) -> Option<FileIndex> {
+        match std::mem::replace(&mut self.first_file, FirstFile::IsRead) {
+            FirstFile::Waits(file) => Some(file),
+            FirstFile::MayWait | FirstFile::IsRead => None,
+        }
+    }
+
+    /// Takes what a look at a file's blocks said, `None` if nothing; returns the files that are to be read.
+    pub fn seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) -> Vec<FileIndex> {
+        if let Phase::LookingAgain(again) = &mut self.phase {
+            again.extend(blocks.map(|blocks| (file, blocks)));
+            return Vec::new();
+        }
+        if let Some(blocks) = blocks {
+            let candidates = self.candidates.entry(blocks).or_default();
+            candidates.push(file);
+            if candidates.len() > 1 {
+                return Vec::new();
+            }
+            if self.first_file == FirstFile::MayWait {
+                self.first_file = FirstFile::Waits(file);
+                return Vec::new();
+            }
+        }
+        self.reads().into_iter().chain([file]).collect()
+    }
+
+    /// What is to be done when no file of this size is being read or looked at any more: nothing if that was all.
+    /// `contents` has those of the files that were read for others.
+    pub fn idle(&mut self, contents: &mut HashMap<FileIndex, Content>) -> BlocksStep {
+        let mut step = BlocksStep::default();
+        if let Phase::Gathering = self.phase {
+            let several = self.candidates.values().filter(|files| files.len() > 1);
+            step.look_again = several.flatten().copied().collect();
+            self.phase = Phase::LookingAgain(HashMap::new());
+            if !step.look_again.is_empty() {
+                return step;
+            }
+        }
+        if let Phase::LookingAgain(again) = &mut self.phase {
+            let again = std::mem::take(again);
+            self.phase = Phase::Confirmed;
+            let doubtful = self.drop_doubtful(&again);
+            if !doubtful.is_empty() {
+                step.read.extend(self.reads());
+                step.read.extend(doubtful);
+                return step;
+            }
+        }
+        self.conclude(contents, &mut step);
+        step
+    }
+
+    /// Takes the files out of the candidates that were not found in the same blocks again.
+    fn drop_doubtful(&mut self, again: &HashMap<FileIndex, PlacesDigest>) -> Vec<FileIndex> {
+        let mut doubtful = Vec::new();
+        for (blocks, files) in &mut self.candidates {
+            let is_sure = |file: &FileIndex| again.get(file) == Some(blocks);
+            let first = files[0];
+            let first_is_sure = is_sure(&first);
+            files.retain(|file| {
+                let stays = *file == first || first_is_sure && is_sure(file);
+                if !stays {
+                    doubtful.push(*file);
+                }
+                stays
+            });
+        }
+        doubtful
+    }
+
+    /// Gives the content of each first file to all candidates after it.
+    fn conclude(&mut self, contents: &mut HashMap<FileIndex, Content>, step: &mut BlocksStep) {
+        if let FirstFile::Waits(file) = self.first_file {
+            self.first_file = FirstFile::IsRead;
+            contents.insert(file, Content::Of(file));
+            step.have.push((file, Content::Of(file)));
+        }
+        self.candidates.retain(|_, files| {
+            let first = files.remove(0);
+            match contents.remove(&first) {
+                Some(content) => {
+                    step.have.extend(files.iter().map(|&file| (file, content)));
+                    false
+                }
+                // It could not be read: the next one is read for the others.
+                None => {
+                    step.read.extend(files.first());
+                    !files.is_empty()
+                }
+            }
+        });
+    }
+
+    /// True if nothing is left to do.
+    pub fn is_over(&self) -> bool {
+        self.candidates.is_empty()
+    }
+}
