@@ -12,11 +12,11 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
-    /// Act on a report of 'seekless find' (text, json or ndjson); - is standard input
+    /// Act on a report of 'seekless find' (text, json or ndjson); - means standard input
     ///
-    /// A report in text may be edited first: names whose lines were taken out are left alone, and * may
-    /// be moved to the name to keep. Every file is looked at again before anything is done to it. With a PATH,
-    /// only files below it take part. With --yes, a report that another user owns or may write to needs a PATH.
+    /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
+    /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
+    /// report that another user owns or can write to requires a PATH.
     #[arg(
         long,
         value_name = "REPORT",
@@ -37,10 +37,10 @@ pub struct ActArgs {
     #[command(flatten, next_help_heading = "Where to look")]
     pub patience: PatienceArgs,
 
-    /// As root, follow symbolic links on the way to the given paths, whoever owns them
+    /// As root, follow symbolic links in the given paths, whoever owns them
     ///
-    /// Without this option root refuses a path (also of --to, --reference, --only-under and --protect) if a link on the
-    /// way to it belongs neither to root nor to the owner of what it leads to.
+    /// Without this option, root refuses a path (also of --to, --reference, --only-under and --protect) if a link in it
+    /// belongs neither to root nor to the owner of the link's target.
     #[arg(long, help_heading = "Where to look")]
     pub follow_roots: bool,
 
@@ -64,38 +64,38 @@ pub struct StayArgs {
         short = 'k',
         long,
         value_name = "RULE",
-        help = "Which file of a set stays: newest, shortest-path, 'under DIR', best-name, …",
-        long_help = keep_help("Which file of a set stays"),
+        help = "Keep the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
+        long_help = keep_help("Keep the file of each set that RULE prefers"),
         help_heading = "Which files stay"
     )]
     pub keep: Vec<String>,
 
-    /// At least N files of each set stay
+    /// Keep at least N files of each set
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files stay")]
     pub keep_n: u64,
 
-    /// Act only on copies of what is in DIR; the files in DIR stay
+    /// Only act on copies of files in DIR, and keep the files in DIR
     ///
-    /// DIR is searched as well. A set without a file in DIR is left alone, however many copies it has
-    /// elsewhere. (To prefer DIR in all sets instead, use --keep 'under DIR' and give DIR as a PATH.) May be
-    /// repeated: a file of the set in one of the folders is enough.
+    /// seekless searches DIR as well. It leaves a set alone if none of its files is in DIR. Can be repeated: a file in
+    /// one of the folders is enough. To prefer DIR without this restriction, use --keep 'under DIR' and give DIR as a
+    /// PATH.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub reference: Vec<OsString>,
 
-    /// Never touch this folder or file, or what matches this pattern; it counts as kept
+    /// Never change this folder or file, or files that match this pattern; they count as kept
     ///
-    /// A pattern that matches a folder protects everything in it. May be repeated.
+    /// A pattern that matches a folder protects everything in it. Can be repeated.
     #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files stay")]
     pub protect: Vec<OsString>,
 
-    /// Touch nothing outside this folder; what lies outside counts as kept
+    /// Change nothing outside DIR; files outside count as kept
     ///
-    /// May be repeated.
+    /// Can be repeated.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub only_under: Vec<OsString>,
 
-    /// What becomes of files that belong together by their names: a photo and its .xmp, .aae, .thm,
-    /// RAW and JPEG, a live photo and its .mov
+    /// How to treat files that belong together by name: a photo and its .xmp, .aae, .thm, RAW and JPEG files, or a live
+    /// photo and its .mov file
     #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::Tell, help_heading = "Which files stay")]
     pub sidecars: SidecarChoice,
 }
@@ -103,7 +103,7 @@ pub struct StayArgs {
 /// How it is done.
 #[derive(Args, Clone, Debug)]
 pub struct WayArgs {
-    /// Print what would be done, and do nothing
+    /// Print the plan and change nothing
     #[arg(
         short = 'n',
         long,
@@ -112,7 +112,7 @@ pub struct WayArgs {
     )]
     pub dry_run: bool,
 
-    /// How the plan of --dry-run is written
+    /// Set the format of the plan that --dry-run prints
     #[arg(
         short = 'f',
         long,
@@ -123,15 +123,14 @@ pub struct WayArgs {
     )]
     pub format: PlanFormat,
 
-    /// Write a shell script that does it, and do nothing
+    /// Write a shell script that does it, and change nothing
     ///
-    /// For sh and the usual tools. It compares each pair of files once more before it acts, and can be
-    /// read and edited before it is run. The re-checks of seekless itself are stronger, and can be
-    /// undone.
+    /// The script runs with sh and standard tools. You can read and edit it first. It compares each pair of files once
+    /// more before it acts. seekless itself checks more than a script can, and its runs can be undone.
     #[arg(long, help_heading = "How it is done")]
     pub script: bool,
 
-    /// Write the plan or the script into FILE, as a whole or not at all
+    /// Write the plan or the script to FILE; FILE is replaced only when it is complete
     #[arg(
         short = 'o',
         long,
@@ -140,34 +139,34 @@ pub struct WayArgs {
     )]
     pub output: Option<PathBuf>,
 
-    /// Ask for each set which of its files stay
+    /// Ask for each set which files to keep
     ///
-    /// Answers are remembered: a run that is broken off goes on where it was.
+    /// seekless saves the answers. If you stop, the next run continues with the remaining sets.
     #[arg(long, help_heading = "How it is done")]
     pub ask: bool,
 
-    /// Do it without asking; needed where there is no terminal
+    /// Do not ask; required without a terminal
     #[arg(short = 'y', long, help_heading = "How it is done")]
     pub yes: bool,
 
-    /// Keep the journal, which undo needs, in this folder
+    /// Keep the journal, which undo needs, in DIR
     ///
-    /// The folder must hold nothing but journals; it is made if it is missing. Give undo the same --journal DIR.
-    /// [default: $XDG_STATE_HOME/seekless/journals, below ~/.local/state if that is not set]
+    /// seekless creates DIR if it does not exist. DIR must contain nothing but journals. Give undo the same --journal
+    /// DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,
 
-    /// Act even if nothing proves that files on two mounts are different files
+    /// Act even if seekless cannot prove that files on two mounts are different files
     ///
-    /// Some programs look names up in a cached listing (rclone; seekless assumes it of FUSE programs that it does not
-    /// know). If such a mount shows the folder of the other file a second time, the kept file can be the file that is
+    /// Some mounts answer from a cached listing (rclone does; seekless assumes it of unknown FUSE programs). If such a
+    /// mount shows the same folder a second time, a file can look like a copy of itself, and the only copy would be
     /// removed. Without this option, remove, hardlink and symlink leave such files alone.
     #[arg(long, help_heading = "How it is done")]
     pub trust_mounts: bool,
 
-    /// Do not compare bytes right before acting; believe the digests
+    /// Do not compare bytes before each step; rely on the digests
     ///
-    /// Then files must not have changed in any way since they were found.
+    /// seekless then leaves a file alone if anything about it has changed since it was found.
     #[arg(long, help_heading = "How it is done")]
     pub trust_hash: bool,
 }
@@ -178,14 +177,14 @@ pub struct RemoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// Put the files into the trash instead, from where they can be brought back
+    /// Put the files into the trash, so that they can be restored
     #[arg(long, help_heading = "How it is done")]
     pub trash: bool,
 
-    /// As root, also remove files whose kept file belongs to another owner
+    /// As root, also remove files whose kept copy belongs to another owner
     ///
-    /// Without this option root keeps one file of each owner in each set. For other users this option changes nothing.
-    /// The plan says for how many files the kept file belongs to another owner.
+    /// Without this option, root keeps one file of each owner in each set. It makes no difference for other users. The
+    /// plan says for how many files the kept file belongs to another owner.
     #[arg(long, help_heading = "How it is done")]
     pub across_owners: bool,
 }
@@ -195,17 +194,17 @@ pub struct HardlinkArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// Link only files that have the same owner, mode, modification time and extended attributes
+    /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
-    /// A hard link has the metadata of the file that stays. Without this option the run says what differs.
+    /// A hard link has the metadata of the kept file. Without this option, seekless says what differs.
     #[arg(long, help_heading = "How it is done")]
     pub same_metadata: bool,
 
-    /// Link also files of different owners, or files that different people may read or write
+    /// Also link files that have other owners or access rights than the kept file
     ///
-    /// A hard link has the owner, the permissions and the ACL of the file that stays. Without this option files are
-    /// linked only if their owner, their ACL, their security labels and what group and others may read and write
-    /// are the same.
+    /// A hard link has the owner, the permissions and the ACL of the kept file. Without this option, seekless only
+    /// links files that have the same owner, ACL and security labels, and that group and others may read and write
+    /// alike.
     #[arg(long, help_heading = "How it is done")]
     pub across_owners: bool,
 }
@@ -215,20 +214,20 @@ pub struct SymlinkArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// Link only files that have the same owner, mode, modification time and extended attributes
+    /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
-    /// Whoever opens the link gets the file that stays, with its metadata.
+    /// A program that opens the link gets the kept file, with its metadata.
     #[arg(long, help_heading = "How it is done")]
     pub same_metadata: bool,
 
-    /// Link also files of different owners, or files that different people may read or write
+    /// Also link files that have other owners or access rights than the kept file
     ///
-    /// Whoever opens the link gets the file that stays. Without this option files are linked only if their owner,
-    /// their ACL, their security labels and what group and others may read and write are the same.
+    /// A program that opens the link gets the kept file. Without this option, seekless only links files that have the
+    /// same owner, ACL and security labels, and that group and others may read and write alike.
     #[arg(long, help_heading = "How it is done")]
     pub across_owners: bool,
 
-    /// Write absolute paths into the links, not paths relative to their folders
+    /// Create links with absolute paths instead of relative ones
     #[arg(long, help_heading = "How it is done")]
     pub absolute: bool,
 }
@@ -238,7 +237,7 @@ pub struct MoveArgs {
     #[command(flatten)]
     pub act: ActArgs,
 
-    /// The folder to move to; below it each file keeps its whole path
+    /// Move the files into DIR; each keeps its whole path below DIR
     #[arg(
         long,
         value_name = "DIR",
@@ -251,20 +250,20 @@ pub struct MoveArgs {
 /// How a plan is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
-    /// For people
+    /// A list to read
     Text,
-    /// One document for programs; docs/reference/formats.md says what its keys promise
+    /// One document for scripts
     Json,
 }
 
 /// What becomes of companions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SidecarChoice {
-    /// Each goes or stays by itself; what would be torn apart is named
+    /// Treat each file by itself, and name groups that are split
     Tell,
-    /// They go together or stay together
+    /// Remove, move or keep all files of a group together
     KeepTogether,
-    /// They are not looked for
+    /// Do not look for such groups
     Ignore,
 }
 
@@ -272,9 +271,9 @@ pub enum SidecarChoice {
 pub fn keep_help(first: &str) -> String {
     let mut help = format!(
         "{first}\n\n\
-        Rules are asked in the order in which they are given (--keep newest --keep shortest-path, or \
-        --keep newest,shortest-path); the next one decides between files that are equal for the one \
-        before, and what is listed first stays if none can. Without any rule it is what is listed first.\n"
+        Rules apply in the given order: --keep newest,shortest-path, or --keep newest --keep shortest-path. \
+        Each rule decides among the files that the rules before it leave tied. If no rule decides, or none \
+        is given, the file that is listed first stays.\n"
     );
     for rule in RULES {
         let argument = rule.argument.map(|a| format!(" {a}")).unwrap_or_default();

@@ -10,11 +10,11 @@ use super::find_args::FindArgs;
 use super::probe_args::ProbeArgs;
 use super::search_args::PatienceArgs;
 
-/// Finds files with the same content, reading only what can change the answer.
+/// Finds duplicate files
 ///
-/// Give it folders or files, and it prints the sets of files with equal content. It changes
-/// nothing. On a spinning disk it reads in the order in which the files lie there, on anything
-/// else in parallel.
+/// seekless compares the files below the given paths and prints the sets of files with the same content. It changes
+/// nothing. It reads a spinning disk in the order in which the files lie on it, and all other devices with many reads
+/// in parallel.
 #[derive(Debug, Parser)]
 #[command(
     name = "seekless",
@@ -22,7 +22,7 @@ use super::search_args::PatienceArgs;
     propagate_version = true,
     max_term_width = 100,
     args_conflicts_with_subcommands = true,
-    after_help = "Try 'seekless --help' for every option in full and examples.",
+    after_help = "Run 'seekless --help' for details and examples.",
     after_long_help = EXAMPLES
 )]
 pub struct Cli {
@@ -35,84 +35,86 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find duplicates: the default, so that 'seekless PATH' means 'seekless find PATH'.
+    /// Find duplicates (the default command)
     ///
-    /// A folder that is named like a command is written with its place: 'seekless ./find'.
+    /// 'seekless PATH' means 'seekless find PATH'. If a folder is named like a command, write its path: 'seekless
+    /// ./find'.
     #[command(
-        after_help = "Try 'seekless find --help' for every option in full and examples.",
+        after_help = "Run 'seekless find --help' for details and examples.",
         after_long_help = EXAMPLES
     )]
     Find(Box<FindArgs>),
 
-    /// Remove duplicates, or put them into the trash (--trash).
+    /// Remove duplicates, or put them into the trash (--trash)
     ///
-    /// One file of each set stays, at least. What is removed without --trash cannot be brought back.
+    /// At least one file of each set stays. 'seekless undo' restores files from the trash. It cannot restore files that
+    /// were removed without --trash.
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Remove(Box<RemoveArgs>),
 
-    /// Make duplicates further names (hard links) of the file that stays.
+    /// Replace duplicates with hard links to the kept file
     ///
-    /// All names then lead to one file: a change through one is seen through all. It works within a
-    /// file system only, so one file stays on each.
+    /// All names then lead to one file: a change made through one name shows under all of them. A hard link cannot
+    /// cross file systems, so one file stays on each file system.
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Hardlink(Box<HardlinkArgs>),
 
-    /// Put symbolic links to the file that stays in the place of duplicates.
+    /// Replace duplicates with symbolic links to the kept file
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Symlink(Box<SymlinkArgs>),
 
-    /// Let duplicates share their blocks on disk; each remains a file of its own.
+    /// Let duplicates share disk blocks; each stays a separate file
     ///
-    /// The kernel compares the bytes itself. It needs a file system that can share blocks: btrfs, xfs,
-    /// bcachefs and some others.
+    /// The kernel compares the bytes before it shares the blocks. The file system must support this: btrfs, xfs,
+    /// bcachefs and a few others do.
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Reflink(Box<ActArgs>),
 
-    /// Move duplicates to another folder, below which they keep their paths.
+    /// Move duplicates into another folder and keep their paths below it
     #[command(after_help = ACT_HINT, after_long_help = ACT_EXAMPLES)]
     Move(Box<MoveArgs>),
 
-    /// Take back what was done: the last run, or the one named.
+    /// Undo the last run, or the run that is named
     ///
-    /// Moved files and those in the trash return to their places, links become files of their own again,
-    /// with the owner, mode and times that they had. What changed since is named and left alone. After a
-    /// crash undo also removes leftovers. It can be called again at any time. On a terminal undo says what it
-    /// would do, and asks once.
+    /// Undo moves files back, restores them from the trash, and turns links into separate files again, with their
+    /// former owner, mode and times. It names files that have changed since, and leaves them alone. After a crash it
+    /// also removes leftover temporary files. You can run it again at any time. On a terminal, undo shows what it would
+    /// do and asks once.
     #[command(after_long_help = UNDO_EXAMPLES)]
     Undo(UndoArgs),
 
-    /// Show the disks under each file system, how each would be read, and why.
+    /// Show the disks under each file system, and how seekless reads them
     ///
-    /// One row for each disk under each file system; then, for each file system, the layers on the
-    /// way, the class and the rule that chose it, how seekless will read it, and warnings: flags
-    /// that look wrong and settings that make it slower, each with the command that changes it
-    /// (until the next start; try it, then measure). Nothing is read or changed, and only what
-    /// you name is touched: no automount wakes, no dead server is waited for.
+    /// The table has one row for each disk under each file system. Below it, seekless shows for each file system the
+    /// layers down to the disk, the device class and the rule that chose it, how files are read, and warnings. Warnings
+    /// name flags that look wrong and settings that slow the disk down, each with the command that changes the setting
+    /// until the next start. seekless reads no file and changes nothing. It touches only the paths that you name, so it
+    /// does not trigger automounts or wait for dead servers.
     #[command(after_long_help = DEVICES_EXAMPLES)]
     Devices(DevicesArgs),
 
-    /// Measure how a disk likes to be read, and say what to set.
+    /// Measure a disk and recommend settings
     ///
-    /// It writes nothing of yours: it reads files below PATH, past the page cache, for half a minute,
-    /// and says how many reads in flight and how many files at a time suit this disk. With
-    /// --save, 'seekless find' does so from then on.
+    /// For half a minute, probe reads files below PATH, past the page cache. It does not change your files. It then
+    /// prints how many scattered reads and how many files at a time suit this disk. With --save, 'seekless find' uses
+    /// these settings from then on.
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
 
-    /// Print a script that completes options in a shell.
+    /// Print a completion script for a shell
     ///
     /// For bash: seekless completions bash > ~/.local/share/bash-completion/completions/seekless
     Completions(CompletionsArgs),
 
-    /// Print the manual page, or write the pages of all commands into a folder.
+    /// Print the manual page, or write the pages of all commands into a folder
     ///
-    /// To read it at once: seekless man | man -l -
+    /// To read the page: seekless man | man -l -
     Man(ManArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// The run, as its end and --list name it [default: the last one that did anything]
+    /// The run to undo, as its summary and --list name it [default: the last run that changed something]
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub run: Option<String>,
 
@@ -120,158 +122,159 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
-    /// Only restore files that a run left unfinished when it was cut short: RUN, or all such runs
+    /// Only restore files that an interrupted run left unfinished, from RUN or from all such runs
     ///
-    /// Steps that the run finished stay done. An action on the same folders does this first, after a question
-    /// or with --yes.
+    /// Steps that the run finished stay done. An action on the same folders does this first, after a question or with
+    /// --yes.
     #[arg(long, conflicts_with_all = ["list", "dry_run"])]
     pub sweep: bool,
 
-    /// Print what undo would do to each file, and do nothing
+    /// Print what undo would do to each file, and change nothing
     #[arg(short = 'n', long, conflicts_with = "list")]
     pub dry_run: bool,
 
-    /// Do it without asking; without a terminal undo never asks
+    /// Do not ask; without a terminal undo never asks
     #[arg(short = 'y', long, conflicts_with = "list")]
     pub yes: bool,
 
-    /// The folder of the journals, if the run was given --journal
+    /// Read the journals from DIR; use it if the run was given --journal DIR
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
     #[command(flatten)]
     pub patience: PatienceArgs,
 
-    /// Print no summary; what is left alone is named all the same
+    /// Do not print the summary; still name each file that is left alone
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Name every file that is as before again
+    /// Name each restored file
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct DevicesArgs {
-    /// Folders, files or block devices [default: every file system on a disk or a network]
+    /// Folders, files or block devices [default: all file systems on disks and networks]
     ///
-    /// A block device (/dev/sdb) stands for what is mounted from it, or for itself if nothing is.
+    /// A block device (/dev/sdb) stands for the file systems that are mounted from it. If there are none, it stands for
+    /// itself.
     #[arg(value_name = "PATH")]
     pub paths: Vec<OsString>,
 
-    /// Print one JSON document for programs; docs/explanation/devices.md says what its keys promise
+    /// Print one JSON document for scripts
     #[arg(long)]
     pub json: bool,
 
-    /// Show also what is in memory, the kernel's own file systems and automount points
+    /// Also show file systems in memory, pseudo file systems and automount points
     #[arg(short, long, conflicts_with = "paths")]
     pub all: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// The shell that will read the script.
+    /// The shell that will load the script
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// Write one file for each command into this folder.
+    /// Write one file for each command into DIR
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 const UNDO_EXAMPLES: &str = "\
 Examples:
-  seekless undo                                 the last run
-  seekless undo --list                          what there is to undo
-  seekless undo 20261121T045702Z                this run
-  seekless undo --dry-run                       what undo would do to each file
-  seekless undo --sweep                         only files that a killed run left unfinished
+  seekless undo                                 undo the last run
+  seekless undo --list                          list the runs that can be undone
+  seekless undo 20261121T045702Z                undo this run
+  seekless undo --dry-run                       show what undo would do to each file
+  seekless undo --sweep                         only restore files that a killed run left unfinished
 
 Exit status:
   0    done
-  1    done, but something was left alone, or lacks its owner or rights; stderr names it
-  2    wrong use, there is no such run, a run is still at work, or the last run is unknown
-  130  interrupted; 'seekless undo' continues it";
+  1    done, but files were left alone, or lack their owner or rights; stderr names them
+  2    usage error, no such run, a run is still active, or the last run is unknown
+  130  interrupted; run 'seekless undo' again to continue";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
-  seekless devices                              every disk that is mounted
-  seekless devices ~/Pictures /mnt/backup       what these two lie on
-  seekless devices /dev/sdb                     what is mounted from this disk
+  seekless devices                              show all mounted disks
+  seekless devices ~/Pictures /mnt/backup       show the disks under these two folders
+  seekless devices /dev/sdb                     show the file systems on this disk
   seekless devices --json | jq '.volumes[].warnings[]'
-                                                only what could be improved
+                                                print the warnings only
 
 Exit status:
-  0    done, warnings or not
-  1    done, but one of the paths could not be looked at; stderr names it
-  2    wrong use, or nothing could be looked at";
+  0    done, with or without warnings
+  1    done, but some paths could not be examined; stderr names them
+  2    usage error, or no path could be examined";
 
-const ACT_HINT: &str = "Try --help in place of -h for every option in full and examples.";
+const ACT_HINT: &str = "Use --help instead of -h for details and examples.";
 
 const ACT_EXAMPLES: &str = "\
 Examples:
-  seekless remove --dry-run ~/Pictures          what would go, what stays and why
+  seekless remove --dry-run ~/Pictures          show what would be removed, what stays, and why
   seekless remove --trash --keep best-name,oldest ~/Pictures
-                                                the copies into the trash
+                                                put the copies into the trash
   seekless remove --reference ~/Pictures /mnt/phone
-                                                from the phone, what is in Pictures already
-  seekless remove -H --dry-run ~/src            further names (hard links) of files that stay
-  seekless find -o found.txt ~/Pictures         first a report, to look at and to edit,
-  seekless hardlink --from found.txt            then act on what is left of it
+                                                remove from the phone what Pictures already has
+  seekless remove -H --dry-run ~/src            also list further hard links of kept files
+  seekless find -o found.txt ~/Pictures         write a report, which you can edit,
+  seekless hardlink --from found.txt            then act on the report
   seekless move --to ~/Duplicates --ask ~/Pictures
-                                                one set after the other
-  seekless symlink --script -o links.sh ~/src   a shell script to read and to run
+                                                ask for each set
+  seekless symlink --script -o links.sh ~/src   write a shell script, to read and run later
 
-Before anything is done both files are looked at again and compared byte by byte. What has
-changed is left alone and named. Everything but a removal without --trash can be taken back:
-seekless undo. (After reflink each file is still its own: there is nothing to take back.)
+Before each step, seekless checks both files again and compares them byte by byte. It names
+files that have changed, and leaves them alone. 'seekless undo' undoes a run, except a removal
+without --trash. (Reflinked files stay separate files, so there is nothing to undo.)
 
 Exit status:
   0    done
-  1    done, but something was left alone that should not have been; stderr names it
-  2    wrong use, another run at work in the same folders, or nothing could be done
-  130  interrupted; what was done by then stays done";
+  1    done, but some steps were not possible; stderr names the files
+  2    usage error, another run is active in the same folders, or nothing could be done
+  130  interrupted; finished steps stay done";
 
 const EXAMPLES: &str = "\
 Examples:
-  seekless ~/Pictures                           duplicates below one folder
+  seekless ~/Pictures                           find duplicates below one folder
   seekless --type image --min-size 100k ~/Pictures /mnt/phone
-                                                photos only, none of the thumbnails
-  seekless --isolate ~/Documents /mnt/backup    only what is in both places
+                                                compare photos only, without thumbnails
+  seekless --isolate ~/Documents /mnt/backup    find files that are in both places
   seekless --unique --isolate ~/Documents /mnt/backup
-                                                what is in one of the two places only
-  seekless -E node_modules -E .git ~/src        leave out folders by name
-  find . -name '*.iso' -print0 | seekless -0    let another program choose the files
-  seekless -f json -o report.json ~/Pictures    all that is known, for a program
-  seekless --keep best-name,oldest ~/Pictures   the files to keep first, marked *
-  seekless --explain / /mnt/backup              how each place would be read, and why
+                                                find files that are in one of them only
+  seekless -E node_modules -E .git ~/src        skip folders by name
+  find . -name '*.iso' -print0 | seekless -0    read the list of files from another program
+  seekless -f json -o report.json ~/Pictures    write a report for scripts
+  seekless --keep best-name,oldest ~/Pictures   list the file to keep first, marked *
+  seekless --explain / /mnt/backup              show how each path would be read, and why
 
-Sizes are written 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti of 1024.
+Write sizes as 500, 10k, 4MiB or 1GB: k, M, G, T are powers of 1000; Ki, Mi, Gi, Ti of 1024.
 
 Exit status:
   0    done
-  1    done, but something could not be read or changed meanwhile; stderr names it
-  2    wrong use, or nothing could be done
-  130  interrupted; what was known by then has been reported";
+  1    done, but files could not be read or changed during the run; stderr names them
+  2    usage error, or nothing could be done
+  130  interrupted; the report has what was found by then";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
-  seekless probe /mnt/backup                    half a minute, tables and advice
-  seekless probe --save /mnt/backup             and use it from now on
+  seekless probe /mnt/backup                    measure for half a minute
+  seekless probe --save /mnt/backup             measure, and use the settings from now on
   seekless probe --scratch 4G --time 2m /mnt/new
-                                                a disk that holds little yet
+                                                measure a disk that is almost empty
   seekless probe --only random,order --svg disk.svg /mnt/backup
-                                                two of the experiments, with a picture
+                                                run two experiments and draw charts
 
-Measure when nothing else uses the disk: whatever else it does is measured too.
+Measure while nothing else uses the disk: other load changes the result.
 
 Exit status:
-  0    done; what could not be measured is said in the report
-  2    wrong use, or the picture or the profile could not be written
-  130  interrupted; what was measured by then has been reported";
+  0    done; the report names what could not be measured
+  2    usage error, or the charts or the profile could not be written
+  130  interrupted; the report has what was measured by then";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

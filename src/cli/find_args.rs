@@ -28,15 +28,15 @@ pub struct FindArgs {
     #[command(flatten)]
     pub names: NamesArgs,
 
-    /// Report content of which there are more than N copies [default: 1]
+    /// Report content with more than N copies [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "What counts as a duplicate")]
     pub rf_over: Option<u64>,
 
-    /// Report content of which there are fewer than N copies
+    /// Report content with fewer than N copies
     #[arg(long, value_name = "N", help_heading = "What counts as a duplicate")]
     pub rf_under: Option<u64>,
 
-    /// Report what there is only once: the same as --rf-under 2
+    /// Report files without a copy, like --rf-under 2
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub unique: bool,
 
@@ -44,13 +44,13 @@ pub struct FindArgs {
         short = 'k',
         long,
         value_name = "RULE",
-        help = "Which file of a set comes first and is marked *: newest, 'under DIR', best-name, …",
-        long_help = keep_help("Which file of a set comes first, and is marked with * in text: the one that 'remove' and the others keep"),
+        help = "List the file that RULE prefers first, marked *: newest, 'under DIR', best-name, …",
+        long_help = keep_help("List the file that RULE prefers first, marked with * in text: the file that actions keep"),
         help_heading = "Output"
     )]
     pub keep: Vec<String>,
 
-    /// How the result is written
+    /// Set the report format
     #[arg(
         short = 'f',
         long,
@@ -61,54 +61,54 @@ pub struct FindArgs {
     )]
     pub format: &'static Format,
 
-    /// When to compute the digest of each set
+    /// When to compute digests
     ///
-    /// By default always for json, ndjson and csv, and when-needed for the others. Without digests, large files that
-    /// are in memory already are compared with each other instead of hashed, which is faster.
+    /// The default is always for json, ndjson and csv, and when-needed for the other formats. Without digests, seekless
+    /// compares large cached files instead of hashing them, which is faster.
     #[arg(long, value_name = "WHEN", help_heading = "Output")]
     pub digest: Option<DigestWhen>,
 
-    /// Write the result into FILE, as a whole or not at all
+    /// Write the report to FILE; FILE is replaced only when the report is complete
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Report only the N sets that come first in the order of --sort-by
+    /// Report only the first N sets in the order of --sort-by
     ///
-    /// All formats then report sets at the end of the run. The summary counts all sets that were found.
+    /// With this option, all formats write their sets at the end of the run. The summary still counts all sets.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
     pub top: Option<u64>,
 
-    /// The order of the sets [default: reclaimable; as found with ndjson, fdupes and nul]
+    /// Set the order of the sets [default: reclaimable; for ndjson, fdupes and nul: as found]
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
     pub sort_by: Option<SortBy>,
 
-    /// Print the summary only, on standard output
+    /// Print only the summary, on standard output
     ///
-    /// With json and ndjson, the report has its header and its summary, and no sets.
+    /// With json and ndjson, the report has a header and a summary, and no sets.
     #[arg(long, conflicts_with_all = ["quiet", "top", "sort_by", "explain"], help_heading = "Output")]
     pub summary_only: bool,
 
-    /// Leave out the first file of each set: the one to keep
+    /// Omit the first file of each set, which is the file to keep
     ///
-    /// For the formats nul and fdupes. The remaining files are what 'fdupes --omitfirst' lists. With -H, the remaining
-    /// names.
+    /// Only with the formats nul and fdupes. The output is that of 'fdupes --omitfirst'. With -H, it omits the first
+    /// name.
     #[arg(long, help_heading = "Output")]
     pub omit_first: bool,
 
-    /// Mark no end of a set (formats fdupes and nul)
+    /// Do not separate sets (formats fdupes and nul)
     ///
-    /// 'seekless -f nul --flat --omit-first DIR | xargs -0' passes on file names and nothing else.
+    /// 'seekless -f nul --flat --omit-first DIR | xargs -0 COMMAND' passes only file names to COMMAND.
     #[arg(long, help_heading = "Output")]
     pub flat: bool,
 
-    /// Exit with 0 if nothing was found, 1 if something was, 2 if not everything could be read
+    /// Exit with 0 if nothing was found, 1 if something was, 2 if files could not be read
     #[arg(long, conflicts_with = "explain", help_heading = "Output")]
     pub exit_code: bool,
 
     #[command(flatten)]
     pub talk: TalkArgs,
 
-    /// Print how each path would be read, on which device and why, and read nothing
+    /// Show how each path would be read, on which device and why; read no file
     #[arg(long, conflicts_with = "output", help_heading = "How disks are read")]
     pub explain: bool,
 }
@@ -116,11 +116,11 @@ pub struct FindArgs {
 /// What puts sets in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SortBy {
-    /// Those that free most disk space first
+    /// Most reclaimable disk space first
     Reclaimable,
-    /// Those of the longest files first
+    /// Largest files first
     Size,
-    /// Those of the most files first
+    /// Most files first
     Count,
     /// By the path of the first file
     Path,
@@ -141,9 +141,9 @@ impl SortBy {
 /// When digests are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DigestWhen {
-    /// For every member of a set
+    /// For each member of a set
     Always,
-    /// Only where it tells files apart; the report shows none
+    /// Only where they tell files apart; the report has none
     WhenNeeded,
 }
 

@@ -10,14 +10,14 @@ use seekless::units::Bytes;
 
 #[derive(Args, Clone, Debug)]
 pub struct ProbeArgs {
-    /// A folder on the disk to be measured; files below it are read
+    /// A folder on the disk to measure; probe reads files below it
     #[arg(value_name = "PATH", help_heading = "What is measured")]
     pub path: PathBuf,
 
-    /// How long it may take: 30s, 2m
+    /// Limit the run time: 30s, 2m
     ///
-    /// Listing files is part of it, writing a scratch file is not. More time makes the numbers
-    /// steadier, and reaches deeper queues on slow disks.
+    /// Listing files counts, writing a scratch file does not. More time gives steadier results, and reaches deeper
+    /// queues on slow disks.
     #[arg(
         long,
         value_name = "TIME",
@@ -27,14 +27,14 @@ pub struct ProbeArgs {
     )]
     pub time: Duration,
 
-    /// Read a scratch file of this size, made in PATH, in place of the files that are there
+    /// Read a scratch file of this size in PATH instead of existing files
     ///
-    /// It has no name and is gone with the program, however that ends. Several times the memory of
-    /// the drive, and some hundredths of the disk, give numbers that mean something: 4G.
+    /// The scratch file has no name, and disappears when the program ends in any way. Choose several times the cache of
+    /// the drive, and a few percent of the disk: 4G.
     #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What is measured")]
     pub scratch: Option<Bytes>,
 
-    /// Only these experiments
+    /// Run only these experiments
     #[arg(
         long,
         value_name = "EXPERIMENT",
@@ -44,7 +44,7 @@ pub struct ProbeArgs {
     )]
     pub only: Vec<&'static Experiment>,
 
-    /// Choose the places that are read from this number, for a run that can be repeated
+    /// Choose the places to read from this number, so that a run can be repeated
     #[arg(
         long,
         value_name = "N",
@@ -53,22 +53,22 @@ pub struct ProbeArgs {
     )]
     pub seed: u64,
 
-    /// Print the findings as JSON
+    /// Print the results as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Draw the charts into FILE
+    /// Draw the charts to FILE
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub svg: Option<PathBuf>,
 
-    /// Keep the advice as this disk's profile, which find then follows
+    /// Save the recommended settings as the profile of this disk, which find then uses
     ///
-    /// It is saved under the disk's serial number, or the file system's UUID, in the folder
-    /// seekless/profiles of your configuration. Removing the file undoes it.
+    /// The profile is a file in seekless/profiles in your configuration folder, named by the serial number of the disk
+    /// or the UUID of the file system. Delete the file to go back to the defaults.
     #[arg(long, help_heading = "Output")]
     pub save: bool,
 
-    /// Draw no progress
+    /// Do not show progress
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
 }
@@ -77,7 +77,7 @@ pub struct ProbeArgs {
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let example = "write it as in 30s or 2m";
+    let example = "write 30s or 2m";
     let parsed = match text.parse::<f64>() {
         Ok(number) => Duration::try_from_secs_f64(number).ok(),
         Err(_) => text
@@ -86,12 +86,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
             .and_then(|time| Duration::try_from(time).ok()),
     };
     match parsed {
-        Some(time) if time > LONGEST => Err("that is more than a day".to_owned()),
+        Some(time) if time > LONGEST => Err("use one day or less".to_owned()),
         Some(time) if time >= probe::SHORTEST => Ok(time),
-        Some(_) => Err(format!(
-            "nothing can be measured in less than {:?}",
-            probe::SHORTEST
-        )),
+        Some(_) => Err(format!("use {:?} or more", probe::SHORTEST)),
         None => Err(format!("not a span of time: {example}")),
     }
 }

@@ -18,10 +18,9 @@ use super::wrong_use::{WrongUse, contradiction};
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
 pub struct PathArgs {
-    /// Folders and files to look at; find without any looks at the current folder
+    /// Folders and files to search; find without PATH searches the current folder
     ///
-    /// A file that can be reached through several of them, or that is named twice, counts once. An action with --from
-    /// acts only on files below them.
+    /// A file that is reached twice counts once. An action with --from acts only on files below these paths.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
     pub roots: Vec<OsString>,
 }
@@ -29,12 +28,12 @@ pub struct PathArgs {
 /// How long a run waits.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct PatienceArgs {
-    /// Give up on a disk, server or daemon that does not answer, if nothing else makes progress for so long
+    /// Give up on a disk, server or daemon that does not answer for SECONDS
     ///
-    /// A message names it after 10 s (or after SECONDS, if that is less), and the search goes on elsewhere. If nothing
-    /// else makes progress for another SECONDS, a search leaves out what it could not read there. An action, an undo
-    /// or a sweep ends as if it had been killed, and names the command that continues it or restores the files. The
-    /// exit status is 1, or 2 if nothing was done. Files on tape or in a cloud may need more time.
+    /// After 10 s (or SECONDS, if that is less), a message names it, and the search continues elsewhere. When nothing
+    /// else has made progress for another SECONDS, a search omits what it could not read. An action, an undo or a sweep
+    /// stops, and prints the command that continues it or restores the files. The exit status is then 1, or 2 if
+    /// nothing was done. Files on tape or in a cloud may need more time.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -53,44 +52,44 @@ impl PatienceArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct SearchArgs {
-    /// Read further paths from standard input, one a line
+    /// Also read paths from standard input, one path per line
     #[arg(long, help_heading = "Where to look")]
     pub stdin: bool,
 
-    /// The paths on standard input end in NUL (implies --stdin)
+    /// Read NUL-separated paths from standard input (implies --stdin)
     ///
-    /// As 'find -print0' and 'fd -0' print them: the only way in for names with line breaks.
+    /// 'find -print0' and 'fd -0' print such paths. Use this option if file names may contain line breaks.
     #[arg(short = '0', long, help_heading = "Where to look")]
     pub null: bool,
 
-    /// Go at most N folders deep
+    /// Descend at most N folders
     ///
-    /// 1 looks at what lies directly in the given folders, 0 only at files given by name.
+    /// 1 searches the given folders without their subfolders. 0 only includes files that are given as a PATH.
     #[arg(short = 'd', long, value_name = "N", help_heading = "Where to look")]
     pub max_depth: Option<u32>,
 
-    /// Stay on the file systems that the given paths are on
+    /// Do not cross into other file systems
     ///
-    /// Subvolumes and snapshots of btrfs below the paths count as the same file system (unlike with du and rsync),
-    /// unless they are mounted separately. Use --exclude to leave snapshots out.
+    /// btrfs subvolumes and snapshots below a given path count as the same file system (unlike in du and rsync), unless
+    /// they are mounted separately. Use --exclude to skip snapshots.
     #[arg(short = 'x', long, help_heading = "Where to look")]
     pub one_file_system: bool,
 
     /// Follow symbolic links
     ///
-    /// Each file counts once, however many links lead to it; links in a circle are noticed.
-    /// Without this option links are neither followed nor compared.
+    /// A file counts once, however many links lead to it. seekless detects loops. Without this option it neither
+    /// follows nor compares links.
     #[arg(short = 'L', long, help_heading = "Where to look")]
     pub follow_links: bool,
 
-    /// Leave out what files of this name list, in the syntax of .gitignore
+    /// Skip files that are listed in files of this name, in the syntax of .gitignore
     ///
-    /// No such file is obeyed unless it is named here: a stray .gitignore in a backup would hide
-    /// files in silence. May be repeated; later names win.
+    /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
+    /// Can be repeated; later names take precedence.
     #[arg(long, value_name = "NAME", help_heading = "Where to look")]
     pub ignore_file: Vec<String>,
 
-    /// Leave out files smaller than this
+    /// Skip files smaller than SIZE
     #[arg(
         long,
         value_name = "SIZE",
@@ -99,7 +98,7 @@ pub struct SearchArgs {
     )]
     pub min_size: Option<Bytes>,
 
-    /// Leave out files larger than this
+    /// Skip files larger than SIZE
     #[arg(
         long,
         value_name = "SIZE",
@@ -108,24 +107,24 @@ pub struct SearchArgs {
     )]
     pub max_size: Option<Bytes>,
 
-    /// Only files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
+    /// Only include files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
     ///
-    /// With several, one must match. Options of different kinds (--name, --path, --regex, --type)
-    /// must all agree.
+    /// If given several times, one pattern must match. A file must match one pattern of each kind (--name, --path,
+    /// --regex, --type).
     #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
     pub name: Vec<String>,
 
-    /// Only files whose whole path matches: '2024/**', '/srv/*/in/*'
+    /// Only include files whose path matches: '2024/**', '/srv/*/in/*'
     ///
-    /// '*' stays within one folder's name, '**' does not. A pattern that starts with '/', './' or
-    /// '../' is meant from there; any other may start at any folder of the path.
+    /// '*' does not match a slash, '**' does. A pattern that starts with '/', './' or '../' matches from there. Other
+    /// patterns can match from any folder of the path.
     #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
     pub path: Vec<String>,
 
-    /// Leave out files and whole folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
+    /// Skip files and folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
     ///
-    /// Without a slash inside, the bare name is compared; with one, the path as for --path. A slash
-    /// at the end means folders only.
+    /// A pattern without a slash matches names. A pattern with a slash matches paths, like --path. A trailing slash
+    /// matches folders only.
     #[arg(
         short = 'E',
         long,
@@ -134,17 +133,17 @@ pub struct SearchArgs {
     )]
     pub exclude: Vec<String>,
 
-    /// Only files in whose path this regular expression is found
+    /// Only include files whose path matches this regular expression
     ///
-    /// Anywhere in the path, as it is printed; use ^ and $ to tie it to its ends.
+    /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
     #[arg(long, value_name = "REGEX", help_heading = "Which files take part")]
     pub regex: Vec<String>,
 
-    /// All these patterns ignore the case of letters
+    /// Match all patterns case-insensitively
     #[arg(short = 'i', long, help_heading = "Which files take part")]
     pub ignore_case: bool,
 
-    /// Only files of this type, told by their extension
+    /// Only include files of this type, by file extension
     #[arg(
         long = "type",
         value_name = "TYPE",
@@ -154,9 +153,9 @@ pub struct SearchArgs {
     )]
     pub kinds: Vec<Kind>,
 
-    /// Only files with one of these extensions: jpg,png or tar.gz
+    /// Only include files with one of these extensions: jpg,png or tar.gz
     ///
-    /// The case of letters does not matter.
+    /// Extensions match case-insensitively.
     #[arg(
         long = "ext",
         value_name = "LIST",
@@ -166,11 +165,11 @@ pub struct SearchArgs {
     )]
     pub extensions: Vec<String>,
 
-    /// Only files modified since then: 3d, '2 weeks', today, 2024-05-01, or a file's time
+    /// Only include files modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
     ///
-    /// A span of time counts back from now. A date means its midnight here, a year or a month (2024-05) that of its
-    /// first day; a full timestamp
-    /// (2024-05-01T12:00:00Z) is exact. Anything else names a file (./2024): newer than that one.
+    /// A time span counts back from now. A date means midnight in the local time zone; a year or a month (2024-05)
+    /// means its first day. A full timestamp (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and
+    /// means its modification time; write ./2024 for a file with such a name.
     #[arg(
         long,
         value_name = "WHEN",
@@ -179,7 +178,7 @@ pub struct SearchArgs {
     )]
     pub newer: Option<OsString>,
 
-    /// Only files modified before then, written as for --newer
+    /// Only include files modified before WHEN, in the same forms as --newer
     #[arg(
         long,
         value_name = "WHEN",
@@ -188,10 +187,10 @@ pub struct SearchArgs {
     )]
     pub older: Option<OsString>,
 
-    /// Leave out files and folders whose name starts with a dot
+    /// Skip files and folders whose name starts with a dot
     ///
-    /// They take part by default: the duplicates in a backup are as often as not in such folders.
-    /// A folder that is given by name is always looked at.
+    /// They are included by default, because many duplicates in backups are in such folders. A folder that is given as
+    /// a PATH is always searched.
     #[arg(
         long,
         overrides_with = "hidden",
@@ -199,7 +198,7 @@ pub struct SearchArgs {
     )]
     pub no_hidden: bool,
 
-    /// Let hidden files take part after all (the default; undoes --no-hidden)
+    /// Include hidden files (the default; overrides --no-hidden)
     #[arg(
         long,
         overrides_with = "no_hidden",
@@ -207,27 +206,27 @@ pub struct SearchArgs {
     )]
     pub hidden: bool,
 
-    /// Let empty files take part
+    /// Include empty files
     #[arg(long, help_heading = "Which files take part")]
     pub empty: bool,
 
-    /// Count all copies below one given path as one: only what is in two of them is a duplicate
+    /// Only report files that are below at least two of the given paths
+    ///
+    /// Copies below one path count as one.
     #[arg(short = 'I', long, help_heading = "What counts as a duplicate")]
     pub isolate: bool,
 
-    /// Compare the members of each set byte by byte in the end
+    /// Compare the members of each set byte by byte at the end
     ///
-    /// 256 bits of BLAKE3 do not collide by accident or on purpose; this is for those who want to
-    /// see it, and reads every duplicate once more.
+    /// This reads each duplicate once more. BLAKE3 digests of 256 bits make it unnecessary in practice.
     #[arg(long, help_heading = "What counts as a duplicate")]
     pub verify: bool,
 
-    /// Threads for a kind of device or for one: 8, ssd:64,4, hdd:1,1, dev:/dev/sdb:1,1
+    /// Set the number of threads for all devices, a class or a device: 8, ssd:64,4, dev:/dev/sdb:1,1
     ///
-    /// The first number is for scattered reads (metadata, the heads of files), the second for
-    /// whole files. May be repeated; one device counts more than a kind, a kind more than default.
-    /// 'hdd' or 'ssd' in place of the numbers says what a disk is, where its flag is wrong:
-    /// dev:/dev/sdc:hdd.
+    /// The first number is for scattered reads (metadata and the start of files), the second for whole files. Can be
+    /// repeated. A device takes precedence over a class, and a class over the default. If the kernel reports the wrong
+    /// class, set it with 'hdd' or 'ssd' in place of the numbers: dev:/dev/sdc:hdd.
     #[arg(
         long,
         value_name = "[DEVICE:]N[,N]|hdd|ssd",
@@ -235,21 +234,19 @@ pub struct SearchArgs {
     )]
     pub threads: Vec<Override>,
 
-    /// Scattered reads that each thread keeps in flight
+    /// Keep N scattered reads in flight per thread
     #[arg(long, value_name = "N", help_heading = "How disks are read")]
     pub depth_random: Option<usize>,
 
-    /// Read files even where the file system says that they lie in the same blocks
+    /// Also read files that the file system reports to share their blocks
     ///
-    /// On btrfs and xfs, copies made by reflink or snapshot are known to be equal without reading them as long as
-    /// nothing has been written to them.
+    /// On btrfs and xfs, seekless knows without reading that unchanged reflinks and snapshots are equal.
     #[arg(long, help_heading = "How disks are read")]
     pub no_shared_blocks: bool,
 
-    /// In which order the files on a spinning disk are read
+    /// Set the order in which files on a spinning disk are read [default: physical]
     ///
-    /// For measuring what the order is worth: 'directory' is how most programs go about it,
-    /// 'inode' needs nothing but metadata. --verify and the comparison before an action do not obey it.
+    /// This option is for measurements. --verify and the comparison before an action ignore it.
     #[arg(
         long,
         value_name = "ORDER",
@@ -260,17 +257,17 @@ pub struct SearchArgs {
     )]
     pub order: SweepOrder,
 
-    /// On spinning disks, never read a file whole before its head was compared
+    /// On spinning disks, compare the start of each file before reading it whole
     ///
-    /// By default a file that is probably needed whole is read whole on the first visit, which spares a
-    /// seek. For measuring what that is worth.
+    /// This option is for measurements. By default, seekless reads a file whole at once if it will probably need all of
+    /// it, which saves a seek.
     #[arg(long, help_heading = "How disks are read")]
     pub sample_first: bool,
 
-    /// Have no more than this in flight: found or read and not yet dealt with [default: 1/32 of the memory]
+    /// Limit the memory for data in flight [default: 1/32 of the memory]
     ///
-    /// Where it is less than a disk would like, fewer reads are under way at a time. What is known of
-    /// the files comes on top: about 50 bytes and the name of each.
+    /// With a low limit, seekless keeps fewer reads in flight. The list of files needs more memory: about 50 bytes and
+    /// the name of each file.
     #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
     pub memory: Option<Bytes>,
 
@@ -291,16 +288,15 @@ pub struct SearchArgs {
 /// whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 pub struct ReadArgs {
-    /// Read only while no other program reads from the disk
+    /// Only read while no other program uses the disk
     ///
-    /// Uses the idle class of the kernel's I/O schedulers. bfq and mq-deadline obey it, none and
-    /// kyber do not.
+    /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
     #[arg(long, help_heading = "How disks are read")]
     pub io_idle: bool,
 
-    /// Read at most so much from each device in a second: 50M
+    /// Limit the read rate per device, in bytes per second: 50M
     ///
-    /// What is in the page cache and the listing of folders do not count.
+    /// The limit does not apply to cached data or to listing folders.
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
@@ -355,11 +351,11 @@ impl ReadArgs {
 /// What can be said about a report, too; so it is no part of [`SearchArgs`], whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 pub struct NamesArgs {
-    /// Count the names of one file (hard links) as duplicates of each other
+    /// Treat hard links to the same file as duplicates
     ///
-    /// By default they are one file with several names, and are shown as such: removing one of
-    /// them frees nothing. With this option, actions keep one name of each set (--keep-n N: N names) and act on
-    /// the others, including further names of files that stay.
+    /// By default they count as one file with several names, because removing one of them frees nothing. With this
+    /// option, actions keep one name of each set (--keep-n N: N names) and act on the others, including hard links to
+    /// the kept file.
     #[arg(short = 'H', long, help_heading = "What counts as a duplicate")]
     pub hard_links: bool,
 }
@@ -377,7 +373,7 @@ fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
 fn extension(text: &str) -> Result<String, String> {
     let bare = text.trim_start_matches('.');
     if bare.is_empty() || bare.contains(['/', '*', '?']) {
-        return Err("write extensions as jpg,png; for patterns there is --name '*.jp*'".to_owned());
+        return Err("write extensions as jpg,png; for patterns use --name '*.jp*'".to_owned());
     }
     Ok(bare.to_owned())
 }

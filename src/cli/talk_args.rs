@@ -8,7 +8,7 @@ use super::color::Terminal;
 
 #[derive(Args, Clone, Debug)]
 pub struct TalkArgs {
-    /// Colour the result
+    /// When to use colours
     #[arg(
         long,
         value_enum,
@@ -18,10 +18,10 @@ pub struct TalkArgs {
     )]
     pub color: ColorChoice,
 
-    /// How progress is shown on standard error: auto, plain, json or never
+    /// How to show progress on standard error: auto, plain, json or never
     ///
-    /// 'auto' draws it on a terminal. 'plain' prints lines every 10 seconds, for logs; 'json' prints one object a line
-    /// every second, for programs. 'plain:60' and 'json:5' say after how many seconds.
+    /// 'auto' draws progress on a terminal. 'plain' prints a line every 10 seconds, for logs. 'json' prints a JSON
+    /// object every second, for scripts. 'plain:60' and 'json:5' set the interval in seconds.
     #[arg(
         long,
         value_name = "HOW",
@@ -32,15 +32,15 @@ pub struct TalkArgs {
     )]
     pub progress: ProgressChoice,
 
-    /// The same as --progress never
+    /// Do not show progress, like --progress never
     #[arg(long, help_heading = "Output")]
     pub no_progress: bool,
 
-    /// Print neither progress nor summary; problems are named all the same
+    /// Do not show progress or the summary; still name problems
     #[arg(short = 'q', long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Say how seekless decides, and name every problem; -vv and -vvv say more
+    /// Explain decisions and name all problems; -vv and -vvv show more
     #[arg(short = 'v', long, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
 }
@@ -97,9 +97,9 @@ impl ProgressChoice {
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Even in a file or a pipe
+    /// Also in files and pipes
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 
