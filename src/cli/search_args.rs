@@ -300,12 +300,12 @@ pub struct ReadArgs {
     #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
     pub bwlimit: Option<Bytes>,
 
-    /// Whether pages that were read stay in the page cache: auto, keep or drop
+    /// What to do with pages in the page cache after reading: auto, keep or drop
     ///
-    /// 'auto' keeps pages while memory is free, and drops them when it is not, so that a scan of a whole disk does not
-    /// push out the data of other programs. On disks without a head, 'auto' bypasses the page cache for parts of long
-    /// files, and for whole files of 64 MiB and more unless the same run compares them (--verify, an action).
-    /// 'keep' never drops a page. 'drop' drops each page at once. Pages that were cached before the run stay.
+    /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
+    /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
+    /// files of 64 MiB and more unless the same run compares them (--verify, or an action). 'keep' never drops pages.
+    /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
     #[arg(
         long,
         value_enum,
@@ -320,11 +320,11 @@ pub struct ReadArgs {
 /// What becomes of pages that were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PageCache {
-    /// Kept while memory is free
+    /// Keep them while memory is free
     Auto,
-    /// Kept
+    /// Never drop them
     Keep,
-    /// Dropped at once
+    /// Drop them right after reading
     Drop,
 }
 
