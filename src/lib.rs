@@ -20,7 +20,7 @@
 // 7 library
 // 6 acting
 // 5 engine · report · action · probe
-// 4 scan · read · decide
+// 4 scan · read · decide · folders
 // 3 device · hash
 // 2 file
 // 1 sys
@@ -48,6 +48,8 @@ pub mod engine;
 pub mod event;
 #[doc(hidden)]
 pub mod file;
+#[doc(hidden)]
+pub mod folders;
 #[doc(hidden)]
 pub mod hash;
 mod heartbeat;

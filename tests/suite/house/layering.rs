@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 9] = [
     &["sys"],
     &["file"],
     &["device", "hash"],
-    &["scan", "read", "decide"],
+    &["scan", "read", "decide", "folders"],
     &["engine", "report", "action", "probe"],
     &["acting"],
     &["library"],

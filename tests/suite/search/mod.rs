@@ -6,6 +6,7 @@ mod crowds;
 mod determinism;
 mod endless;
 mod find;
+mod folders_oracle;
 mod hostile;
 mod identity;
 mod motion;

@@ -1,0 +1,111 @@
+//! Folders outside of one that hold a copy of everything below it.
+
+use super::tallies::Tallies;
+use super::tree::{Content, Folder, Tree};
+use super::verdict::Count;
+
+/// Copies from which a home is looked for. Where a content has more, all others below the folder have more, too.
+const COPIES: usize = 256;
+
+/// Once one home is found, further ones are counted for this many looks at a content, and as many more as there are
+/// contents below the folder, this many times. Reasoned, not swept.
+const FURTHER_LOOKS: usize = 4096;
+const FURTHER_TIMES: usize = 8;
+
+/// The lowest folders that hold everything of another folder, which lies neither below nor above them.
+#[derive(Debug)]
+pub struct Homes {
+    /// In order.
+    pub folders: Vec<Folder>,
+    /// How many there are.
+    pub count: Count,
+}
+
+impl Homes {
+    /// Looks for the homes of a folder.
+    pub fn of(tree: &Tree, folder: Folder) -> Self {
+        let mut contents: Vec<(usize, Content)> = tree
+            .contents_below(folder)
+            .into_iter()
+            .map(|content| {
+                let here = tree.copies_below(content, folder).len();
+                (tree.copies(content).len() - here, content)
+            })
+            .collect();
+        // A folder lacks the rarest content most likely, so most of the others need not be looked at.
+        contents.sort_unstable();
+        let mut found: Vec<Folder> = Vec::new();
+        let mut bounded = false;
+        if let Some(&(1.., rarest)) = contents.first() {
+            let here = tree.copies_below(rarest, folder);
+            let copies = tree.copies(rarest);
+            let mut outside: Vec<u32> = [&copies[..here.start], &copies[here.end..]].concat();
+            outside.dedup();
+            let mut further = FURTHER_LOOKS + FURTHER_TIMES * contents.len();
+            for (tried, &at) in outside.iter().enumerate() {
+                if tried == COPIES || further == 0 {
+                    bounded = true;
+                    break;
+                }
+                found.extend(climb(tree, folder, Folder(at), &contents));
+                if !found.is_empty() {
+                    further = further.saturating_sub(contents.len());
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let folders = lowest(tree, &found);
+        let count = Count {
+            number: folders.len(),
+            at_least: bounded,
+        };
+        Self { folders, count }
+    }
+
+    /// The smallest one, by bytes, by contents and then in order.
+    pub fn smallest(&self, tallies: &Tallies) -> Option<Folder> {
+        let key = |folder: &Folder| {
+            let tally = tallies.get(*folder);
+            (tally.bytes, tally.contents, *folder)
+        };
+        self.folders.iter().copied().min_by_key(key)
+    }
+}
+
+/// The lowest folder that holds a place and all contents, if it does not hold the folder itself.
+fn climb(tree: &Tree, of: Folder, from: Folder, contents: &[(usize, Content)]) -> Option<Folder> {
+    let mut home = from;
+    if tree.holds(home, of) {
+        return None;
+    }
+    for &(_, content) in contents {
+        while !tree.has_below(content, home) {
+            home = tree.parent(home);
+            if tree.holds(home, of) {
+                return None;
+            }
+        }
+    }
+    Some(home)
+}
+
+/// Those of sorted folders that hold no other.
+fn lowest(tree: &Tree, sorted: &[Folder]) -> Vec<Folder> {
+    let next = sorted.iter().skip(1).map(Some).chain([None]);
+    let lowest = sorted.iter().zip(next);
+    let lowest =
+        lowest.filter(|(folder, next)| next.is_none_or(|&next| !tree.holds(**folder, next)));
+    lowest.map(|(&folder, _)| folder).collect()
+}
+
+/// True if two folders hold the same contents, each as many times.
+pub fn same_contents(tree: &Tree, one: Folder, other: Folder) -> bool {
+    if tree.files_below(one).len() != tree.files_below(other).len() {
+        return false;
+    }
+    let contents = tree.contents_below(one);
+    contents.into_iter().all(|content| {
+        tree.copies_below(content, one).len() == tree.copies_below(content, other).len()
+    })
+}

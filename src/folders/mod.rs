@@ -1,0 +1,24 @@
+//! What folders have in common by content: which are the same, lie inside another, or hold what is nowhere else.
+//!
+//! Everything here is exact and works on a [`Tree`]: folders in preorder, files with the number of their content. It
+//! makes no system call. Two facts carry it. All copies of a content lie below a folder exactly if the lowest common
+//! ancestor of the first and the last copy does. And a folder that holds everything of another one holds a copy of the
+//! content with the fewest copies elsewhere.
+
+mod beside;
+mod forms;
+mod groups;
+mod homes;
+mod overlap;
+mod parts;
+mod tallies;
+mod tree;
+mod verdict;
+
+pub use forms::{Forms, Names};
+pub use groups::{Entry, Member, entries};
+pub use overlap::Overlap;
+pub use parts::{Part, Parts};
+pub use tallies::{Tallies, Tally};
+pub use tree::{Content, Folder, Tree, Unanswered};
+pub use verdict::{Count, Finding, Percent, Question, Verdict, findings};

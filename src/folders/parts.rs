@@ -1,0 +1,80 @@
+//! Where the contents of a folder lie that is found elsewhere, but not in one folder.
+
+use super::beside::{Beside, bytes_below};
+use super::tree::{Folder, Tree};
+use super::verdict::Count;
+
+/// Places that are looked for, at most.
+const PLACES: usize = 16;
+
+/// A place that holds some of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The lowest folder that holds these bytes.
+    pub folder: Folder,
+    /// Bytes of the contents that lie there and in no place named before, each content counted once.
+    pub bytes: u64,
+    /// True if only the files directly in the folder count: it holds the folder that was asked about.
+    pub directly: bool,
+}
+
+/// Places that together hold everything, each the one that holds most of what those before it lack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The places.
+    pub places: Vec<Part>,
+    /// How many it takes.
+    pub count: Count,
+}
+
+impl Parts {
+    /// Looks for the places of a folder of which every content is elsewhere, too.
+    pub fn of(tree: &Tree, beside: &mut Beside, folder: Folder) -> Self {
+        let mut left = tree.contents_below(folder);
+        let (mut places, mut bounded) = (Vec::new(), false);
+        while !left.is_empty() && places.len() < PLACES {
+            let shares = beside.shares(tree, folder, &left);
+            bounded |= shares.bounded;
+            let most = shares.of.into_iter().rev().max_by_key(|&(_, bytes)| bytes);
+            let Some((place, bytes)) = most else { break };
+            let directly = tree.holds(place, folder);
+            let part = match directly {
+                true => place,
+                false => narrow(tree, &left, place, bytes),
+            };
+            let before = left.len();
+            left.retain(|&content| match directly {
+                true => tree.copies(content).binary_search(&part.0).is_err(),
+                false => !tree.has_below(content, part),
+            });
+            debug_assert!(left.len() < before, "a place holds something");
+            places.push(Part {
+                folder: part,
+                bytes,
+                directly,
+            });
+        }
+        let count = Count {
+            number: places.len(),
+            at_least: bounded || !left.is_empty(),
+        };
+        Self { places, count }
+    }
+}
+
+/// The lowest folder that holds as much.
+fn narrow(tree: &Tree, contents: &[super::tree::Content], place: Folder, bytes: u64) -> Folder {
+    let here: Vec<_> = contents
+        .iter()
+        .copied()
+        .filter(|&content| tree.has_below(content, place))
+        .collect();
+    let mut lowest = place;
+    while let Some(child) = tree
+        .children(lowest)
+        .find(|&child| bytes_below(tree, &here, child) == bytes)
+    {
+        lowest = child;
+    }
+    lowest
+}

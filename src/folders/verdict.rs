@@ -1,0 +1,163 @@
+//! What is said about folders, and about which: the topmost ones of which something can be said.
+
+use super::beside::Beside;
+use super::forms::Forms;
+use super::homes::{Homes, same_contents};
+use super::overlap::{Overlap, Search};
+use super::parts::Parts;
+use super::tallies::Tallies;
+use super::tree::{Folder, Tree};
+
+/// A number that may be larger than was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// How many were counted.
+    pub number: usize,
+    /// True if counting ended early.
+    pub at_least: bool,
+}
+
+/// A share of bytes, from 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percent(pub u8);
+
+impl Percent {
+    /// True if a part is at least this much of all.
+    pub fn is_met(self, part: u64, all: u64) -> bool {
+        u128::from(part) * 100 >= u128::from(all) * u128::from(self.0)
+    }
+}
+
+/// What can be said about a folder. "Elsewhere" is always outside of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Other folders have the same names, structure, contents and targets of symbolic links. `with` is the first of them.
+    Identical { with: Folder, count: Count },
+    /// Another folder has the same contents, each as many times, in another layout or under other names.
+    SameContents { with: Folder, count: Count },
+    /// Another folder holds a copy of everything. `inside` is the smallest of them.
+    Contained { inside: Folder, count: Count },
+    /// Everything is found elsewhere, but not in one folder.
+    InParts(Parts),
+    /// Enough of it is also in another folder.
+    Overlaps(Overlap),
+    /// Everything that was seen is also elsewhere, but something was not seen. So nothing is said about the whole.
+    NotFullySeen,
+}
+
+impl Verdict {
+    /// The other folder, if there is one.
+    pub fn other(&self) -> Option<Folder> {
+        match self {
+            Self::Identical { with, .. } | Self::SameContents { with, .. } => Some(*with),
+            Self::Contained { inside, .. } => Some(*inside),
+            Self::Overlaps(overlap) => Some(overlap.with),
+            Self::InParts(_) | Self::NotFullySeen => None,
+        }
+    }
+
+    /// True if everything in the folder is elsewhere, too.
+    pub fn is_whole(&self) -> bool {
+        !matches!(self, Self::Overlaps(_) | Self::NotFullySeen)
+    }
+}
+
+/// A folder of which something can be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The folder.
+    pub folder: Folder,
+    /// What is said.
+    pub verdict: Verdict,
+}
+
+/// What is asked for.
+pub struct Question<'a> {
+    /// Folders of fewer bytes are passed over, with all below them.
+    pub min_bytes: u64,
+    /// How much of a folder has to be in another one.
+    pub min_overlap: Percent,
+    /// Which folders may get a line.
+    pub wanted: &'a dyn Fn(Folder) -> bool,
+}
+
+/// Goes through all folders, from the top down, and no further where something was said.
+pub fn findings(
+    tree: &Tree,
+    tallies: &Tallies,
+    forms: &Forms,
+    question: &Question<'_>,
+) -> Vec<Finding> {
+    let mut beside = Beside::new(tree);
+    let search = Search {
+        tree,
+        tallies,
+        least: question.min_overlap,
+    };
+    let mut found = Vec::new();
+    // Below a folder that was not fully seen, only folders that were seen get a line.
+    let mut told_until = 0;
+    let mut next = 1;
+    while (next as usize) < tree.len() {
+        let folder = Folder(next);
+        let tally = tallies.get(folder);
+        if tally.contents == 0 || tally.total_bytes < question.min_bytes {
+            next = tree.end(folder);
+            continue;
+        }
+        let verdict = if !(question.wanted)(folder) {
+            None
+        } else if tree.unanswered(folder) > 0 {
+            let tell = tally.only_here == 0 && next >= told_until;
+            if tell {
+                told_until = tree.end(folder);
+            }
+            tell.then_some(Verdict::NotFullySeen)
+        } else if tally.only_here == 0 {
+            Some(whole(tree, tallies, forms, &mut beside, folder))
+        } else {
+            search.run(&mut beside, folder).map(Verdict::Overlaps)
+        };
+        next = match &verdict {
+            None | Some(Verdict::NotFullySeen) => next + 1,
+            Some(_) => tree.end(folder),
+        };
+        found.extend(verdict.map(|verdict| Finding { folder, verdict }));
+    }
+    found
+}
+
+/// What is said about a folder of which every content is elsewhere, too.
+fn whole(
+    tree: &Tree,
+    tallies: &Tallies,
+    forms: &Forms,
+    beside: &mut Beside,
+    folder: Folder,
+) -> Verdict {
+    let mut same = forms.same_as(folder);
+    if same.len() > 1 {
+        let number = same.len() - 1;
+        let at_least = false;
+        let with = same.find(|&other| other != folder);
+        let count = Count { number, at_least };
+        let with = with.expect("of two, one is another one");
+        return Verdict::Identical { with, count };
+    }
+    let homes = Homes::of(tree, folder);
+    let same = |&&home: &&Folder| tree.unanswered(home) == 0 && same_contents(tree, folder, home);
+    let mut same = homes.folders.iter().filter(same);
+    if let Some(&with) = same.next() {
+        let number = 1 + same.count();
+        let at_least = homes.count.at_least;
+        let count = Count { number, at_least };
+        return Verdict::SameContents { with, count };
+    }
+    match homes.smallest(tallies) {
+        Some(inside) => Verdict::Contained {
+            inside,
+            count: homes.count,
+        },
+        None => Verdict::InParts(Parts::of(tree, beside, folder)),
+    }
+}
