@@ -22,7 +22,7 @@
 // 5 engine · report · action · probe
 // 4 scan · read · decide · folders
 // 3 device · hash
-// 2 file
+// 2 file · tree
 // 1 sys
 // 0 units · event · heartbeat
 //   lock
@@ -62,6 +62,8 @@ pub mod report;
 #[doc(hidden)]
 pub mod scan;
 mod sys;
+#[doc(hidden)]
+pub mod tree;
 #[doc(hidden)]
 pub mod units;
 

@@ -44,6 +44,7 @@ pub fn search(
         follow_links: args.follow_links,
         hard_links: names.hard_links,
         isolate: args.isolate,
+        every_entry: false,
         replication,
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,

@@ -103,6 +103,7 @@ impl Session<'_> {
 
     fn failed(&mut self, file: FileIndex, failure: Failure) {
         self.machine.failed(file);
+        self.account.file_failed(file, &failure);
         let (kind, cause) = match failure {
             Failure::Refused(Errno::CANCELED) => return,
             Failure::Refused(e) => (ProblemKind::UnreadableFile, Some(e.into())),

@@ -10,6 +10,7 @@ use crate::file::{DevIndex, DirId, Naming};
 use crate::read::Change;
 use crate::scan::{FoundBatch, Group};
 use crate::sys::process;
+use crate::tree::Unseen;
 
 use super::descriptors::Share;
 use super::session::Session;
@@ -77,6 +78,10 @@ impl Session<'_> {
                 names = rest;
                 if self.is_met_again(file, name, run.dir, volume) {
                     continue;
+                }
+                if !file.is_entry() {
+                    // The name is not the file's own.
+                    self.account.unseen(run.dir, name, Unseen::MountedFile);
                 }
                 match self.machine.found(file, name, run.dir, run.root, volume) {
                     Naming::First => {

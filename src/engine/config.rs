@@ -31,6 +31,8 @@ pub struct Config {
     pub hard_links: bool,
     /// Count all replicas below one root as one.
     pub isolate: bool,
+    /// Keep account of every entry, also of those that are neither files nor folders or that were not seen.
+    pub every_entry: bool,
     /// Which replica counts make a set worth reporting.
     pub replication: Replication,
     /// Names of ignore files to obey (`.gitignore` syntax); none by default.
@@ -74,6 +76,7 @@ impl Default for Config {
             follow_links: false,
             hard_links: false,
             isolate: false,
+            every_entry: false,
             replication: Replication::Over(1),
             ignore_files: Vec::new(),
             verify: false,
@@ -109,7 +112,7 @@ impl Config {
 
     /// True if the answer depends on having seen every file: what is unique, or below one root only.
     pub(super) fn needs_every_file(&self) -> bool {
-        self.isolate || matches!(self.replication, Replication::Under(_))
+        self.isolate || self.every_entry || matches!(self.replication, Replication::Under(_))
     }
 
     /// True if roots must be what they were when somebody looked.

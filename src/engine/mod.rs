@@ -1,10 +1,13 @@
 //! Binds scan, pipeline and executors into a run.
 
+mod account;
 mod address_space;
 mod ambiguous;
 mod answers;
 mod arrivals;
+mod begin;
 mod blake3_fold;
+mod classify;
 mod config;
 mod control;
 mod deliver;
@@ -27,6 +30,7 @@ mod volumes;
 
 pub use crate::decide::Replication;
 pub use crate::read::{PageUse, SweepOrder};
+pub use classify::classify;
 pub use config::{Config, Root};
 pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;

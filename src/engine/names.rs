@@ -14,6 +14,7 @@ use rustix::io::{Errno, Result};
 use crate::event::{Problem, ProblemKind};
 use crate::file::{DevIndex, DirId, FileIndex, Fingerprint, FoundFile, as_listed};
 use crate::sys::stat::{self, Stat};
+use crate::tree::Unseen;
 
 use super::answers::to_path;
 use super::order;
@@ -69,11 +70,15 @@ impl Session<'_> {
         let Some(this) = self.real_path(dir, name) else {
             return false;
         };
-        candidates.into_iter().any(|file| {
+        let is_met = candidates.into_iter().any(|file| {
             let file_table = self.machine.file_table();
             let known = (file_table.dir(file), file_table.first_name(file).to_owned());
             self.real_path(known.0, &known.1).as_ref() == Some(&this)
-        })
+        });
+        if is_met {
+            self.account.unseen(dir, name, Unseen::ListedBefore);
+        }
+        is_met
     }
 
     /// A name's path without links and `..`.
@@ -246,6 +251,11 @@ impl Session<'_> {
             _ => ProblemKind::Changed,
         };
         self.left_out.changed += 1;
+        let unseen = match kind {
+            ProblemKind::Vanished => Unseen::Vanished,
+            _ => Unseen::Changed,
+        };
+        self.account.unseen(dir, name, unseen);
         let mut path = Vec::new();
         self.dirs.read().path_of(dir, name, &mut path);
         self.observer.problem(Problem {

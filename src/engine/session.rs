@@ -18,6 +18,7 @@ use crate::heartbeat::Watchlist;
 use crate::read::{Completion, Scheduler};
 use crate::scan::{Given, Group, ScanMessage, Search, Walk};
 
+use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
 use super::config::Config;
 use super::control::Control;
@@ -80,6 +81,8 @@ pub struct Session<'a> {
     pub met_entries: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
     pub real_folders: HashMap<DirId, PathBuf>,
+    /// What was not seen, if every entry counts.
+    pub account: Account,
 }
 
 impl Session<'_> {
@@ -104,6 +107,7 @@ impl Session<'_> {
                 links: Mutex::default(),
                 aside: Mutex::default(),
                 full: AtomicBool::new(false),
+                tell_others: config.every_entry,
             }),
             to,
             groups,
@@ -112,7 +116,7 @@ impl Session<'_> {
             number,
             path: root.path.clone(),
             id: root.id,
-            keep_apart: config.isolate,
+            keep_apart: config.isolate || config.every_entry,
         });
         let result = thread::scope(|scope| {
             let scanner = thread::Builder::new().name("scan".to_owned());
@@ -161,7 +165,9 @@ impl Session<'_> {
                         let _ignored = groups_to.send(self.groups(&devices, share));
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
-                    Ok(ScanMessage::Done { folders, left_out, listed_again }) => {
+                    Ok(ScanMessage::Done { folders, left_out, listed_again, others, roots }) => {
+                        self.account.others.extend(others);
+                        self.account.roots.extend(roots);
                         self.scanned(folders, &left_out, listed_again);
                         scanned = &over;
                     }
@@ -217,7 +223,7 @@ impl Session<'_> {
     /// Hands over so many of the sizes that are final.
     fn deliver_finished(&mut self, count: usize, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         self.to_deliver.extend(self.machine.finished());
-        if self.knows_too_little() {
+        if self.config.every_entry || self.knows_too_little() {
             self.to_deliver.clear();
         }
         let count = count.min(self.to_deliver.len());
@@ -276,6 +282,9 @@ impl Session<'_> {
     fn deliver_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         self.deliver_finished(usize::MAX, deliverer)?;
         self.summary.incomplete = self.control.is_cancelled();
+        if self.config.every_entry {
+            return Ok(());
+        }
         let unique = matches!(self.config.replication, Replication::Under(_));
         let unfinished = self.machine.unfinished();
         self.settle_sizes(&unfinished);

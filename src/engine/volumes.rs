@@ -143,6 +143,11 @@ impl Volumes {
         on_it.map(|(dev, _)| dev).collect()
     }
 
+    /// How many device numbers have a volume.
+    pub fn numbers(&self) -> u16 {
+        self.by_dev.len() as u16
+    }
+
     /// The volume that files with this device number lie on.
     pub fn of(&self, dev: DevIndex) -> VolumeId {
         self.by_dev[usize::from(dev)]

@@ -7,6 +7,9 @@ use crossbeam_channel::Sender;
 use crate::event::{LeftOut, Problem};
 use crate::file::{DirId, FoundFile, Numbering};
 use crate::heartbeat::Heartbeat;
+use crate::tree::Unseen;
+
+use super::other_entry::OtherEntry;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -67,6 +70,10 @@ pub enum ScanMessage {
         left_out: LeftOut,
         /// Folders that changed after they were listed, and were listed again.
         listed_again: Vec<DirId>,
+        /// Entries that no other message tells of, if they are wanted.
+        others: Vec<OtherEntry>,
+        /// Roots that take no part, and why.
+        roots: Vec<(u32, Unseen)>,
     },
 }
 

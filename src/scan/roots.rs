@@ -17,11 +17,13 @@ use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
+use crate::tree::Unseen;
 
 use super::enter::{Entered, enter_root, numbering_of_path};
 use super::filter::Verdict;
 use super::found::{FoundIn, Outbox, ScanMessage};
 use super::linked::LinkedFile;
+use super::other_entry::{unseen_by_filter, unseen_by_problem};
 use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
@@ -54,6 +56,8 @@ pub struct Found {
     pub left_out: LeftOut,
     /// Files named through links, which come last: a file's own names go first.
     pub linked: Vec<LinkedFile>,
+    /// Roots that take no part, and why.
+    pub unseen: Vec<(u32, Unseen)>,
 }
 
 /// One root to be looked at.
@@ -104,6 +108,14 @@ impl RootResults {
 
     fn add(&mut self, given: &Given, seen: Seen) {
         let left_out = &mut self.found.left_out;
+        let unseen = match &seen {
+            Seen::Problem(kind, _) => unseen_by_problem(*kind),
+            Seen::LeftOut(verdict) => unseen_by_filter(*verdict),
+            Seen::Before => Some(Unseen::ListedBefore),
+            Seen::Folder(_) | Seen::File { .. } => None,
+        };
+        let unseen = unseen.map(|unseen| (given.number, unseen));
+        self.found.unseen.extend(unseen);
         match seen {
             Seen::Problem(kind, cause) => {
                 match kind {

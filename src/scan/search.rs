@@ -43,7 +43,7 @@ impl Search {
         let mut lookers = Vec::new();
         let mut found = self.look(roots, &mut workers, &mut lookers);
         let mut walked = Walked::default();
-        let mut linked = Vec::new();
+        let (mut linked, mut unseen) = (Vec::new(), Vec::new());
         // Roots on file systems that do not answer may still come when the others are done.
         loop {
             walked.left_out.add(&found.left_out);
@@ -52,6 +52,7 @@ impl Search {
             let mut devices = found.devices;
             devices.sort_by_key(|&(_, root)| root);
             linked.extend(found.linked);
+            unseen.extend(found.unseen);
             let _ignored = self.to.send(ScanMessage::Rooted(devices));
             // Only a run that is over does not answer.
             let Ok(groups) = self.groups.recv() else {
@@ -75,6 +76,8 @@ impl Search {
             folders: walked.folders,
             left_out: walked.left_out,
             listed_again: walked.changed,
+            others: walked.others,
+            roots: unseen,
         });
     }
 
@@ -165,6 +168,7 @@ fn found_so_far(lookers: &[Looker]) -> Found {
         all.folders.extend(found.folders);
         all.left_out.add(&found.left_out);
         all.linked.extend(found.linked);
+        all.unseen.extend(found.unseen);
     }
     all
 }

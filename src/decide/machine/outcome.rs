@@ -1,5 +1,6 @@
 //! What has come out.
 
+use crate::decide::by_size::SameSize;
 use crate::decide::chain::Chain;
 use crate::decide::class::ClassId;
 use crate::decide::keyed_join::{Key, KeyedJoin};
@@ -36,6 +37,20 @@ impl Machine {
         classes
             .into_iter()
             .map(|class| (class, self.by_content.held(class, &self.chain)))
+    }
+
+    /// The files of each content, of all sizes: also the only file of a content.
+    pub fn all_contents(&self) -> impl Iterator<Item = Vec<FileIndex>> {
+        let classes = self.by_content.ids();
+        classes.map(|class| self.by_content.held(class, &self.chain))
+    }
+
+    /// True if files of this one's size still have reads wanted.
+    pub fn is_unfinished(&self, file: FileIndex) -> bool {
+        let size = self
+            .by_size
+            .find(self.file_table.size(file), &self.file_table);
+        matches!(size, Some(SameSize::Class(id)) if self.by_size.class(id).pending > 0)
     }
 
     /// The digest of a content, if it was computed.

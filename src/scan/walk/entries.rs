@@ -16,7 +16,9 @@ use crate::scan::found::FoundIn;
 use crate::scan::ignore_file::{self, IgnoreRules};
 use crate::scan::limits;
 use crate::scan::listing::Listing;
-use crate::sys::{dirent, stat};
+use crate::scan::other_entry::unseen_by_filter;
+use crate::sys::{dirent, names, stat};
+use crate::tree::{EntryKind, Special, Unseen};
 
 use super::walker::Walker;
 use super::{Folder, Left, ReachedBy, count, found_file};
@@ -52,7 +54,7 @@ impl Walker {
         let mut listing = std::mem::take(&mut self.listing);
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut entries = dirent::Entries::of(fd, &mut buffer);
-        let (mut names, mut here) = (0, None);
+        let (mut listed, mut here) = (0, None);
         loop {
             listing.clear();
             let (heartbeat, stop) = (&*self.heartbeat, &*walk.stop);
@@ -67,8 +69,8 @@ impl Walker {
             });
             let here = here.get_or_insert_with(|| self.here(dir, fd, folder, &listing, ended));
             self.portion(fd, folder, here, &mut listing);
-            names += listing.entries().len() as u64;
-            if ended || self.is_stopped() || self.is_too_much(dir, names) {
+            listed += listing.entries().len() as u64;
+            if ended || self.is_stopped() || self.is_too_much(dir, listed) {
                 break;
             }
         }
@@ -150,16 +152,18 @@ impl Walker {
             }
             FileType::Symlink => {
                 self.walked.left_out.symlinks += 1;
-                return;
+                return self.link(dir, fd.as_fd(), name);
             }
             FileType::Unknown => return,
-            _ => {
+            special => {
                 self.walked.left_out.special += 1;
-                return;
+                let kind = EntryKind::Special(special_of(special));
+                return self.other(dir, Some(name), kind);
             }
         }
-        if !self.wanted(name, is_folder, needs_path, rules.as_deref()) {
-            return;
+        let wanted = self.wanted(name, is_folder, needs_path, rules.as_deref());
+        if let Err(unseen) = wanted {
+            return self.unseen(dir, Some(name), unseen);
         }
         if !is_folder {
             self.file(dir, root, fd.as_fd(), name);
@@ -170,6 +174,20 @@ impl Walker {
             self.below.push(folder.below(here, name, ReachedBy::Entry));
         } else {
             self.walked.left_out.filtered += 1;
+            self.unseen(dir, Some(name), Unseen::Filtered);
+        }
+    }
+
+    /// Takes note of a symbolic link that is not followed, and of what it says.
+    fn link(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) {
+        if !self.walk.tell_others {
+            return;
+        }
+        match names::read_link(fd, name) {
+            Ok(target) => self.other(dir, Some(name), EntryKind::Link(target.into())),
+            // The folder changed, and is listed again.
+            Err(Errno::NOENT) => {}
+            Err(_) => self.unseen(dir, Some(name), Unseen::Unreadable),
         }
     }
 
@@ -205,7 +223,7 @@ impl Walker {
         is_folder: bool,
         needs_path: bool,
         rules: Option<&IgnoreRules>,
-    ) -> bool {
+    ) -> Result<(), Unseen> {
         let filter = &self.walk.filter;
         let mut verdict = filter.entry(name.to_bytes(), is_folder);
         if verdict == Verdict::Keep && needs_path {
@@ -214,12 +232,13 @@ impl Walker {
             if rules.is_some_and(|rules| rules.is_ignored(&self.path, is_folder)) {
                 self.path.truncate(prefix);
                 self.walked.left_out.ignored += 1;
-                return false;
+                return Err(Unseen::Ignored);
             }
             verdict = filter.path(&self.path, is_folder);
             self.path.truncate(prefix);
         }
-        count(&mut self.walked.left_out, verdict)
+        count(&mut self.walked.left_out, verdict);
+        unseen_by_filter(verdict).map_or(Ok(()), Err)
     }
 
     /// Looks a file up and hands it over if it takes part.
@@ -234,9 +253,12 @@ impl Walker {
             Err(e) => return self.problem(dir, Some(name), ProblemKind::UnreadableMetadata, e),
         };
         if stat.kind != FileType::RegularFile {
-            return;
+            return self.unseen(dir, Some(name), Unseen::Changed);
         }
         let verdict = self.walk.filter.metadata(stat.size, stat.mtime_ns);
+        if let Some(unseen) = unseen_by_filter(verdict) {
+            self.unseen(dir, Some(name), unseen);
+        }
         if count(&mut self.walked.left_out, verdict) {
             let file = found_file(&stat, name.to_bytes());
             let dev = stat.dev;
@@ -294,5 +316,15 @@ impl Walker {
             }
         }
         rules
+    }
+}
+
+fn special_of(kind: FileType) -> Special {
+    match kind {
+        FileType::Fifo => Special::Fifo,
+        FileType::Socket => Special::Socket,
+        FileType::BlockDevice => Special::BlockDevice,
+        FileType::CharacterDevice => Special::CharacterDevice,
+        _ => Special::Unknown,
     }
 }

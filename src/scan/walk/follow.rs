@@ -70,8 +70,8 @@ impl Walker {
             self.walk.dirs.read().path(folder.dir, &mut self.path);
         }
         let rules = folder.rules.clone();
-        if !self.wanted(name, is_folder, needs_path, rules.as_deref()) {
-            return;
+        if let Err(unseen) = self.wanted(name, is_folder, needs_path, rules.as_deref()) {
+            return self.unseen(folder.dir, Some(name), unseen);
         }
         match stat.kind {
             FileType::Directory => self.take_folder(folder, name, stat),

@@ -31,6 +31,7 @@ use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::linked::{self, LinkedFile};
+use crate::scan::other_entry::OtherEntry;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::scan::workers::Workers;
@@ -71,6 +72,8 @@ pub struct Walk {
     pub aside: Mutex<Vec<Folder>>,
     /// Set when memory is nearly used up.
     pub full: AtomicBool,
+    /// Also say which entries took no part, and why.
+    pub tell_others: bool,
 }
 
 /// Walkers that keep to some devices.
@@ -311,6 +314,8 @@ pub struct Walked {
     pub listed: Vec<Folder>,
     /// Folders that had changed since they were listed.
     pub changed: Vec<DirId>,
+    /// Entries that are handed over on no other way, if they are wanted.
+    pub others: Vec<OtherEntry>,
 }
 
 impl Walked {
@@ -320,6 +325,7 @@ impl Walked {
         self.left_out.add(&other.left_out);
         self.listed.append(&mut other.listed);
         self.changed.append(&mut other.changed);
+        self.others.append(&mut other.others);
     }
 }
 

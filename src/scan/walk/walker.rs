@@ -17,10 +17,12 @@ use crate::lock::locked;
 use crate::scan::enter::{Entered, enter, is_placeholder};
 use crate::scan::found::{Outbox, ScanMessage};
 use crate::scan::listing::Listing;
+use crate::scan::other_entry::{OtherEntry, unseen_by_problem};
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, process, statfs};
+use crate::tree::{EntryKind, Unseen};
 
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
@@ -247,10 +249,14 @@ impl Walker {
         let is_beyond = here.dev != folder.root_dev && !here.is_in_mount(above.mount);
         if self.walk.one_file_system && is_beyond {
             self.walked.left_out.other_file_system += 1;
+            self.unseen(folder.dir, folder.name.as_deref(), Unseen::OtherFileSystem);
             return true;
         }
         let is_pseudo = statfs::is_pseudo(fd);
-        self.walked.left_out.pseudo_file_system += u64::from(is_pseudo);
+        if is_pseudo {
+            self.walked.left_out.pseudo_file_system += 1;
+            self.unseen(folder.dir, folder.name.as_deref(), Unseen::PseudoFileSystem);
+        }
         is_pseudo
     }
 
@@ -272,6 +278,9 @@ impl Walker {
             return false;
         }
         self.walked.left_out.listed_before += u64::from(is_first);
+        if !self.is_entry_of(before, folder.dir, name) {
+            self.unseen(folder.dir, Some(name), Unseen::ListedBefore);
+        }
         if self.walk.list_again {
             self.walked.listed.push(Folder {
                 left: Left::Passed(FolderId::from(here)),
@@ -279,6 +288,12 @@ impl Walker {
             });
         }
         self.walk.depths_differ() && self.walk.links().is_shorter(before, folder.depth)
+    }
+
+    /// True if a folder was met by this very name, as when the folder above is listed again.
+    fn is_entry_of(&self, dir: DirId, above: DirId, name: &CStr) -> bool {
+        let dirs = self.walk.dirs.read();
+        dirs.parent(dir) == Some(above) && dirs.name(dir) == name.to_bytes()
     }
 
     pub(super) fn too_many_alike(&mut self, dir: DirId, name: Option<&CStr>) {
@@ -303,6 +318,17 @@ impl Walker {
         });
     }
 
+    /// Takes note of an entry that no other message tells of, if such notes are wanted.
+    pub(super) fn other(&mut self, dir: DirId, name: Option<&CStr>, kind: EntryKind) {
+        if self.walk.tell_others {
+            self.walked.others.push(OtherEntry::new(dir, name, kind));
+        }
+    }
+
+    pub(super) fn unseen(&mut self, dir: DirId, name: Option<&CStr>, unseen: Unseen) {
+        self.other(dir, name, EntryKind::Unseen(unseen));
+    }
+
     pub(super) fn unreadable_dir(&mut self, dir: DirId, e: Errno) {
         self.problem(dir, None, ProblemKind::UnreadableFolder, e);
     }
@@ -317,12 +343,15 @@ impl Walker {
     }
 
     pub(super) fn tell(
-        &self,
+        &mut self,
         dir: DirId,
         name: Option<&CStr>,
         kind: ProblemKind,
         cause: Option<std::io::Error>,
     ) {
+        if let Some(unseen) = unseen_by_problem(kind) {
+            self.unseen(dir, name, unseen);
+        }
         self.outbox.problem(Problem {
             path: path_of(&self.walk.dirs, dir, name),
             kind,

@@ -9,7 +9,7 @@ const FLOORS: [&[&str]; 9] = [
     &["lock"],
     &["units", "event", "heartbeat"],
     &["sys"],
-    &["file"],
+    &["file", "tree"],
     &["device", "hash"],
     &["scan", "read", "decide", "folders"],
     &["engine", "report", "action", "probe"],

@@ -1,0 +1,191 @@
+//! The parts of a run put together, before it starts.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::decide::{Comparing, FirstVisit, Machine, SharedBlocks, StretchRule, Summary, TailRule};
+use crate::device::DeviceMap;
+use crate::event::{LeftOut, Notice, Observer};
+use crate::file::{DirHandles, PathRules, SharedDirs};
+use crate::heartbeat::Watchlist;
+use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
+use crate::sys::{page_cache, process};
+
+use super::account::Account;
+use super::address_space::AddressSpace;
+use super::blake3_fold::Blake3;
+use super::config::Config;
+use super::control::Control;
+use super::deliver::Deliverer;
+use super::descriptors::{self, Share};
+use super::find::Error;
+use super::mechanisms::Mechanism;
+use super::memory::Memory;
+use super::requests::SMALL;
+use super::session::Session;
+use super::silence::Silence;
+use super::tally::Tally;
+use super::verify::Verification;
+use super::volumes::Volumes;
+
+/// Files of a set that are compared at a time, at most: each further round reads the first one once more. Reasoned,
+/// not swept.
+const SET_FILES: usize = 64;
+
+/// A run that is ready to start.
+pub struct Begun<'a> {
+    pub session: Session<'a>,
+    share: Share,
+    /// Its threads are started from here, and inherit it.
+    _idle: Option<process::Idle>,
+}
+
+impl Begun<'_> {
+    /// Runs to the end.
+    pub fn drive(&mut self, deliverer: &mut Deliverer<'_>) -> std::io::Result<()> {
+        self.session.drive(deliverer, &self.share)
+    }
+
+    /// Waits for the readers, and returns what they worked for.
+    pub fn close(self) -> (Summary, LeftOut) {
+        let session = self.session;
+        match session.scheduler.outstanding() {
+            0 => session.scheduler.join(),
+            // Who waits for a file system that does not answer is left to itself: it finds nobody who listens.
+            _ => session.scheduler.leave(),
+        }
+        (session.summary, session.left_out)
+    }
+}
+
+/// Puts a run together.
+///
+/// # Errors
+/// An override for a device that does not exist, or limits of the process that leave too little to work with.
+pub fn begin<'a>(
+    config: &'a Config,
+    observer: &'a dyn Observer,
+    control: &'a Control,
+) -> Result<Begun<'a>, Error> {
+    config.overrides.check(&config.system())?;
+    descriptors::check()?;
+    let space = AddressSpace::left()?;
+    let memory = Memory::new(config.memory).within(space);
+    let walkers = memory.walkers().min(space.threads());
+    let share = Share::of_all().with_walkers(walkers);
+    let share = match config.uses(Mechanism::OpenFolders) {
+        true => share,
+        false => Share {
+            folders: 1,
+            ..share
+        },
+    };
+    let dirs = Arc::new(SharedDirs::default());
+    dirs.write().open_by(PathRules {
+        follow: config.follow_links,
+        tied_roots: config.has_tied_roots(),
+    });
+    let past_cache = config.uses(Mechanism::PastCache)
+        && config.page_use != PageUse::Keep
+        && page_cache::is_available();
+    let watchlist = Arc::new(Watchlist::default());
+    let settings = ReadSettings {
+        dirs: Arc::clone(&dirs),
+        follow: config.follow_links,
+        open_folders: share.folders,
+        set_files: share.files.min(SET_FILES),
+        read_ahead: config.uses(Mechanism::ReadAhead),
+        part: config.uses(Mechanism::Parts).then_some(PART),
+        passes_holes: config.uses(Mechanism::Holes),
+        order: config.order,
+        access: Access::new(
+            config.bytes_per_second.map(|rate| rate.0),
+            config.page_use,
+            past_cache.then(|| memory.past_cache()),
+        ),
+        stop: control.stop_flag(),
+        watchlist: Arc::clone(&watchlist),
+    };
+    // All threads of the run are started from here, and inherit it.
+    let idle = config.io_idle.then(process::Idle::enter).transpose();
+    if let Err(error) = &idle {
+        let said =
+            format!("reading is not put behind that of others: the system refused it ({error})");
+        observer.notice(Notice(said));
+    }
+    if !has_rings() {
+        let said = "io_uring is not available here: each thread reads one file at a time";
+        observer.notice(Notice(said.to_owned()));
+    }
+    let device_map = DeviceMap::new(config.system(), config.overrides.clone(), process::cores());
+    let mut tail_rule = TailRule::default();
+    if !config.uses(Mechanism::Tails) {
+        (tail_rule.from, tail_rule.from_with_seeks) = (u64::MAX, u64::MAX);
+    }
+    let first_visit = match config.uses(Mechanism::WholeAtOnce) {
+        true => FirstVisit::default(),
+        false => FirstVisit { visit: 0 },
+    };
+    let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
+    let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
+    if !config.digests && config.uses(Mechanism::LockStep) {
+        machine.compare(Comparing {
+            from: SMALL + 1,
+            most: share.files,
+        });
+    }
+    if config.uses(Mechanism::Stretches) {
+        machine.read_stretches(StretchRule::default());
+    }
+    if shared_blocks {
+        machine.share_blocks(SharedBlocks {
+            from: SMALL + 1,
+            digests: config.digests,
+        });
+    }
+    let fold = Blake3::default();
+    let session = Session {
+        config,
+        observer,
+        control,
+        machine,
+        scheduler: Scheduler::new(settings, fold.clone()),
+        volumes: Volumes::new(
+            device_map,
+            share.files,
+            memory,
+            shared_blocks,
+            past_cache,
+            config.uses(Mechanism::Ring),
+        ),
+        dirs,
+        heads: fold.heads,
+        tally: Tally::default(),
+        sample_only: HashSet::new(),
+        names: Vec::new(),
+        to_deliver: VecDeque::new(),
+        summary: Summary::default(),
+        left_out: LeftOut::default(),
+        started: Instant::now(),
+        published: Instant::now(),
+        scan_ahead: memory.scan_ahead(),
+        scan_done: false,
+        listing_ended: false,
+        silence: Silence::new(config.patience),
+        verification: Verification::default(),
+        watchlist,
+        walked_disks: Vec::new(),
+        at_roots: HashSet::new(),
+        handles: DirHandles::new(share.folders),
+        listed_again: HashSet::new(),
+        met_entries: HashSet::new(),
+        real_folders: HashMap::new(),
+        account: Account::new(config.every_entry),
+    };
+    Ok(Begun {
+        session,
+        share,
+        _idle: idle.ok().flatten(),
+    })
+}

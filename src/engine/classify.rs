@@ -1,0 +1,220 @@
+//! The class of every file, and everything else that a run saw or did not see.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::decide::Replication;
+use crate::device::{LeafKind, Volume};
+use crate::event::Observer;
+use crate::file::{DevIndex, DirId, DirTable, FileIndex};
+use crate::sys::{open, stat};
+use crate::tree::{
+    Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Scope, Tree, Unseen,
+};
+
+use super::ambiguous::{ambiguous, shown_twice};
+use super::begin::begin;
+use super::config::Config;
+use super::control::Control;
+use super::deliver::{Deliverer, Delivery};
+use super::find::Error;
+use super::session::Session;
+
+/// Finds out the class of each file below the roots, reading no more than that takes, and hands out all that was seen.
+///
+/// Symbolic links are entries here and are not followed. What the configuration says about sets, digests and hard links
+/// does not matter.
+///
+/// # Errors
+/// As [`super::find`], but nothing is handed over that could be refused. Whatever happens to single files goes to the
+/// observer, and is in the tree.
+pub fn classify(
+    config: &Config,
+    scope: Scope,
+    observer: &dyn Observer,
+    control: &Control,
+) -> Result<Tree, Error> {
+    let config = Config {
+        every_entry: true,
+        isolate: scope == Scope::AcrossRoots,
+        replication: Replication::Over(1),
+        hard_links: false,
+        follow_links: false,
+        verify: false,
+        digests: false,
+        ..config.clone()
+    };
+    let mut run = begin(&config, observer, control)?;
+    let mut nobody = |_: &_| Ok(());
+    // Nothing is handed over, so nothing can be refused.
+    run.drive(&mut Deliverer::new(&config, Delivery::AsFinal, &mut nobody))?;
+    let session = &mut run.session;
+    let files = (0..session.machine.file_table().len() as u32).map(FileIndex);
+    session.settle_names(files);
+    let tree = tree_of(session);
+    run.close();
+    Ok(tree)
+}
+
+fn tree_of(session: &mut Session<'_>) -> Tree {
+    let mut classes = classes(session);
+    for (&file, &unseen) in &session.account.failed {
+        classes[file.0 as usize] = Class::Unanswered(unseen);
+    }
+    let unidentified = unidentified(session, &classes);
+    let (roots, root_gaps) = roots(session);
+    let dirs = session.dirs.read();
+    let file_table = session.machine.file_table();
+    let all_files = || (0..file_table.len() as u32).map(FileIndex);
+    let folders = (0..dirs.len() as u32).map(DirId).map(|dir| {
+        let parent = dirs.parent(dir).map(|parent| parent.0);
+        (parent, dirs.root(dir), dirs.name(dir))
+    });
+    let top = |&dir: &DirId| dirs.parent(dir).is_none();
+    let unlisted = (0..dirs.len() as u32).map(DirId).filter(top);
+    let unlisted = unlisted.filter(|&dir| !dirs.met(dirs.id(dir)).contains(&dir));
+    let files = all_files().map(|file| DraftFile {
+        size: file_table.size(file),
+        class: classes[file.0 as usize],
+        volume: file_table.volume(file).0,
+        links: file_table.links(file),
+        unidentified: unidentified[file.0 as usize],
+    });
+    let names = all_files().flat_map(|file| {
+        let names = file_table.names(file);
+        names.map(move |(dir, name)| (dir.0, name, file.0))
+    });
+    let others = std::mem::take(&mut session.account.others).into_iter();
+    let others = others.map(|other| (other.dir.0, other.name, other.kind));
+    let reached_twice = reached_twice(&dirs).into_iter().map(|dir| {
+        let kind = EntryKind::Unseen(Unseen::ListedBefore);
+        (dir.0, Box::default(), kind)
+    });
+    let disks = (0..session.volumes.numbers()).map(DevIndex);
+    let draft = Draft {
+        roots,
+        root_gaps,
+        folders: folders.collect(),
+        unlisted: unlisted.map(|dir| dir.0).collect(),
+        files: files.collect(),
+        names: names.collect(),
+        others: others.chain(reached_twice).collect(),
+        disks: disks
+            .map(|dev| disks_of(session.volumes.get(session.volumes.of(dev))))
+            .collect(),
+    };
+    draft.build()
+}
+
+/// What is known of each file. Nothing is, of a file that is in no class.
+fn classes(session: &Session<'_>) -> Vec<Class> {
+    let machine = &session.machine;
+    let missing = match session.control.is_cancelled() {
+        true => Unseen::Interrupted,
+        false => Unseen::Unanswered,
+    };
+    let mut classes = vec![Class::Unanswered(missing); machine.file_table().len()];
+    let alone = |classes: &mut Vec<Class>, file: FileIndex| {
+        // What is still wanted could be like it.
+        if !machine.is_unfinished(file) {
+            classes[file.0 as usize] = Class::Alone;
+        }
+    };
+    machine.alone().for_each(|file| alone(&mut classes, file));
+    for (set, files) in (0..).zip(machine.all_contents()) {
+        match files[..] {
+            [file] => alone(&mut classes, file),
+            _ => files
+                .iter()
+                .for_each(|file| classes[file.0 as usize] = Class::Set(set)),
+        }
+    }
+    classes
+}
+
+/// The files that may be one with another file of their set.
+fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
+    let file_table = session.machine.file_table();
+    let mut unidentified = vec![false; classes.len()];
+    let shows_others = session.volumes.any_may_show_others();
+    if !shows_others && file_table.trusts_all_numbers() {
+        return unidentified;
+    }
+    let dirs = session.dirs.read();
+    for files in session
+        .machine
+        .all_contents()
+        .filter(|files| files.len() > 1)
+    {
+        let mut found = ambiguous(&files, file_table, &dirs);
+        if shows_others {
+            found.extend(shown_twice(&files, file_table, &session.volumes));
+        }
+        for file in found {
+            unidentified[file.0 as usize] = true;
+        }
+    }
+    unidentified
+}
+
+/// The roots, and what could not be seen of them as a whole.
+fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
+    let mut gaps = session.account.roots.clone();
+    let of_all = [
+        (session.control.is_cancelled(), Unseen::Interrupted),
+        (session.listing_ended, Unseen::MemoryShort),
+        (
+            session.left_out.unanswered > 0 || session.silence.is_over(),
+            Unseen::Unanswered,
+        ),
+    ];
+    let roots = session.config.roots.iter().map(|root| {
+        let path = root.path.as_os_str().as_bytes();
+        let _asking = session.control.asking(&root.path);
+        let is_gone = session.silence.is_over();
+        let here = CString::new(path).ok().filter(|_| !is_gone);
+        let here = here.and_then(|path| stat::target(open::CWD, &path).ok());
+        Root {
+            path: path.to_owned(),
+            place: RootPlace::Nothing,
+            is_mount_root: here.is_none_or(|here| here.mount_root),
+        }
+    });
+    let roots: Vec<Root> = roots.collect();
+    for (_, unseen) in of_all.into_iter().filter(|&(is_so, _)| is_so) {
+        gaps.extend((0..roots.len() as u32).map(|root| (root, unseen)));
+    }
+    (roots, gaps)
+}
+
+/// Folders that were listed under two roots, by different mounts. Both are in the list.
+fn reached_twice(dirs: &DirTable) -> Vec<DirId> {
+    let mut first: HashMap<(u64, u64), DirId> = HashMap::new();
+    let mut twice = Vec::new();
+    for dir in (0..dirs.len() as u32).map(DirId) {
+        match first.get(&dirs.identity(dir)) {
+            Some(&before) if dirs.root(before) != dirs.root(dir) => twice.extend([before, dir]),
+            Some(_) => {}
+            None => {
+                first.insert(dirs.identity(dir), dir);
+            }
+        }
+    }
+    twice
+}
+
+fn disks_of(volume: &Volume) -> Disks {
+    let all = |kind| volume.leaves.iter().all(|leaf| leaf.kind == kind);
+    if volume.leaves.is_empty() {
+        Disks::Unknown
+    } else if all(LeafKind::Disk) {
+        Disks::Known(volume.leaves.iter().map(|leaf| leaf.name.clone()).collect())
+    } else if all(LeafKind::Memory) {
+        Disks::Memory
+    } else if all(LeafKind::Server) {
+        Disks::Remote
+    } else {
+        Disks::Unknown
+    }
+}

@@ -1,0 +1,68 @@
+//! Entries that are neither files nor listed folders, and why some were not looked at.
+
+use std::ffi::CStr;
+
+use crate::event::ProblemKind;
+use crate::file::DirId;
+use crate::tree::{EntryKind, Unseen};
+
+use super::filter::Verdict;
+
+/// An entry that no other message tells of.
+#[derive(Debug)]
+pub struct OtherEntry {
+    /// The folder that it lies in.
+    pub dir: DirId,
+    /// Its name; empty if the folder itself is meant.
+    pub name: Box<[u8]>,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+impl OtherEntry {
+    /// An entry of a folder, or the folder itself.
+    pub fn new(dir: DirId, name: Option<&CStr>, kind: EntryKind) -> Self {
+        let name = name.map_or(&b""[..], CStr::to_bytes);
+        Self {
+            dir,
+            name: name.into(),
+            kind,
+        }
+    }
+}
+
+/// What a filter's verdict means for what was seen; nothing if it keeps the entry.
+pub fn unseen_by_filter(verdict: Verdict) -> Option<Unseen> {
+    match verdict {
+        Verdict::Keep => None,
+        Verdict::Hidden => Some(Unseen::Hidden),
+        Verdict::Filtered | Verdict::Empty => Some(Unseen::Filtered),
+    }
+}
+
+/// What a problem means for what was seen; nothing if no entry was missed by it.
+pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
+    match kind {
+        ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {
+            Some(Unseen::NoRoot)
+        }
+        ProblemKind::UnreadableFolder
+        | ProblemKind::UnreadableMetadata
+        | ProblemKind::UnreadableFile => Some(Unseen::Unreadable),
+        ProblemKind::Vanished => Some(Unseen::Vanished),
+        ProblemKind::ReplacedRoot | ProblemKind::Changed | ProblemKind::NotVerified => {
+            Some(Unseen::Changed)
+        }
+        ProblemKind::Unsettled => Some(Unseen::Unsettled),
+        ProblemKind::TooDeep | ProblemKind::TooManyAlike | ProblemKind::TooManyNames => {
+            Some(Unseen::TooMany)
+        }
+        ProblemKind::MemoryShort => Some(Unseen::MemoryShort),
+        ProblemKind::Unanswered => Some(Unseen::Unanswered),
+        ProblemKind::BadIgnoreFile
+        | ProblemKind::LinkLoop
+        | ProblemKind::BrokenLink
+        | ProblemKind::BadProfile
+        | ProblemKind::NotAnswering => None,
+    }
+}

@@ -1,0 +1,296 @@
+//! What a run saw: every folder, every name, the class of every file, and what was not seen.
+//!
+//! It is made once, by [`crate::engine::classify`], and asks no disk again. Folders stand in preorder: by root, and
+//! within a folder by name. Entries, files and sets are numbered in that order, so the same folders always give the
+//! same tree.
+
+mod build;
+mod entry;
+mod texts;
+mod unseen;
+
+use std::ops::Range;
+
+pub use build::{Draft, DraftFile};
+pub use entry::{EntryKind, Special};
+pub use texts::Texts;
+pub use unseen::Unseen;
+
+/// What is known of the content of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// It equals that of the other files of this set, which has two files at least.
+    Set(u32),
+    /// No other file has it, as far as files were answered; see [`Scope`].
+    Alone,
+    /// It is not known.
+    Unanswered(Unseen),
+}
+
+/// Between which files equality is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Between all files.
+    AllFiles,
+    /// Between files below different roots. A file that is [`Class::Alone`] then has no equal below another root, but it
+    /// may have one below its own: that was not read.
+    AcrossRoots,
+}
+
+/// A place that was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The path as it was given.
+    pub path: Vec<u8>,
+    /// What was found there.
+    pub place: RootPlace,
+    /// It is where something is mounted: the root of a file system, or of a part of one.
+    pub is_mount_root: bool,
+}
+
+/// What a root was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootPlace {
+    /// A folder, by its number.
+    Folder(u32),
+    /// A file, by the number of its name.
+    File(u32),
+    /// Neither; the tree says why.
+    Nothing,
+}
+
+/// Where the bytes of a volume lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Disks {
+    /// On these physical disks.
+    Known(Vec<String>),
+    /// In memory.
+    Memory,
+    /// On another machine.
+    Remote,
+    /// Nobody can tell.
+    Unknown,
+}
+
+/// An entry that is neither a file nor a folder of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Other<'t> {
+    /// The folder that it lies in.
+    pub folder: u32,
+    /// Its name; empty if the folder itself is meant.
+    pub name: &'t [u8],
+    /// What it is.
+    pub kind: &'t EntryKind,
+}
+
+/// Everything that a run saw, in columns. Numbers of folders, names and files are places in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    roots: Vec<Root>,
+    /// What could not be seen of a root as a whole.
+    root_gaps: Vec<(u32, Unseen)>,
+    folders: Folders,
+    /// Where the names of each folder begin, and where the last one's end.
+    name_starts: Vec<u32>,
+    names: Texts,
+    name_files: Vec<u32>,
+    files: Files,
+    others: Others,
+    disks: Vec<Disks>,
+    sets: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Folders {
+    /// A root's is its own number.
+    parents: Vec<u32>,
+    /// The folder after the last one below.
+    ends: Vec<u32>,
+    roots: Vec<u32>,
+    names: Texts,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Files {
+    sizes: Vec<u64>,
+    classes: Vec<Class>,
+    volumes: Vec<u16>,
+    links: Vec<u32>,
+    unidentified: Vec<bool>,
+    /// Where the names of each file begin in `names`, and where the last one's end.
+    name_starts: Vec<u32>,
+    names: Vec<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Others {
+    /// Where those of each folder begin, and where the last one's end.
+    starts: Vec<u32>,
+    names: Texts,
+    kinds: Vec<EntryKind>,
+}
+
+impl Tree {
+    /// The roots, in the order in which they were given.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// What could not be seen of whole roots.
+    pub fn root_gaps(&self) -> &[(u32, Unseen)] {
+        &self.root_gaps
+    }
+
+    /// How many folders there are.
+    pub fn folder_count(&self) -> u32 {
+        self.folders.parents.len() as u32
+    }
+
+    /// The folder that holds this one; none of a root.
+    pub fn parent(&self, folder: u32) -> Option<u32> {
+        let parent = self.folders.parents[folder as usize];
+        (parent != folder).then_some(parent)
+    }
+
+    /// The folder itself and all below it.
+    pub fn below(&self, folder: u32) -> Range<u32> {
+        folder..self.folders.ends[folder as usize]
+    }
+
+    /// The root below which a folder lies.
+    pub fn root_of(&self, folder: u32) -> u32 {
+        self.folders.roots[folder as usize]
+    }
+
+    /// A folder's own name. A root's is the path that was given, or for a file that was given that of its folder.
+    pub fn folder_name(&self, folder: u32) -> &[u8] {
+        self.folders.names.get(folder as usize)
+    }
+
+    /// The folders right below one, in the order of their names.
+    pub fn children(&self, folder: u32) -> impl Iterator<Item = u32> {
+        let Range { start, end } = self.below(folder);
+        let mut next = start + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            (child < end).then(|| {
+                next = self.folders.ends[child as usize];
+                child
+            })
+        })
+    }
+
+    /// The names of files in a folder.
+    pub fn names_in(&self, folder: u32) -> Range<u32> {
+        let at = folder as usize;
+        self.name_starts[at]..self.name_starts[at + 1]
+    }
+
+    /// The folder of a name.
+    pub fn folder_of(&self, name: u32) -> u32 {
+        let after = self.name_starts.partition_point(|&start| start <= name);
+        after as u32 - 1
+    }
+
+    /// The bytes of a name.
+    pub fn name(&self, name: u32) -> &[u8] {
+        self.names.get(name as usize)
+    }
+
+    /// The file that a name leads to.
+    pub fn file_of(&self, name: u32) -> u32 {
+        self.name_files[name as usize]
+    }
+
+    /// How many names of files there are.
+    pub fn name_count(&self) -> u32 {
+        self.name_files.len() as u32
+    }
+
+    /// How many files (inodes) there are.
+    pub fn file_count(&self) -> u32 {
+        self.files.sizes.len() as u32
+    }
+
+    /// How many sets there are.
+    pub fn set_count(&self) -> u32 {
+        self.sets
+    }
+
+    /// Length of a file, bytes.
+    pub fn size(&self, file: u32) -> u64 {
+        self.files.sizes[file as usize]
+    }
+
+    /// What is known of the content of a file.
+    pub fn class(&self, file: u32) -> Class {
+        self.files.classes[file as usize]
+    }
+
+    /// Names (hard links) of a file, inside and outside the roots.
+    pub fn links(&self, file: u32) -> u32 {
+        self.files.links[file as usize]
+    }
+
+    /// True if the file may be one with another file of its set, and nobody can tell.
+    pub fn is_unidentified(&self, file: u32) -> bool {
+        self.files.unidentified[file as usize]
+    }
+
+    /// Where the bytes of a file lie.
+    pub fn disks_of(&self, file: u32) -> &Disks {
+        &self.disks[usize::from(self.files.volumes[file as usize])]
+    }
+
+    /// All names of a file below the roots.
+    pub fn names_of(&self, file: u32) -> &[u32] {
+        let at = file as usize;
+        let (start, end) = (self.files.name_starts[at], self.files.name_starts[at + 1]);
+        &self.files.names[start as usize..end as usize]
+    }
+
+    /// What else lies in a folder: links, special files, and what was not seen.
+    pub fn others_in(&self, folder: u32) -> impl Iterator<Item = Other<'_>> {
+        let at = folder as usize;
+        let range = self.others.starts[at]..self.others.starts[at + 1];
+        range.map(move |at| Other {
+            folder,
+            name: self.others.names.get(at as usize),
+            kind: &self.others.kinds[at as usize],
+        })
+    }
+
+    /// True if a folder holds nothing at all, and all of it was seen.
+    pub fn is_empty_folder(&self, folder: u32) -> bool {
+        self.below(folder).len() == 1
+            && self.names_in(folder).is_empty()
+            && self.others_in(folder).next().is_none()
+    }
+
+    /// Writes the path of a folder, relative to its root (nothing for the root itself) and without a slash at its
+    /// end.
+    pub fn relative_path(&self, folder: u32, path: &mut Vec<u8>) {
+        path.clear();
+        let mut above = Vec::new();
+        let mut at = folder;
+        while let Some(parent) = self.parent(at) {
+            above.push(at);
+            at = parent;
+        }
+        for (nth, &folder) in above.iter().rev().enumerate() {
+            if nth > 0 {
+                path.push(b'/');
+            }
+            path.extend_from_slice(self.folder_name(folder));
+        }
+    }
+
+    /// Writes the path of an entry in a folder, relative to the root; an empty name means the folder itself.
+    pub fn relative_path_of(&self, folder: u32, name: &[u8], path: &mut Vec<u8>) {
+        self.relative_path(folder, path);
+        if !path.is_empty() && !name.is_empty() {
+            path.push(b'/');
+        }
+        path.extend_from_slice(name);
+    }
+}
