@@ -294,7 +294,8 @@ impl DeviceMap {
     /// What is said of all volumes is meant for those on disks: no word makes memory spin.
     fn believe(&self, volume: &mut Volume) {
         let is_class = |row: &Override| matches!(row.told, Told::As(_));
-        let on_disk = DISKS.contains(&volume.class);
+        let on_disk = DISKS.contains(&volume.class)
+            || volume.leaves.iter().all(|leaf| leaf.kind == LeafKind::Disk);
         let row = self.row_for(volume, is_class);
         let row = row.filter(|row| on_disk || row.selector != Selector::Default);
         if let Some((row, Told::As(class))) = row.map(|row| (row, row.told)) {
@@ -378,7 +379,7 @@ impl DeviceMap {
     }
 }
 
-/// The classes of volumes on disks.
+/// The classes of volumes on disks that no program stands before.
 const DISKS: [Class; 3] = [Class::SolidState, Class::Rotational, Class::Unknown];
 
 fn is_number(row: &Override) -> bool {

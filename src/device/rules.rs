@@ -45,6 +45,12 @@ pub struct Rule {
 /// The rules, most certain first. The last one matches everything.
 pub const RULES: &[Rule] = &[
     Rule {
+        name: "fuse-disk",
+        matches: |facts| facts.filesystem == "fuseblk" && !facts.any(Leaf::is_spindle),
+        class: Class::Fuse,
+        why: "a program answers, most often one question at a time, however fast its disk is",
+    },
+    Rule {
         name: "memory",
         matches: |facts| facts.all(|leaf| leaf.kind == LeafKind::Memory),
         class: Class::Memory,
@@ -164,6 +170,30 @@ mod tests {
             };
             assert_eq!(Rule::first_match(&facts).name, name, "{leaves:?}");
         }
+    }
+
+    #[test]
+    fn a_program_that_has_a_disk_is_asked_as_a_program_unless_the_disk_spins() {
+        for (filesystem, rotational, name) in [
+            ("fuseblk", Some(false), "fuse-disk"),
+            ("fuseblk", None, "fuse-disk"),
+            ("fuseblk", Some(true), "spinning-disk"),
+            ("ntfs3", Some(false), "solid-state"),
+        ] {
+            let facts = Facts {
+                filesystem,
+                leaves: &[disk(rotational)],
+                arrays: &[],
+            };
+            let first = Rule::first_match(&facts).name;
+            assert_eq!(first, name, "{filesystem} {rotational:?}");
+        }
+        let in_memory = Facts {
+            filesystem: "fuseblk",
+            leaves: &[Leaf::named(LeafKind::Memory, "memory")],
+            arrays: &[],
+        };
+        assert_eq!(Rule::first_match(&in_memory).name, "fuse-disk");
     }
 
     #[test]

@@ -493,6 +493,8 @@ fn the_users_word_on_a_class_counts_more_than_the_flag() {
         ("memory", vec!["hdd"], told("memory", &[])),
         ("nfs", vec!["ssd"], told("nfs", &[])),
         ("mergerfs", vec!["fuse:hdd"], spins),
+        ("mergerfs", vec!["hdd"], told("mergerfs", &[])),
+        ("usb-stick-through-fuse", vec!["hdd"], spins),
         ("sdaa-partition", vec!["dev:sda:ssd"], spins),
     ] {
         assert_eq!(told(case, &rows), expected, "{case} {rows:?}");

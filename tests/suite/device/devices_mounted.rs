@@ -105,3 +105,22 @@ fn real_stacks_are_understood() {
         }
     }
 }
+
+#[test]
+#[ignore = "needs root, loop devices, ntfs-3g, exfat-fuse and exfatprogs"]
+fn a_program_that_serves_a_disk_is_asked_for_two_whole_files_at_a_time() {
+    let ntfs = "truncate -s 16M i; mkfs.ntfs -F -q -Q i >/dev/null 2>&1; \
+        loops=$(losetup -f --show i); ntfs-3g $loops a";
+    let exfat = "truncate -s 16M i; mkfs.exfat i >/dev/null; \
+        loops=$(losetup -f --show i); mount.exfat-fuse $loops a >/dev/null";
+    for setup in [ntfs, exfat] {
+        let said = explained(setup, "a");
+        for part in [
+            "/a: fuseblk on loop",
+            "class fuse by rule fuse-disk",
+            "whole files 2 threads x 1",
+        ] {
+            assert!(said.contains(part), "{setup}: no {part:?} in\n{said}");
+        }
+    }
+}
