@@ -7,17 +7,16 @@ use std::os::fd::AsFd;
 use rustix::fs::{FileType, RawDir};
 use rustix::io::Result;
 
-/// Room for the entries of one `getdents64` call.
+/// Bytes of room for the entries of one `getdents64` call.
 ///
 /// 64 KiB holds about 2,000 entries, so that nearly every folder takes two calls (the second
 /// says "end"). Reasoned from the size of an entry, not swept.
-pub struct Buffer(Box<[MaybeUninit<u8>]>);
+const ROOM: usize = 64 << 10;
 
-impl Default for Buffer {
-    fn default() -> Self {
-        Self(Box::new_uninit_slice(64 << 10))
-    }
-}
+/// Takes entries as they come from the kernel. It has no room before it is used: one that only holds the place
+/// of another costs nothing.
+#[derive(Default)]
+pub struct Buffer(Box<[MaybeUninit<u8>]>);
 
 /// True if a folder holds nothing. Asks for its first entries only.
 pub fn is_empty(folder: impl AsFd) -> Result<bool> {
@@ -31,6 +30,9 @@ pub struct Entries<'buffer, F: AsFd>(RawDir<'buffer, F>);
 impl<'buffer, F: AsFd> Entries<'buffer, F> {
     /// Lists an open folder from where it stands.
     pub fn of(folder: F, buffer: &'buffer mut Buffer) -> Self {
+        if buffer.0.is_empty() {
+            buffer.0 = Box::new_uninit_slice(ROOM);
+        }
         Self(RawDir::new(folder, &mut buffer.0))
     }
 
