@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::find_args::FindArgs;
+use super::folders_args::FoldersArgs;
 use super::probe_args::ProbeArgs;
 use super::search_args::PatienceArgs;
 
@@ -44,6 +45,15 @@ pub enum Command {
         after_long_help = EXAMPLES
     )]
     Find(Box<FindArgs>),
+
+    /// Say which folders are the same, lie inside another, or are mostly elsewhere, too
+    ///
+    /// seekless compares the contents of all files below the given folders, wherever they lie and whatever they are
+    /// called. It reports the topmost folders of which something can be said, those that would free most first:
+    /// identical, the same contents, contained in another folder, found elsewhere in parts, or by how much they overlap.
+    /// Many generations of one tree are one entry. Hidden files take part. A folder of which something was not seen gets
+    /// no verdict. seekless changes nothing.
+    Folders(Box<FoldersArgs>),
 
     /// Remove duplicates, or put them into the trash (--trash)
     ///

@@ -19,6 +19,8 @@ mod exit;
 mod find;
 mod find_args;
 mod fit;
+mod folders;
+mod folders_args;
 mod from_report;
 mod gather;
 mod hidden_links;
@@ -42,6 +44,7 @@ mod progress_text;
 mod question;
 mod resolve;
 mod resolve_act;
+mod resolve_folders;
 mod resolve_search;
 mod root_links;
 mod root_list;
@@ -101,6 +104,7 @@ pub fn main() -> ExitCode {
         Some(Command::Move(args)) => act::relocate(*args),
         Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => devices::show(&args),
+        Some(Command::Folders(args)) => folders::folders(*args),
         Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),

@@ -14,6 +14,10 @@ pub trait Names {
 
     /// Hands over the name and the target of each symbolic link in a folder.
     fn links(&self, folder: Folder, each: &mut dyn FnMut(&[u8], &[u8]));
+
+    /// True if the bytes of a file below a folder are free once all its names there are gone. Of several names there, only
+    /// one says so.
+    fn frees(&self, file: usize, folder: Folder) -> bool;
 }
 
 /// Of a folder of which something is not known: it is the same as no other.

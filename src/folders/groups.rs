@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::forms::Forms;
+use super::forms::{Forms, Names};
 use super::tallies::Tallies;
 use super::tree::{Folder, Tree};
 use super::verdict::{Finding, Percent, Verdict};
@@ -29,12 +29,15 @@ pub struct Entry {
 /// first.
 pub fn entries(
     tree: &Tree,
+    names: &impl Names,
     tallies: &Tallies,
     forms: &Forms,
     least: Percent,
     findings: Vec<Finding>,
 ) -> Vec<Entry> {
+    // Of a folder that was not fully seen nothing can go, so none goes in its place either.
     let places = findings.iter().enumerate();
+    let places = places.filter(|(_, finding)| finding.verdict != Verdict::NotFullySeen);
     let number: BTreeMap<Folder, usize> = places
         .map(|(number, finding)| (finding.folder, number))
         .collect();
@@ -57,7 +60,7 @@ pub fn entries(
     }
     let mut entries: BTreeMap<usize, Entry> = BTreeMap::new();
     for (number, finding) in findings.into_iter().enumerate() {
-        let gain = gain(tree, &finding);
+        let gain = gain(tree, names, &finding);
         let entry = entries.entry(groups.of(number)).or_insert(Entry {
             members: Vec::new(),
             gain: 0,
@@ -100,15 +103,18 @@ fn generation(
 }
 
 /// Bytes of the files whose content is elsewhere, too.
-fn gain(tree: &Tree, finding: &Finding) -> u64 {
+fn gain(tree: &Tree, names: &impl Names, finding: &Finding) -> u64 {
     let folder = finding.folder;
     if finding.verdict == Verdict::NotFullySeen {
         return 0;
     }
-    let files = tree.files_below(folder).map(|file| tree.content(file));
-    let elsewhere = files
-        .filter(|&content| tree.copies(content).len() > tree.copies_below(content, folder).len());
-    elsewhere.map(|content| tree.size(content)).sum()
+    let files = tree.files_below(folder);
+    let elsewhere = files.filter(|&file| {
+        let content = tree.content(file);
+        tree.copies(content).len() > tree.copies_below(content, folder).len()
+    });
+    let freed = elsewhere.filter(|&file| names.frees(file, folder));
+    freed.map(|file| tree.size(tree.content(file))).sum()
 }
 
 /// For each finding another one of its group with a lower number, or itself.

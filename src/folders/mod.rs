@@ -5,20 +5,24 @@
 //! ancestor of the first and the last copy does. And a folder that holds everything of another one holds a copy of the
 //! content with the fewest copies elsewhere.
 
+mod answer;
 mod beside;
 mod forms;
 mod groups;
 mod homes;
 mod overlap;
 mod parts;
+mod seen;
 mod tallies;
 mod tree;
 mod verdict;
 
+pub use answer::{Answer, FolderEntry, FolderLine, Lacking, Place, Said, Wanted};
 pub use forms::{Forms, Names};
 pub use groups::{Entry, Member, entries};
 pub use overlap::Overlap;
 pub use parts::{Part, Parts};
+pub use seen::{Gap, Seen};
 pub use tallies::{Tallies, Tally};
 pub use tree::{Content, Folder, Tree, Unanswered};
 pub use verdict::{Count, Finding, Percent, Question, Verdict, findings};

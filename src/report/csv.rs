@@ -68,7 +68,7 @@ fn push_facts(to: &mut String, member: &Member) {
 ///
 /// Spreadsheets stumble over control characters even inside quotes, and invalid UTF-8 spoils the
 /// whole table; such names are escaped, and only such names.
-fn push_path(to: &mut String, name: &[u8]) {
+pub(super) fn push_path(to: &mut String, name: &[u8]) {
     let name = no_formula(name);
     match str::from_utf8(&name) {
         Ok(text) if is_printable(text) => {

@@ -16,6 +16,7 @@ pub mod devices;
 pub mod escape;
 pub mod file;
 pub mod fit;
+pub mod folders;
 mod json;
 mod ndjson;
 mod place;

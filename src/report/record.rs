@@ -35,7 +35,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    fn all(names: &'a [Vec<u8>]) -> Vec<Self> {
+    pub(super) fn all(names: &'a [Vec<u8>]) -> Vec<Self> {
         names.iter().map(|name| Self::new(name)).collect()
     }
 

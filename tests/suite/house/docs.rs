@@ -98,6 +98,7 @@ fn options() -> BTreeSet<String> {
     let mut options = BTreeSet::new();
     for command in [
         "find",
+        "folders",
         "remove",
         "hardlink",
         "symlink",

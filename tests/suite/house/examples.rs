@@ -467,7 +467,8 @@ fn every_example_is_run_here() {
     let commands = [
         "", "find", "remove", "hardlink", "symlink", "reflink", "move", "undo", "devices",
     ];
-    for command in commands.iter().chain(&["probe", "completions", "man"]) {
+    let others = ["folders", "probe", "completions", "man"];
+    for command in commands.iter().chain(&others) {
         of_help(command, &mut found);
     }
     of_readme(&mut found);

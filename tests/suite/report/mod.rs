@@ -1,5 +1,6 @@
 //! Reports: written, read back, damaged, large, shown, for scripts.
 
+mod folders;
 mod formats;
 mod large_reports;
 mod plan_reports;

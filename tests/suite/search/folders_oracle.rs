@@ -147,6 +147,10 @@ impl Names for World {
             each(name, target);
         }
     }
+
+    fn frees(&self, _: usize, _: Folder) -> bool {
+        true
+    }
 }
 
 /// How often each content comes.
@@ -455,7 +459,7 @@ fn check(world: &World) -> BTreeMap<&'static str, usize> {
         };
         *seen.entry(expected).or_default() += 1;
     }
-    let lists = entries(&tree, &tallies, &forms, world.min_overlap, found);
+    let lists = entries(&tree, world, &tallies, &forms, world.min_overlap, found);
     let mut members: Vec<Folder> = lists
         .iter()
         .flat_map(|entry| &entry.members)

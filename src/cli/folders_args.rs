@@ -1,0 +1,92 @@
+//! What may be typed after `seekless folders`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use seekless::report::folders::{FOLDER_FORMATS, FolderFormat, folder_format};
+use seekless::units::Bytes;
+
+use super::search_args::{PatienceArgs, ReadArgs};
+use super::talk_args::TalkArgs;
+
+#[derive(Args, Clone, Debug)]
+pub struct FoldersArgs {
+    /// Folders to compare with each other and within each other [default: the current folder]
+    #[arg(value_name = "PATH", help_heading = "Where to look")]
+    pub roots: Vec<OsString>,
+
+    /// Do not cross into other file systems
+    ///
+    /// A folder that has another file system below it is then not fully seen.
+    #[arg(short = 'x', long, help_heading = "Where to look")]
+    pub one_file_system: bool,
+
+    #[command(flatten, next_help_heading = "Where to look")]
+    pub patience: PatienceArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
+
+    /// Only report folders of at least this size
+    ///
+    /// The size of a folder is that of all files below it.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        allow_negative_numbers = true,
+        help_heading = "Which folders are reported"
+    )]
+    pub min_size: Option<Bytes>,
+
+    /// Only report folders whose name matches: '2024*', 'backup-??'
+    ///
+    /// All folders are still compared. If given several times, one pattern must match.
+    #[arg(long, value_name = "GLOB", help_heading = "Which folders are reported")]
+    pub name: Vec<String>,
+
+    /// Report folders of which at least N percent of the bytes are also in another folder
+    ///
+    /// With 100, only folders are reported that lie elsewhere completely.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 80,
+        value_parser = clap::value_parser!(u8).range(1..=100),
+        help_heading = "Which folders are reported"
+    )]
+    pub min_overlap: u8,
+
+    /// Files with such names do not decide what is said about a folder
+    ///
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty
+    /// files never decide. The report says how many such files a folder has.
+    #[arg(long, value_name = "GLOB", help_heading = "Which folders are reported")]
+    pub noise: Vec<String>,
+
+    /// Set the report format
+    #[arg(
+        short = 'f',
+        long,
+        value_name = "FORMAT",
+        value_parser = formats(),
+        default_value = FOLDER_FORMATS[0].name,
+        help_heading = "Output"
+    )]
+    pub format: &'static FolderFormat,
+
+    /// Write the report to FILE; FILE is replaced only when the report is complete
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+fn formats() -> impl TypedValueParser<Value = &'static FolderFormat> {
+    let names = FOLDER_FORMATS
+        .iter()
+        .map(|format| PossibleValue::new(format.name).help(format.about));
+    PossibleValuesParser::new(names).try_map(|name| folder_format(&name).ok_or("no such format"))
+}

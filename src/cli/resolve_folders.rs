@@ -1,0 +1,143 @@
+//! From what was typed after `seekless folders` to what will be done.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use seekless::device::Overrides;
+use seekless::engine::{Config, Root};
+use seekless::report::Style;
+use seekless::report::folders::FolderFormat;
+use seekless::scan::{FilterSpec, Globs};
+use seekless::units::Bytes;
+
+use super::color::Terminal;
+use super::environment::Environment;
+use super::folders_args::FoldersArgs;
+use super::resolve_search::EMPTY_PATH;
+use super::sanitize;
+use super::talk_args::Talk;
+use super::wrong_use::{WrongUse, contradiction};
+
+/// Names that are noise unless others are given.
+const NOISE: [&str; 4] = [".DS_Store", "Thumbs.db", "desktop.ini", ".nomedia"];
+
+/// All decisions of one `seekless folders`.
+#[derive(Debug)]
+pub struct FoldersRun {
+    /// What the engine needs to know.
+    pub config: Config,
+    /// Folders of fewer bytes get no line.
+    pub min_size: Bytes,
+    /// Folders with such names get a line; all, if nothing is said.
+    pub names: Option<Globs>,
+    /// How much of a folder has to be in another one, in percent.
+    pub min_overlap: u8,
+    /// The names of noise, as they were given.
+    pub noise: Vec<String>,
+    /// The same, to match names with.
+    pub is_noise: Option<Globs>,
+    /// How the answer is written.
+    pub format: &'static FolderFormat,
+    /// How it looks.
+    pub style: Style,
+    /// Where it goes; stdout if nowhere else.
+    pub output: Option<PathBuf>,
+    /// How much is told on the way.
+    pub talk: Talk,
+}
+
+/// Decides everything.
+pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, WrongUse> {
+    if args
+        .output
+        .as_deref()
+        .is_some_and(|file| file.as_os_str() == "-")
+    {
+        return contradiction(
+            "-o -: standard output needs no -o; for a file of that name write -o ./-",
+        );
+    }
+    let noise = match args.noise.is_empty() {
+        true => NOISE.map(str::to_owned).to_vec(),
+        false => args.noise,
+    };
+    // Empty files take part: they are noise, and are counted as such.
+    let every_file = FilterSpec {
+        keep_empty: true,
+        working_folder: around.folder.clone(),
+        ..FilterSpec::default()
+    };
+    let config = Config {
+        roots: roots(args.roots)?,
+        filter: every_file.build()?,
+        one_file_system: args.one_file_system,
+        io_idle: args.reads.io_idle,
+        bytes_per_second: args.reads.rate()?,
+        page_use: args.reads.page_use(false),
+        patience: args.patience.time(),
+        overrides: Overrides {
+            profiles: around.profiles.clone(),
+            ..Overrides::default()
+        },
+        ..Config::default()
+    };
+    let sink = Terminal {
+        is_terminal: around.stdout.is_terminal && args.output.is_none(),
+        ..around.stdout
+    };
+    Ok(FoldersRun {
+        config,
+        min_size: args.min_size.unwrap_or(Bytes(0)),
+        names: Globs::new(&args.name, false)?,
+        min_overlap: args.min_overlap,
+        is_noise: Globs::new(&noise, false)?,
+        noise,
+        format: args.format,
+        style: Style {
+            color: sink.wants_color(args.talk.color),
+            columns: sink.is_terminal.then_some(sink.columns),
+            ..Style::default()
+        },
+        output: args.output,
+        talk: args.talk.on(around.stderr),
+    })
+}
+
+/// The given folders, but for those that lie below others: they are seen there.
+fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(EMPTY_PATH);
+    }
+    let given = match given.is_empty() {
+        true => vec![OsString::from(".")],
+        false => given,
+    };
+    let mut paths: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for path in given.into_iter().map(PathBuf::from) {
+        if fs::metadata(&path).is_ok_and(|is| is.is_file()) {
+            let path = sanitize::path(&path);
+            return contradiction(format!(
+                "{path} is a file: give its folder; 'seekless find' is about files"
+            ));
+        }
+        // Where it cannot be looked at, the search says why.
+        let leads_to = path.canonicalize().unwrap_or_else(|_| path.clone());
+        paths.push((path, leads_to));
+    }
+    let is_below = |at: usize, leads_to: &Path| {
+        let others = paths.iter().enumerate();
+        others
+            .filter(|&(other, _)| other != at)
+            .any(|(other, (_, above))| {
+                leads_to.starts_with(above) && (leads_to != above || other < at)
+            })
+    };
+    let tops = paths.iter().enumerate();
+    let tops = tops.filter(|(at, (_, leads_to))| !is_below(*at, leads_to));
+    let roots = tops.map(|(_, (path, _))| Root {
+        path: path.clone(),
+        id: None,
+    });
+    Ok(roots.collect())
+}

@@ -1,0 +1,227 @@
+//! What is said about folders, in paths and numbers, as reports need it.
+
+use super::forms::{Forms, Names};
+use super::groups::{Entry, Member, entries};
+use super::seen::Seen;
+use super::tallies::Tallies;
+use super::tree::Folder;
+use super::verdict::{Count, Percent, Question, Verdict, findings};
+
+/// So many places or files are named of many.
+const NAMED: usize = 3;
+
+/// What is asked for.
+pub struct Wanted<'a> {
+    /// Folders of fewer bytes get no line.
+    pub min_bytes: u64,
+    /// How much of a folder has to be in another one.
+    pub min_overlap: Percent,
+    /// Which names of folders get a line.
+    pub is_wanted: &'a dyn Fn(&[u8]) -> bool,
+}
+
+/// The answer of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Largest gain first.
+    pub entries: Vec<FolderEntry>,
+    /// Folders that were looked at.
+    pub folders: usize,
+    /// Files whose content counts.
+    pub files: usize,
+}
+
+/// Folders that are generations of one tree, or one alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Bytes that are free once all but one of several are gone, or the only one is.
+    pub gain: u64,
+    /// The folders.
+    pub folders: Vec<FolderLine>,
+}
+
+/// What is said about one folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderLine {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// What is said.
+    pub said: Said,
+    /// Files below it whose content counts.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that are free once those of its files are gone that are elsewhere, too.
+    pub gain: u64,
+    /// Files of noise below it.
+    pub noise: usize,
+    /// Symbolic links below it.
+    pub links: usize,
+}
+
+/// The verdict, with paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// The same names, structure, contents and targets of links.
+    Identical { with: Vec<u8>, places: Count },
+    /// The same contents in another layout or under other names.
+    SameContents { with: Vec<u8>, places: Count },
+    /// Everything is in another folder.
+    Contained { inside: Vec<u8>, places: Count },
+    /// Everything is elsewhere, in several folders.
+    InParts { best: Vec<Place>, places: Count },
+    /// Most of it is in another folder.
+    Overlaps {
+        with: Vec<u8>,
+        shared: u64,
+        of: u64,
+        not_there: Lacking,
+    },
+    /// Something was not seen.
+    NotFullySeen {
+        unseen: Vec<(Vec<u8>, &'static str)>,
+        count: usize,
+    },
+}
+
+/// A folder that holds a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Bytes of it.
+    pub bytes: u64,
+    /// Only files directly in the folder count.
+    pub directly: bool,
+}
+
+/// Some files of which a few are named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lacking {
+    /// How many.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The first few.
+    pub first: Vec<Vec<u8>>,
+}
+
+impl Answer {
+    /// Finds out.
+    pub fn of(seen: &Seen<'_>, wanted: &Wanted<'_>) -> Self {
+        let tree = seen.tree();
+        let tallies = Tallies::of(tree);
+        let forms = Forms::of(tree, seen);
+        let question = Question {
+            min_bytes: wanted.min_bytes,
+            min_overlap: wanted.min_overlap,
+            wanted: &|folder| seen.is_listed(folder) && (wanted.is_wanted)(own_name(seen, folder)),
+        };
+        let found = findings(tree, &tallies, &forms, &question);
+        let found = entries(tree, seen, &tallies, &forms, wanted.min_overlap, found);
+        let paths = |entry: Entry| FolderEntry {
+            gain: entry.gain,
+            folders: entry
+                .members
+                .iter()
+                .map(|member| line(seen, &tallies, member))
+                .collect(),
+        };
+        Self {
+            entries: found.into_iter().map(paths).collect(),
+            folders: tree.folders().count(),
+            files: tree.files_below(Folder::TOP).len(),
+        }
+    }
+}
+
+/// The last part of its path: a root is named by the path that was given.
+fn own_name<'s>(seen: &'s Seen<'_>, folder: Folder) -> &'s [u8] {
+    let name = seen.folder(folder);
+    let end = name
+        .iter()
+        .rposition(|&byte| byte != b'/')
+        .map_or(0, |last| last + 1);
+    let name = &name[..end];
+    let start = name
+        .iter()
+        .rposition(|&byte| byte == b'/')
+        .map_or(0, |slash| slash + 1);
+    &name[start..]
+}
+
+fn line(seen: &Seen<'_>, tallies: &Tallies, member: &Member) -> FolderLine {
+    let folder = member.finding.folder;
+    FolderLine {
+        path: seen.path(folder),
+        said: said(seen, tallies, folder, &member.finding.verdict),
+        files: seen.tree().files_below(folder).len(),
+        bytes: tallies.get(folder).total_bytes,
+        gain: member.gain,
+        noise: seen.noise(folder),
+        links: seen.links(folder),
+    }
+}
+
+fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -> Said {
+    match verdict {
+        &Verdict::Identical { with, count } => Said::Identical {
+            with: seen.path(with),
+            places: count,
+        },
+        &Verdict::SameContents { with, count } => Said::SameContents {
+            with: seen.path(with),
+            places: count,
+        },
+        &Verdict::Contained { inside, count } => Said::Contained {
+            inside: seen.path(inside),
+            places: count,
+        },
+        Verdict::InParts(parts) => {
+            let best = parts.places.iter().take(NAMED).map(|part| Place {
+                path: seen.path(part.folder),
+                bytes: part.bytes,
+                directly: part.directly,
+            });
+            Said::InParts {
+                best: best.collect(),
+                places: parts.count,
+            }
+        }
+        Verdict::Overlaps(overlap) => Said::Overlaps {
+            with: seen.path(overlap.with),
+            shared: overlap.shared,
+            of: tallies.get(folder).bytes,
+            not_there: not_there(seen, folder, overlap.with),
+        },
+        Verdict::NotFullySeen => {
+            let gaps = seen.gaps(folder);
+            let named = gaps.iter().take(NAMED);
+            Said::NotFullySeen {
+                unseen: named.map(|gap| (seen.path_of_gap(gap), gap.why)).collect(),
+                count: gaps.len(),
+            }
+        }
+    }
+}
+
+/// The files of a folder whose content is not in another one.
+fn not_there(seen: &Seen<'_>, folder: Folder, other: Folder) -> Lacking {
+    let tree = seen.tree();
+    let mut lacking = Lacking {
+        files: 0,
+        bytes: 0,
+        first: Vec::new(),
+    };
+    for file in tree.files_below(folder) {
+        let content = tree.content(file);
+        if !tree.has_below(content, other) {
+            lacking.files += 1;
+            lacking.bytes += tree.size(content);
+            if lacking.first.len() < NAMED {
+                lacking.first.push(seen.path_of_file(file));
+            }
+        }
+    }
+    lacking
+}

@@ -1,0 +1,49 @@
+//! A table as in RFC 4180: one row for each folder.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::FolderReport;
+use super::verdict_words::{other, places, verdict};
+use crate::folders::Said;
+use crate::report::csv::push_path;
+
+const COLUMNS: &str = "entry,verdict,places,shared,shared_of,files,bytes,gain,noise,links,\
+                       path,encoding,other,other_encoding";
+
+pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    write!(out, "{COLUMNS}\r\n")?;
+    let mut row = String::new();
+    for (nth, entry) in report.answer.entries.iter().enumerate() {
+        for line in &entry.folders {
+            row.clear();
+            let places = places(&line.said).map(|places| places.number.to_string());
+            let shared = match &line.said {
+                Said::Overlaps { shared, of, .. } => format!("{shared},{of}"),
+                _ => ",".to_owned(),
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                row,
+                "{},{},{},{shared},{},{},{},{},{},",
+                nth + 1,
+                verdict(&line.said),
+                places.unwrap_or_default(),
+                line.files,
+                line.bytes,
+                line.gain,
+                line.noise,
+                line.links,
+            );
+            push_path(&mut row, &line.path);
+            row.push(',');
+            match other(&line.said) {
+                Some(other) => push_path(&mut row, other),
+                None => row.push(','),
+            }
+            row.push_str("\r\n");
+            out.write_all(row.as_bytes())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! One document, or one object a line. The keys are a promise, so they are spelled out here.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::verdict_words::{other, places, verdict};
+use super::{FOLDERS_SCHEMA, FolderReport};
+use crate::folders::{FolderEntry, FolderLine, Said};
+use crate::report::record::{Name, write_json};
+
+#[derive(Serialize)]
+struct HeaderRecord<'a> {
+    format: &'static str,
+    schema: u32,
+    version: &'static str,
+    min_overlap: u8,
+    noise: &'a [String],
+}
+
+#[derive(Serialize)]
+struct EntryRecord<'a> {
+    gain: u64,
+    folders: Vec<LineRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct SummaryRecord {
+    entries: usize,
+    folders: usize,
+    files: usize,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Line<'a> {
+    Header(HeaderRecord<'a>),
+    Entry(EntryRecord<'a>),
+    Summary(SummaryRecord),
+}
+
+#[derive(Serialize)]
+struct LineRecord<'a> {
+    path: Name<'a>,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<Name<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    places: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    at_least: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlap: Option<OverlapRecord<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenRecord<'a>>,
+    files: usize,
+    bytes: u64,
+    gain: u64,
+    noise: usize,
+    links: usize,
+}
+
+#[derive(Serialize)]
+struct PartRecord<'a> {
+    path: Name<'a>,
+    bytes: u64,
+    directly: bool,
+}
+
+#[derive(Serialize)]
+struct OverlapRecord<'a> {
+    shared: u64,
+    of: u64,
+    missing_files: usize,
+    missing_bytes: u64,
+    missing: Vec<Name<'a>>,
+}
+
+#[derive(Serialize)]
+struct UnseenRecord<'a> {
+    count: usize,
+    first: Vec<GapRecord<'a>>,
+}
+
+#[derive(Serialize)]
+struct GapRecord<'a> {
+    path: Name<'a>,
+    why: &'static str,
+}
+
+pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    out.write_all(b"{\"header\":")?;
+    write_json(out, &header(report))?;
+    out.write_all(b",\n\"entries\":[")?;
+    for (nth, entry) in report.answer.entries.iter().enumerate() {
+        out.write_all(if nth == 0 { b"\n" } else { b",\n" })?;
+        write_json(out, &EntryRecord::new(entry))?;
+    }
+    out.write_all(b"\n],\n\"summary\":")?;
+    write_json(out, &summary(report))?;
+    out.write_all(b"}\n")
+}
+
+pub fn write_lines(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
+    let entries = report.answer.entries.iter();
+    let lines = std::iter::once(Line::Header(header(report)))
+        .chain(entries.map(|entry| Line::Entry(EntryRecord::new(entry))))
+        .chain([Line::Summary(summary(report))]);
+    for line in lines {
+        write_json(out, &line)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+fn header<'a>(report: &FolderReport<'a>) -> HeaderRecord<'a> {
+    HeaderRecord {
+        format: "seekless-folders",
+        schema: FOLDERS_SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        min_overlap: report.min_overlap,
+        noise: report.noise,
+    }
+}
+
+fn summary(report: &FolderReport<'_>) -> SummaryRecord {
+    SummaryRecord {
+        entries: report.answer.entries.len(),
+        folders: report.answer.folders,
+        files: report.answer.files,
+    }
+}
+
+impl<'a> EntryRecord<'a> {
+    fn new(entry: &'a FolderEntry) -> Self {
+        Self {
+            gain: entry.gain,
+            folders: entry.folders.iter().map(LineRecord::new).collect(),
+        }
+    }
+}
+
+impl<'a> LineRecord<'a> {
+    fn new(line: &'a FolderLine) -> Self {
+        let places = places(&line.said);
+        Self {
+            path: Name::new(&line.path),
+            verdict: verdict(&line.said),
+            other: other(&line.said).map(Name::new),
+            places: places.map(|places| places.number),
+            at_least: places.is_some_and(|places| places.at_least),
+            parts: parts(&line.said),
+            overlap: overlap(&line.said),
+            unseen: unseen(&line.said),
+            files: line.files,
+            bytes: line.bytes,
+            gain: line.gain,
+            noise: line.noise,
+            links: line.links,
+        }
+    }
+}
+
+fn parts(said: &Said) -> Vec<PartRecord<'_>> {
+    let Said::InParts { best, .. } = said else {
+        return Vec::new();
+    };
+    let parts = best.iter().map(|place| PartRecord {
+        path: Name::new(&place.path),
+        bytes: place.bytes,
+        directly: place.directly,
+    });
+    parts.collect()
+}
+
+fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
+    let Said::Overlaps {
+        shared,
+        of,
+        not_there,
+        ..
+    } = said
+    else {
+        return None;
+    };
+    Some(OverlapRecord {
+        shared: *shared,
+        of: *of,
+        missing_files: not_there.files,
+        missing_bytes: not_there.bytes,
+        missing: Name::all(&not_there.first),
+    })
+}
+
+fn unseen(said: &Said) -> Option<UnseenRecord<'_>> {
+    let Said::NotFullySeen { unseen, count } = said else {
+        return None;
+    };
+    let first = unseen.iter().map(|(path, why)| GapRecord {
+        path: Name::new(path),
+        why,
+    });
+    Some(UnseenRecord {
+        count: *count,
+        first: first.collect(),
+    })
+}

@@ -1,0 +1,66 @@
+//! How answers about folders are written down.
+
+mod csv;
+mod json;
+mod text;
+mod verdict_words;
+
+use std::io::{self, Write};
+
+use super::Style;
+use crate::folders::Answer;
+
+/// Version of the documented layouts of these reports.
+pub const FOLDERS_SCHEMA: u32 = 1;
+
+/// One format of these reports.
+#[derive(Clone, Copy, Debug)]
+pub struct FolderFormat {
+    /// What the user types.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub about: &'static str,
+    /// Writes an answer.
+    pub write: fn(&mut dyn Write, &FolderReport<'_>) -> io::Result<()>,
+}
+
+/// An answer, and what was asked.
+pub struct FolderReport<'a> {
+    /// The answer.
+    pub answer: &'a Answer,
+    /// The names that are noise.
+    pub noise: &'a [String],
+    /// The least overlap that gets a line, in percent.
+    pub min_overlap: u8,
+    /// How it looks, as text.
+    pub style: Style,
+}
+
+/// Every format there is; the first is the default.
+pub const FOLDER_FORMATS: &[FolderFormat] = &[
+    FolderFormat {
+        name: "text",
+        about: "for people: entries with the folders and what is said of each",
+        write: text::write,
+    },
+    FolderFormat {
+        name: "json",
+        about: "one document with all that is said",
+        write: json::write,
+    },
+    FolderFormat {
+        name: "ndjson",
+        about: "the same, one object a line",
+        write: json::write_lines,
+    },
+    FolderFormat {
+        name: "csv",
+        about: "a table with one row for each folder",
+        write: csv::write,
+    },
+];
+
+/// Looks up a format by its name.
+pub fn folder_format(name: &str) -> Option<&'static FolderFormat> {
+    FOLDER_FORMATS.iter().find(|format| format.name == name)
+}
