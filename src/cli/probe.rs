@@ -23,6 +23,13 @@ pub fn probe(args: ProbeArgs) -> Exit {
     make_room();
     let stderr = Terminal::of(&io::stderr());
     let console = Console::new(!args.no_progress && stderr.is_terminal && !stderr.is_dumb);
+    let rate = match args.limit.rate() {
+        Ok(rate) => rate,
+        Err(wrong) => {
+            console.complain(&wrong.to_string());
+            return Exit::Nothing;
+        }
+    };
     let spec = Spec {
         path: args.path.clone(),
         time: args.time,
@@ -32,6 +39,7 @@ pub fn probe(args: ProbeArgs) -> Exit {
             false => args.only.clone(),
         },
         seed: args.seed,
+        bytes_per_second: rate,
         system: SystemRoot::default(),
     };
     if let Some(wrong) = args.svg.as_deref().and_then(unsuitable) {

@@ -8,6 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
+use super::search_args::LimitArgs;
+
 #[derive(Args, Clone, Debug)]
 pub struct ProbeArgs {
     /// A folder on the disk to measure; probe reads files below it
@@ -52,6 +54,9 @@ pub struct ProbeArgs {
         help_heading = "What is measured"
     )]
     pub seed: u64,
+
+    #[command(flatten)]
+    pub limit: LimitArgs,
 
     /// Print the results as JSON
     #[arg(long, help_heading = "Output")]

@@ -284,6 +284,26 @@ pub struct SearchArgs {
     pub without: Vec<Mechanism>,
 }
 
+/// How much may be read in a second.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct LimitArgs {
+    /// Limit the read rate per device, in bytes per second: 50M
+    ///
+    /// The limit does not apply to cached data or to listing folders.
+    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
+    bwlimit: Option<Bytes>,
+}
+
+impl LimitArgs {
+    /// The most that may be read of each device in a second.
+    pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
+        match self.bwlimit {
+            Some(Bytes(0)) => contradiction("--bwlimit 0 would never read: use 1M or more"),
+            rate => Ok(rate),
+        }
+    }
+}
+
 /// How a search, and an action, read files. An action on a report reads them, too, so it is no part of [`SearchArgs`],
 /// whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
@@ -294,11 +314,8 @@ pub struct ReadArgs {
     #[arg(long, help_heading = "How disks are read")]
     pub io_idle: bool,
 
-    /// Limit the read rate per device, in bytes per second: 50M
-    ///
-    /// The limit does not apply to cached data or to listing folders.
-    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
-    pub bwlimit: Option<Bytes>,
+    #[command(flatten)]
+    limit: LimitArgs,
 
     /// What to do with pages in the page cache after reading: auto, keep or drop
     ///
@@ -341,10 +358,7 @@ impl ReadArgs {
 
     /// The most that may be read of each device in a second.
     pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
-        match self.bwlimit {
-            Some(Bytes(0)) => contradiction("--bwlimit 0 would never read: use 1M or more"),
-            rate => Ok(rate),
-        }
+        self.limit.rate()
     }
 }
 

@@ -43,7 +43,7 @@ impl Session<'_> {
             Outcome::Compared { with, bytes } => self.machine.compared(file, with, bytes > 0),
             Outcome::NotCompared => self.machine.not_compared(file),
             // Nobody else asks for it.
-            Outcome::Verified { .. } => {}
+            Outcome::Verified { .. } | Outcome::StaysCached => {}
             Outcome::Blocks { places } => self.machine.blocks_seen(file, places),
             // Whatever it was, it comes again when the file is read, or nothing was lost.
             Outcome::Failed(_) if matches!(want, Want::Blocks | Want::BlocksAgain) => {

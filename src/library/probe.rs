@@ -73,6 +73,7 @@ impl<'a> Probe<'a> {
                 scratch: None,
                 experiments: EXPERIMENTS.iter().collect(),
                 seed: 1,
+                bytes_per_second: None,
                 system: SystemRoot::default(),
             },
             cancel: Cancel::default(),

@@ -88,7 +88,7 @@ pub struct Situation<'a> {
 pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     let line = |experiment, line| chart(outcomes, experiment).and_then(|chart| chart.line(line));
     let scattered = line("random", random::LINE);
-    let plain = line("streams", streams::PLAIN);
+    let plain = line("streams", streams::LINE);
     let sweep = line("order", order::PHYSICAL);
     if scattered.is_none() && plain.is_none() && sweep.is_none() {
         return None;

@@ -146,7 +146,7 @@ fn solid_state_gets_many_reads_and_streams() {
     let in_flight = advice.random_threads * advice.depth;
     assert_eq!((advice.random_threads, in_flight), (4, 256));
     assert_good(
-        &line(&outcomes, "streams", streams::PLAIN),
+        &line(&outcomes, "streams", streams::LINE),
         advice.streams,
         8,
     );

@@ -8,8 +8,8 @@ use crate::device::Class;
 
 use super::control::Control;
 use super::findings::{Axis, Chart, Outcome, Series, Unit, chart};
+use super::jobs::Part;
 use super::listing::Listing;
-use super::load::Run;
 use super::rng::Rng;
 use super::sweep::{Aim, Sample, sweep};
 use super::test_data::{Bypass, TestData};
@@ -132,7 +132,7 @@ impl Bench<'_> {
 /// Parts of files for streams, in the order in which they lie on the disk.
 pub struct Runs {
     /// The parts.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Part>,
     /// Bytes in all of them.
     pub bytes: u64,
 }
@@ -157,12 +157,12 @@ impl Runs {
             let positions = test_data.positions(file, &offsets);
             for (offset, position) in offsets.into_iter().zip(positions) {
                 let len = longest.min(size - offset);
-                let run = Run { file, offset, len };
+                let run = Part { file, offset, len };
                 runs.push((position.unwrap_or(test_data.files[file].ino), run));
             }
         }
         runs.sort_by_key(|(position, _)| *position);
-        let runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+        let runs: Vec<Part> = runs.into_iter().map(|(_, run)| run).collect();
         Self {
             bytes: runs.iter().map(|run| run.len).sum(),
             runs,
@@ -170,7 +170,7 @@ impl Runs {
     }
 
     /// A part of the disk for each of so many streams, each begun somewhere within it.
-    pub fn parts(&self, streams: usize, rng: &mut Rng) -> Vec<impl Iterator<Item = Run> + Send> {
+    pub fn parts(&self, streams: usize, rng: &mut Rng) -> Vec<impl Iterator<Item = Part> + Send> {
         let runs = &self.runs;
         let parts = (0..streams).map(|stream| {
             let part = &runs[stream * runs.len() / streams..(stream + 1) * runs.len() / streams];

@@ -62,6 +62,8 @@ pub struct Source {
     pub files: u64,
     /// Bytes in them.
     pub bytes: u64,
+    /// Bytes that were read, some of them several times.
+    pub bytes_read: u64,
     /// `direct` (past the page cache), `dropped` (given back to the system before each read) or
     /// `none`.
     pub cache: &'static str,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::device::{Class, DeviceMap, FilesystemKind, Leaf, Overrides, Volume};
+use crate::read::{Access, PageUse};
 use crate::sys::process;
 
 use super::advice::{Situation, advise};
@@ -66,6 +67,11 @@ pub fn measure(
         notes: Vec::new(),
     };
     let (source, outcomes) = run.experiments(&path, &metadata);
+    if let Some(rate) = spec.bytes_per_second {
+        run.notes.push(format!(
+            "no more than {rate} a second were read (--bwlimit): rates may be that limit, so there is no advice"
+        ));
+    }
     let notes = run.notes;
     let situation = Situation {
         policy: volume.policy,
@@ -82,7 +88,11 @@ pub fn measure(
         interrupted: control.is_cancelled(),
         place: place(&volume),
         source,
-        advice: advise(&outcomes, &situation),
+        // What was measured may be the limit.
+        advice: match spec.bytes_per_second {
+            None => advise(&outcomes, &situation),
+            Some(_) => None,
+        },
         experiments: outcomes,
         notes,
     };
@@ -161,10 +171,10 @@ impl Running<'_> {
         if !rest.is_empty() {
             self.stage("asking", Some((start, end)));
             bench.test_data = Some(match scratch {
-                Some(fd) => TestData::of_scratch(fd),
+                Some(fd) => TestData::of_scratch(fd, self.access()),
                 None => {
                     bench.ask_all(Instant::now() + reserve);
-                    TestData::of_files(&bench.listing)
+                    TestData::of_files(&bench.listing, self.access())
                 }
             });
             source = self.describe(bench.test_data.as_ref());
@@ -172,10 +182,19 @@ impl Running<'_> {
         for row in rest {
             self.one(&mut bench, row, &mut left, end);
         }
+        source.bytes_read = bench.test_data.as_ref().map_or(0, TestData::bytes_read);
         let mut outcomes = std::mem::take(&mut bench.outcomes);
         let place = |outcome: &Outcome| EXPERIMENTS.iter().position(|row| row.name == outcome.name);
         outcomes.sort_by_key(place);
         (source, outcomes)
+    }
+
+    /// The rules for all reads. Pages go as soon as they were read: nobody wants them again.
+    fn access(&self) -> Access {
+        let rate = self.spec.bytes_per_second.map(|rate| rate.0);
+        let access = Access::new(rate, PageUse::Drop, None);
+        access.budgets.add_volume(&super::jobs::DEVICE.into());
+        access
     }
 
     /// Does one experiment within its share of the time that is left.
@@ -267,6 +286,7 @@ impl Running<'_> {
             },
             files: test_data.files.len() as u64,
             bytes: test_data.bytes(),
+            bytes_read: 0,
             cache: match test_data.bypass {
                 Bypass::Direct => "direct",
                 Bypass::Dropped => "dropped",

@@ -14,6 +14,7 @@ mod blocks;
 mod control;
 mod experiment;
 mod findings;
+mod jobs;
 mod listing;
 mod load;
 mod measure;
@@ -32,6 +33,8 @@ mod streams;
 pub mod svg;
 mod sweep;
 mod test_data;
+#[cfg(test)]
+mod test_data_tests;
 pub mod text;
 
 pub use control::Control;

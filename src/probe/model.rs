@@ -130,7 +130,7 @@ impl Model {
             &[1, 2, 3, 5, 10, 25, 100, 250, 1000],
             &scattered,
         );
-        let plain = line(streams::PLAIN, &[1, 2, 4, 8, 16], &|n| self.streams(n));
+        let plain = line(streams::LINE, &[1, 2, 4, 8, 16], &|n| self.streams(n));
         let stat = line(metadata::LINE, &[1, 2, 4, 8, 16], &|n| {
             (n.min(8) * 1000) as f64
         });

@@ -3,7 +3,8 @@
 
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
-use super::load::{Spot, scattered};
+use super::jobs::Part;
+use super::load::scattered;
 use super::rng::Rng;
 use super::sweep::{Aim, Sample};
 use super::test_data::{BLOCK, TestData};
@@ -45,7 +46,7 @@ const STEP: u64 = 1 << 20;
 /// A place with what it can be sorted by.
 #[derive(Clone, Copy)]
 struct Place {
-    spot: Spot,
+    spot: Part,
     ino: u64,
     position: Option<u64>,
 }
@@ -123,7 +124,7 @@ fn starts(bench: &Bench<'_>, test_data: &TestData) -> Vec<Place> {
     });
     let places = located.into_iter().enumerate().map(|(file, position)| {
         Some(Place {
-            spot: Spot { file, offset: 0 },
+            spot: test_data.block(file, 0),
             ino: test_data.files[file].ino,
             position: position?,
         })
@@ -148,7 +149,7 @@ fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
                 .iter()
                 .zip(positions)
                 .map(|(&offset, position)| Place {
-                    spot: Spot { file, offset },
+                    spot: test_data.block(file, offset),
                     ino: piece.ino,
                     position,
                 }),
@@ -158,7 +159,7 @@ fn inside(test_data: &TestData, rng: &mut Rng) -> Vec<Place> {
 }
 
 /// The places in each order.
-fn orders(places: &[Place], by_file: bool, rng: &mut Rng) -> Vec<(&'static str, Vec<Spot>)> {
+fn orders(places: &[Place], by_file: bool, rng: &mut Rng) -> Vec<(&'static str, Vec<Part>)> {
     let spots = |places: &[Place]| places.iter().map(|place| place.spot).collect::<Vec<_>>();
     let sorted = |key: fn(&Place) -> u64| {
         let mut sorted = places.to_vec();
@@ -184,7 +185,11 @@ mod tests {
 
     fn place(file: usize, ino: u64, position: Option<u64>) -> Place {
         Place {
-            spot: Spot { file, offset: 0 },
+            spot: Part {
+                file,
+                offset: 0,
+                len: BLOCK,
+            },
             ino,
             position,
         }
@@ -199,7 +204,7 @@ mod tests {
         ];
         let files = |by_file| {
             let orders = orders(&places, by_file, &mut Rng::new(1));
-            let files = |(name, spots): (&'static str, Vec<Spot>)| {
+            let files = |(name, spots): (&'static str, Vec<Part>)| {
                 (name, spots.iter().map(|spot| spot.file).collect::<Vec<_>>())
             };
             orders.into_iter().map(files).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Unit};
-use super::load::{Spot, scattered};
+use super::load::scattered;
 use super::sweep::{Aim, Sample};
 use super::test_data::BLOCK;
 
@@ -30,15 +30,15 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let (mut failed, mut done, mut left_out) = (0, 0, Vec::new());
     let aims = IN_FLIGHT.map(|x| Aim { series: LINE, x });
     let series = bench.sweep(Axis::InFlight, &aims, |aim, window, line| {
-        // Each of those in flight has to come to its end at least once within the time.
+        // Each of those in flight has to come to its end at least once within the time, and as many wait for their turn.
         let fastest = line.iter().map(|(_, rate)| *rate).reduce(f64::max);
-        if fastest.is_some_and(|rate| rate * window.as_secs_f64() < aim.x as f64) {
+        if fastest.is_some_and(|rate| rate * window.as_secs_f64() < 2.0 * aim.x as f64) {
             left_out.push(aim.x);
             return None;
         }
         let places = std::iter::repeat_with(|| {
             let (file, offset) = test_data.any_block(&sums, &mut rng);
-            Spot { file, offset }
+            test_data.block(file, offset)
         });
         let in_flight = aim.x as usize;
         let load = scattered(

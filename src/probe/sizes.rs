@@ -4,9 +4,10 @@ use std::iter;
 
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Point, Series, Unit};
-use super::load::{Manner, Run, streams};
+use super::jobs::Part;
+use super::load::streams;
 use super::random;
-use super::streams::{PIECE, PLAIN};
+use super::streams::LINE;
 use super::sweep::{Aim, Sample};
 use super::test_data::TestData;
 
@@ -65,20 +66,13 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         let runs = iter::repeat_with(|| {
             let (file, room) = class.files[rng.below(class.files.len() as u64) as usize];
             let offset = rng.below(room / 4096 + 1) * 4096;
-            Run {
+            Part {
                 file,
                 offset: if class.has_own { 0 } else { offset },
                 len: aim.x,
             }
         });
-        let manner = Manner {
-            block: PIECE.min(aim.x as usize),
-            stride: PIECE.min(aim.x as usize),
-            direct: false,
-            sequential: false,
-            whole_runs: true,
-        };
-        let load = streams(test_data, vec![runs], manner, window, bench.control);
+        let load = streams(test_data, vec![runs], true, window, bench.control);
         (load.bytes > 0).then(|| Sample {
             rate: load.megabytes(),
             latencies_us: Vec::new(),
@@ -167,7 +161,7 @@ pub fn prices(bench: &Bench<'_>, measured: &Series) -> Option<(f64, f64)> {
     let (first, last) = (measured.points.first()?, measured.points.last()?);
     let stream = bench
         .found("streams")
-        .and_then(|chart| chart.line(PLAIN)?.at(1));
+        .and_then(|chart| chart.line(LINE)?.at(1));
     let rate = stream.unwrap_or(last.median).max(last.median) * 1e6;
     let scattered = bench
         .found("random")

@@ -22,6 +22,8 @@ pub struct Spec {
     pub experiments: Vec<&'static Experiment>,
     /// Decides which places are read.
     pub seed: u64,
+    /// The most that may be read in a second, bytes.
+    pub bytes_per_second: Option<Bytes>,
     /// Where the system tells about its devices.
     pub system: SystemRoot,
 }

@@ -2,34 +2,25 @@
 
 use super::bench::{Bench, Runs};
 use super::findings::{Axis, Chart, Unit};
-use super::load::{Manner, streams};
+use super::load::streams;
 use super::sweep::{Aim, Sample};
 
-/// Without a hint, as the kernel likes.
-pub const PLAIN: &str = "plain";
-
-/// With `POSIX_FADV_SEQUENTIAL`, which doubles what the kernel reads ahead.
-pub const HINTED: &str = "sequential hint";
+/// The line's name.
+pub const LINE: &str = "whole files";
 
 /// Streams at a time.
 const STREAMS: [u64; 5] = [1, 2, 4, 8, 16];
-
-/// Bytes of each read: what `find` reads at a time, but for the beginnings of files.
-pub const PIECE: usize = 256 << 10;
 
 /// Reads several parts of the disk from front to back at a time.
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let test_data = bench.test_data()?;
     let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let (mut failed, mut cached, mut read) = (0, 0, 0);
-    let aims = [PLAIN, HINTED].into_iter().flat_map(|series| {
-        let enough = STREAMS
-            .into_iter()
-            .filter(|&x| runs.runs.len() as u64 >= 2 * x);
-        enough.map(move |x| Aim { series, x })
-    });
-    let aims: Vec<Aim> = aims.collect();
-    if aims.len() < 4 {
+    let enough = STREAMS
+        .into_iter()
+        .filter(|&x| runs.runs.len() as u64 >= 2 * x);
+    let aims: Vec<Aim> = enough.map(|x| Aim { series: LINE, x }).collect();
+    if aims.len() < 2 {
         return Err(format!(
             "{} in files are too little for several streams: name a larger folder, or give --scratch 1G",
             crate::units::Bytes(runs.bytes)
@@ -38,14 +29,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let mut rng = bench.rng.clone();
     let series = bench.sweep(Axis::Streams, &aims, |aim, window, _| {
         let parts = runs.parts(aim.x as usize, &mut rng);
-        let manner = Manner {
-            block: PIECE,
-            stride: PIECE,
-            direct: false,
-            sequential: aim.series == HINTED,
-            whole_runs: false,
-        };
-        let load = streams(test_data, parts, manner, window, bench.control);
+        let load = streams(test_data, parts, false, window, bench.control);
         failed += load.failed;
         cached += load.cached;
         read += load.bytes;
@@ -55,7 +39,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         })
     })?;
     let mut notes = Vec::new();
-    if aims.len() < 2 * STREAMS.len() {
+    if aims.len() < STREAMS.len() {
         notes.push("there is too little data for more streams".to_owned());
     }
     if read > 2 * runs.bytes {

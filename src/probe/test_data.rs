@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
+use crate::file::Fingerprint;
+use crate::read::{Access, Limits, OpenFile, Signs};
 use crate::sys::memory::Aligned;
 use crate::sys::open::{self, CWD, Manner};
-use crate::sys::{extents, page_cache, pread, process, stat, write};
+use crate::sys::{extents, page_cache, stat, write};
 
+use super::jobs::{Part, Reads, Target, Targets};
 use super::listing::Listing;
 use super::rng::Rng;
 
@@ -47,9 +49,11 @@ pub struct TestData {
     /// Files left out because they have holes, are compressed, or reserve room not written to.
     pub sparse: u64,
     scratch: Option<OwnedFd>,
-    handles: Vec<OnceLock<Arc<OwnedFd>>>,
-    /// Handles that may still be kept.
-    keep: AtomicUsize,
+    /// As the readers find them.
+    targets: Vec<Target>,
+    folders: Targets,
+    access: Access,
+    bytes_read: AtomicU64,
 }
 
 /// One file.
@@ -64,10 +68,9 @@ pub struct Piece {
 
 impl TestData {
     /// What the files of a listing have that was asked for their metadata.
-    pub fn of_files(listing: &Listing) -> Self {
-        let mut sparse = 0;
+    pub fn of_files(listing: &Listing, access: Access) -> Self {
+        let mut test_data = Self::new(access);
         let mut seen = HashSet::new();
-        let mut files = Vec::new();
         for entry in &listing.entries {
             let Some(stat) = entry.stat else { continue };
             if stat.kind != FileType::RegularFile
@@ -79,44 +82,86 @@ impl TestData {
             // Holes and compressed bytes are read faster than they could come from a disk.
             let is_sparse = stat.blocks * 512 < stat.size / 10 * 9 || stat.blocks == 0;
             if is_sparse || stat.size >= LARGE && is_reserved(&entry.path) {
-                sparse += 1;
+                test_data.sparse += 1;
                 continue;
             }
-            files.push(Piece {
+            let expect = Fingerprint::from(&stat);
+            let target = test_data.folders.add(entry.path.as_bytes(), expect);
+            test_data.targets.push(target);
+            test_data.files.push(Piece {
                 path: entry.path.clone(),
                 ino: stat.ino,
                 size: stat.size,
             });
         }
-        Self::new(files, sparse, None)
+        test_data.try_out();
+        test_data
     }
 
     /// A scratch file.
-    pub fn of_scratch(fd: OwnedFd) -> Self {
-        let size = stat::descriptor(&fd).map_or(0, |stat| stat.size);
-        let piece = Piece {
-            path: c"".to_owned(),
-            ino: 0,
-            size,
-        };
-        Self::new(vec![piece], 0, Some(fd))
-    }
-
-    fn new(files: Vec<Piece>, sparse: u64, scratch: Option<OwnedFd>) -> Self {
-        let handles = files.iter().map(|_| OnceLock::new()).collect();
-        let limit = usize::try_from(process::open_files()).unwrap_or(usize::MAX);
-        let mut test_data = Self {
-            files,
-            bypass: Bypass::Impossible,
-            checked: false,
-            sparse,
-            scratch,
-            handles,
-            // The other half is for streams, threads and what is opened in passing.
-            keep: AtomicUsize::new(limit / 2),
-        };
+    pub fn of_scratch(fd: OwnedFd, access: Access) -> Self {
+        let mut test_data = Self::new(access);
+        if let Ok(stat) = stat::descriptor(&fd) {
+            let expect = Fingerprint::from(&stat);
+            test_data
+                .targets
+                .push(test_data.folders.add_open(&fd, expect));
+            test_data.files.push(Piece {
+                path: c"".to_owned(),
+                ino: 0,
+                size: stat.size,
+            });
+        }
+        test_data.scratch = Some(fd);
         test_data.try_out();
         test_data
+    }
+
+    fn new(access: Access) -> Self {
+        Self {
+            files: Vec::new(),
+            bypass: Bypass::Impossible,
+            checked: false,
+            sparse: 0,
+            scratch: None,
+            targets: Vec::new(),
+            folders: Targets::default(),
+            access,
+            bytes_read: AtomicU64::new(0),
+        }
+    }
+
+    /// Bytes that were read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// True if no more than a given rate may be read.
+    pub fn is_limited(&self) -> bool {
+        self.access.budgets.are_limited()
+    }
+
+    /// What the readers are told, if so much may be under way.
+    pub fn reads(&self, limits: Limits, bulk: bool) -> Reads<'_> {
+        Reads {
+            targets: &self.targets,
+            folders: &self.folders,
+            access: &self.access,
+            bytes_read: &self.bytes_read,
+            // The kernel reads whole files ahead, as it does for a search.
+            direct: !bulk && self.bypass == Bypass::Direct,
+            limits,
+            bulk,
+        }
+    }
+
+    /// Reads some of a file; returns how many bytes came.
+    pub fn read(&self, fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let rules = (&self.access, &Signs::of_current_thread());
+        let len = buffer.len();
+        let read = OpenFile::new(fd, 0, false).read(rules, len as u64, buffer, len, offset)?;
+        self.bytes_read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 
     /// Bytes in all files.
@@ -145,34 +190,6 @@ impl TestData {
         open::file(CWD, path, manner)
     }
 
-    /// Opens a file for scattered reads past the page cache; most files stay open.
-    pub fn handle(&self, file: usize) -> Result<Arc<OwnedFd>> {
-        let place = &self.handles[file];
-        if let Some(fd) = place.get() {
-            return Ok(Arc::clone(fd));
-        }
-        let fd = Arc::new(self.open(file, self.bypass == Bypass::Direct)?);
-        if self.bypass == Bypass::Dropped {
-            page_cache::advise(&fd, 0, 0, page_cache::Advice::Random);
-        }
-        let taken = self
-            .keep
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(1)
-            });
-        if taken.is_ok() {
-            // Another thread may have been faster; then this one lives for one read.
-            let _faster = place.set(Arc::clone(&fd));
-        }
-        Ok(fd)
-    }
-
-    /// Drops a range from the page cache; false if it is known to be there all the same.
-    pub fn forget(&self, fd: impl AsFd, offset: u64, len: u64) -> bool {
-        page_cache::advise(&fd, offset, len, page_cache::Advice::DontNeed);
-        cached(&fd, offset, len).unwrap_or(0) == 0
-    }
-
     /// Where on the disk a place of a file lies, bytes; `None` where the file system does not tell.
     pub fn position(&self, file: usize, offset: u64) -> Option<u64> {
         let fd = self.open(file, false).ok()?;
@@ -188,6 +205,12 @@ impl TestData {
         let extents = extents.unwrap_or_default();
         let place = |&offset: &u64| position_in(&extents, offset);
         offsets.iter().map(place).collect()
+    }
+
+    /// A block of a file, or what is left of it.
+    pub fn block(&self, file: usize, offset: u64) -> Part {
+        let len = BLOCK.min(self.files[file].size - offset);
+        Part { file, offset, len }
     }
 
     /// A scattered place: each block of all files is as likely as any other.
@@ -235,7 +258,7 @@ impl TestData {
         page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
         let before = cached(plain, 0, BLOCK);
         match self.open(file, true) {
-            Ok(direct) => match pread::full(&direct, &mut block, 0) {
+            Ok(direct) => match self.read(&direct, &mut block, 0) {
                 // Where direct reads are only pretended the page is in the cache afterwards.
                 Ok(1..) if before != Some(0) || cached(plain, 0, BLOCK) == Some(0) => {
                     return Some(Bypass::Direct);
@@ -245,7 +268,7 @@ impl TestData {
             Err(Errno::INVAL | Errno::OPNOTSUPP) => {}
             Err(_) => return None,
         }
-        if !matches!(pread::full(plain, &mut block, 0), Ok(1..)) {
+        if !matches!(self.read(plain, &mut block, 0), Ok(1..)) {
             return None;
         }
         page_cache::advise(plain, 0, 0, page_cache::Advice::DontNeed);
@@ -277,106 +300,10 @@ fn cached(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
 }
 
 /// The place of an offset on the disk; `None` in a hole.
-fn position_in(extents: &[extents::Extent], offset: u64) -> Option<u64> {
+pub(super) fn position_in(extents: &[extents::Extent], offset: u64) -> Option<u64> {
     let inside = |extent: &&extents::Extent| {
         (extent.logical..extent.logical + extent.length).contains(&offset)
     };
     let extent = extents.iter().find(inside)?;
     Some(extent.physical + (offset - extent.logical))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::time::{Duration, Instant};
-
-    use super::super::control::Control;
-    use super::*;
-
-    fn test_data(files: &[(&str, usize)]) -> (tempfile::TempDir, TestData) {
-        let folder = tempfile::tempdir().expect("a folder");
-        for &(name, size) in files {
-            let file = folder.path().join(name);
-            fs::write(&file, vec![7; size]).expect("written");
-            fs::File::open(&file)
-                .expect("opened")
-                .sync_all()
-                .expect("synced");
-        }
-        let until = Instant::now() + Duration::from_secs(600);
-        let mut rng = Rng::new(1);
-        let mut listing = Listing::below(folder.path(), until, &mut rng, &Control::default());
-        for entry in &mut listing.entries {
-            entry.stat = entry.ask();
-        }
-        let test_data = TestData::of_files(&listing);
-        (folder, test_data)
-    }
-
-    #[test]
-    fn every_block_of_every_file_can_be_met_and_no_other() {
-        let (_folder, test_data) = test_data(&[("a", 4096), ("b", 10_000), ("empty", 0)]);
-        let (mut rng, sums) = (Rng::new(2), test_data.block_sums());
-        let mut met = HashSet::new();
-        for _ in 0..1000 {
-            let (file, offset) = test_data.any_block(&sums, &mut rng);
-            assert!(offset < test_data.files[file].size);
-            met.insert((file, offset));
-        }
-        assert_eq!(met.len(), 4);
-        assert_eq!(test_data.bytes(), 14_096);
-    }
-
-    #[test]
-    fn holes_and_further_names_are_left_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let hole = fs::File::create(folder.path().join("hole")).expect("made");
-        hole.set_len(1 << 20).expect("grown");
-        let full = folder.path().join("full");
-        fs::write(&full, vec![7; 5000]).expect("written");
-        fs::File::open(&full)
-            .expect("opened")
-            .sync_all()
-            .expect("synced");
-        fs::hard_link(&full, folder.path().join("again")).expect("linked");
-        // Where room can be reserved, it is; not every file system knows that, or tells.
-        let reserved = fs::File::create(folder.path().join("reserved")).expect("made");
-        let flags = rustix::fs::FallocateFlags::empty();
-        let is_known = rustix::fs::fallocate(&reserved, flags, 0, 1 << 20).is_ok()
-            && extents::extents(&reserved).is_some();
-        if !is_known {
-            fs::remove_file(folder.path().join("reserved")).expect("removed");
-        }
-        let sparse = 1 + u64::from(is_known);
-        let until = Instant::now() + Duration::from_secs(600);
-        let control = Control::default();
-        let mut listing = Listing::below(folder.path(), until, &mut Rng::new(1), &control);
-        for entry in &mut listing.entries {
-            entry.stat = entry.ask();
-        }
-        let test_data = TestData::of_files(&listing);
-        assert_eq!((test_data.files.len(), test_data.sparse), (1, sparse));
-    }
-
-    #[test]
-    fn positions_follow_the_extents() {
-        let extent = |logical, physical, length| extents::Extent {
-            logical,
-            physical,
-            length,
-            shared: false,
-            unwritten: false,
-            inline: false,
-        };
-        let extents = [extent(0, 1000, 10), extent(20, 5000, 20)];
-        for (offset, position) in [
-            (0, Some(1000)),
-            (9, Some(1009)),
-            (10, None),
-            (21, Some(5001)),
-            (40, None),
-        ] {
-            assert_eq!(position_in(&extents, offset), position);
-        }
-    }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::sys::memory::ALIGNMENT;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
@@ -172,7 +173,11 @@ impl<F: Fold> Many<F> {
             filled: 0,
         };
         reader.spend(&file.task, len as u64);
-        self.ring.read(slot, &file.fd, piece.offset, 0, len);
+        let room = match file.task.ask.is_direct() {
+            true => len.next_multiple_of(ALIGNMENT),
+            false => len,
+        };
+        self.ring.read(slot, &file.fd, piece.offset, 0, room);
         self.pieces[slot] = piece;
         file.asked.push_back(slot);
         file.offset += len as u64;
@@ -252,7 +257,8 @@ impl<F: Fold> Many<F> {
             let whole = is_whole(&file.task, span);
             file.folded += piece.len as u64;
             if piece.len as u64 == span.len {
-                file.digests[piece.span] = Some(reader.fold.at_once(bytes, whole));
+                file.digests[piece.span] =
+                    Some(reader.fold.of_one_piece(&file.state, bytes, whole));
                 continue;
             }
             reader.fold.feed(&mut file.state, bytes);

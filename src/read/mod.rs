@@ -38,7 +38,7 @@ pub use behind::PageUse;
 pub use compare::{Unequal, Which, equal};
 pub use elevator::SweepOrder;
 pub use fold::Fold;
-pub use open_file::{Device, OpenFile};
+pub use open_file::{Device, OpenFile, leaves_cache};
 pub use parts::PART;
 pub use reader::ReadSettings;
 

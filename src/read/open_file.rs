@@ -178,6 +178,14 @@ impl OpenFile<Arc<OwnedFd>> {
     }
 }
 
+/// Drops a span from the page cache; false if some of it is known to be there all the same.
+pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
+    page_cache::advise(&fd, offset, len, Advice::DontNeed);
+    let cached = page_cache::cached_pages(&fd, offset, len);
+    let cached = cached.or_else(|| page_cache::resident_pages(&fd, offset, len));
+    cached.unwrap_or(0) == 0
+}
+
 /// Bytes of a span that are not in the page cache; `None` if nobody can tell.
 pub fn uncached_bytes(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     let page = page_cache::page_size();

@@ -21,7 +21,7 @@ use super::buffer::{Buffer, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
-use super::open_file::{OpenFile, uncached_bytes};
+use super::open_file::{OpenFile, leaves_cache, uncached_bytes};
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
 /// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
@@ -194,7 +194,7 @@ impl<F: Fold> Reader<F> {
         spends: bool,
     ) -> Result<F::Digest, Failure> {
         let whole = is_whole(task, span);
-        let file = OpenFile::new(fd, task.volume.0.into(), false);
+        let file = OpenFile::new(fd, task.volume.0.into(), task.ask.is_direct());
         let mut state = F::State::default();
         let mut done = 0;
         while done < span.len {
@@ -209,7 +209,8 @@ impl<F: Fold> Reader<F> {
                 Err(e) => return Err(refused(task, fd, e)),
             }
             if want as u64 == span.len {
-                return Ok(self.digest_of_piece(want, whole));
+                let bytes = self.buffer.first(want);
+                return Ok(self.fold.of_one_piece(&state, bytes, whole));
             }
             self.feed_piece(&mut state, want);
             done += want as u64;
@@ -219,6 +220,9 @@ impl<F: Fold> Reader<F> {
 
     /// Reads short spans if all of them are in the page cache; `None` if not.
     pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+        if matches!(task.ask, Ask::BytesFromDisk { .. }) {
+            return None;
+        }
         if task.spans.iter().any(|span| span.len > PIECE as u64) {
             return (self.uncached_bytes(task, fd) == Some(0)).then(|| self.read_now(task, fd));
         }
@@ -254,10 +258,31 @@ impl<F: Fold> Reader<F> {
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
             Ask::Bytes | Ask::EveryByte => None,
+            Ask::BytesFromDisk { direct } => self.bypass_cache(task, fd, direct).err(),
             Ask::BytesIfCached => Some(self.cached_or_position(task, fd)),
             Ask::Blocks => Some(Outcome::Blocks {
                 places: self.blocks(task, fd),
             }),
+        }
+    }
+
+    /// Sees to it that a task's bytes come from the disk; what to answer if they do not.
+    fn bypass_cache(
+        &self,
+        task: &Task,
+        fd: BorrowedFd<'_>,
+        direct: bool,
+    ) -> Result<(), Outcome<F::Digest>> {
+        if direct {
+            return match pread::begin_direct(fd) {
+                true => Ok(()),
+                false => Err(Outcome::Failed(Failure::Refused(Errno::INVAL))),
+            };
+        }
+        let mut spans = task.spans.iter().filter(|span| span.len > 0);
+        match spans.all(|span| leaves_cache(fd, span.offset, span.len)) {
+            true => Ok(()),
+            false => Err(Outcome::StaysCached),
         }
     }
 

@@ -61,10 +61,23 @@ pub enum Ask {
     Bytes,
     /// The same, but not from the disk: if they are not in the page cache, where on it they lie.
     BytesIfCached,
+    /// The same, but from the disk: past the page cache, or once its pages have left that. A long span is read as
+    /// a whole file is.
+    BytesFromDisk {
+        /// Past the page cache.
+        direct: bool,
+    },
     /// The blocks that it lies in.
     Blocks,
     /// That it is equal to the others of its batch; holes are read like data.
     EveryByte,
+}
+
+impl Ask {
+    /// True if reads are to go past the page cache.
+    pub fn is_direct(self) -> bool {
+        matches!(self, Self::BytesFromDisk { direct: true })
+    }
 }
 
 /// Tasks that travel together.
@@ -170,6 +183,8 @@ pub enum Outcome<D> {
         /// In how many pieces it lies, where that came with its position.
         pieces: Option<Pieces>,
     },
+    /// It is in the page cache and does not leave that (only if it was to come from the disk).
+    StaysCached,
     /// It could not be read.
     Failed(Failure),
 }

@@ -12,7 +12,7 @@ use crate::read::holes::Holes;
 use crate::read::open_file::OpenFile;
 use crate::read::parts::{PART, Parts};
 use crate::read::reader::{Reader, finished, is_whole};
-use crate::read::task::{Failure, Outcome, SPANS, Task};
+use crate::read::task::{Ask, Failure, Outcome, SPANS, Task};
 use crate::sys::page_cache::{self, Advice};
 
 /// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
@@ -137,7 +137,9 @@ impl<F: Fold> File<F> {
         if is_announced || self.open.is_direct {
             return;
         }
-        let all = self.part.is_some() || len == self.task.expect.size;
+        let all = self.part.is_some()
+            || len == self.task.expect.size
+            || matches!(self.task.ask, Ask::BytesFromDisk { .. });
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
             (true, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Sequential),

@@ -147,14 +147,24 @@ impl<F: Fold> Stream<F> {
             },
         };
         source.advance();
-        if let Err(failure) = opened.and_then(|fd| self.begin(reader, task, fd)) {
-            source.complete(&task, Outcome::Failed(failure));
+        let begun = opened.map_err(Outcome::Failed);
+        if let Err(outcome) = begun.and_then(|fd| self.begin(reader, task, fd)) {
+            source.complete(&task, outcome);
         }
         true
     }
 
-    fn begin(&mut self, reader: &mut Reader<F>, task: Task, fd: OwnedFd) -> Result<(), Failure> {
-        let now = expected(&task, fd.as_fd())?;
+    /// Begins with a file, unless there is an answer already.
+    fn begin(
+        &mut self,
+        reader: &mut Reader<F>,
+        task: Task,
+        fd: OwnedFd,
+    ) -> Result<(), Outcome<F::Digest>> {
+        let now = expected(&task, fd.as_fd()).map_err(Outcome::Failed)?;
+        if let Some(outcome) = reader.look(&task, fd.as_fd()) {
+            return Err(outcome);
+        }
         let is_thin = reader.is_thin(&fd, &now);
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());

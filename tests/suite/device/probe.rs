@@ -200,7 +200,7 @@ fn wrong_use_is_told_before_anything_is_read() {
         ("probe nowhere", "nowhere: No such file"),
         ("probe /dev/null", "neither a folder nor a regular file"),
         ("probe --only speed .", "random, streams"),
-        ("probe --time soon .", "write it as in 30s"),
+        ("probe --time soon .", "write 30s or 2m"),
         ("probe --time 0 .", "in less than"),
         ("probe --scratch 10 .", "1MiB or more"),
         ("probe --svg . .", "it is a folder"),

@@ -450,7 +450,7 @@ fn unsafe_has_one_room() {
 const READS: [&str; 2] = ["pread", "ring"];
 
 /// Rooms that make them.
-const READERS: [&str; 3] = ["sys", "read", "probe"];
+const READERS: [&str; 2] = ["sys", "read"];
 
 /// Which of these calls a source imports, or names by their whole path.
 fn reads_named(tokens: &[String]) -> Vec<&'static str> {

@@ -1,4 +1,4 @@
-//! `--bwlimit` holds for every read: of a search, of `--verify`, and of the comparison before an action.
+//! `--bwlimit` holds for every read: of a search, of `--verify`, of the comparison before an action, and of a probe.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -91,6 +91,23 @@ fn the_comparison_of_what_a_report_says_keeps_to_it() {
     let command = format!("remove --yes LIMIT --from {}", state.display());
     keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: remove 1 file");
     assert!(stage.has("a") && !stage.has("b"));
+}
+
+/// It reads as much as it can in its time. The limit allows no more than twice its rate.
+#[test]
+fn a_probe_keeps_to_it_and_gives_no_advice() {
+    let stage = two_copies();
+    let began = Instant::now();
+    let run = stage.run(&format!("probe --time 3s --json --bwlimit {RATE} ."));
+    let took = began.elapsed().as_secs_f64();
+    let findings = run.exits(0).json();
+    let read = findings["source"]["bytes_read"].as_u64().expect("a number");
+    assert!(read > 0, "nothing was read: {findings}");
+    assert!(
+        read as f64 <= 2.0 * RATE as f64 * took,
+        "{read} bytes in {took} s"
+    );
+    assert!(findings["advice"].is_null(), "{findings}");
 }
 
 #[test]
