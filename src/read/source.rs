@@ -70,9 +70,6 @@ impl<'a, F: Fold> Source<'a, F> {
 
     /// Reports a task's end, together with others.
     pub fn complete(&mut self, task: &Task, outcome: Outcome<F::Digest>) {
-        if self.completions.is_empty() {
-            self.completions.reserve_exact(self.most);
-        }
         self.completions.push(Completion {
             ticket: task.ticket,
             outcome,

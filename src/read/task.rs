@@ -103,19 +103,7 @@ pub enum BatchKind {
     Compare,
 }
 
-/// Bytes of a usual name.
-const NAME: usize = 24;
-
 impl Batch {
-    /// An empty batch with room for so many tasks.
-    pub fn of(tasks: usize) -> Self {
-        Self {
-            tasks: Vec::with_capacity(tasks),
-            names: Vec::with_capacity(tasks * NAME),
-            ..Self::default()
-        }
-    }
-
     /// Adds a name; its place goes into the task.
     pub fn add_name(&mut self, name: &[u8]) -> u32 {
         let at = u32::try_from(self.names.len()).expect("a batch is small");

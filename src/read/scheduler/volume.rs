@@ -250,7 +250,7 @@ impl<W: Copy> VolumeQueues<W> {
                 true => BatchKind::Bulk,
                 false => BatchKind::Scattered,
             },
-            ..Batch::of(count)
+            ..Batch::default()
         };
         for job in queue.waiting.drain(..count) {
             let job = asker.choose(volume, job);
@@ -283,7 +283,7 @@ impl<W: Copy> VolumeQueues<W> {
         let group = self.groups.pop_front()?;
         let mut batch = Batch {
             kind: BatchKind::Compare,
-            ..Batch::of(group.len())
+            ..Batch::default()
         };
         let visit = Visit::Pooled;
         for &job in &group {
