@@ -9,6 +9,7 @@ use seekless::action::{self, ActionKind, TreeLock};
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::ask;
 use super::begin::begin;
+use super::config_defaults::InForce;
 use super::console::Console;
 use super::dangling_text;
 use super::exit::Exit;
@@ -26,7 +27,7 @@ use super::script::Script;
 use super::sweep;
 
 /// `seekless remove`
-pub fn remove(args: RemoveArgs) -> Exit {
+pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
     let action = match args.trash {
         true => ActionKind::Trash,
         false => ActionKind::Remove,
@@ -35,45 +36,46 @@ pub fn remove(args: RemoveArgs) -> Exit {
         across_owners: args.across_owners,
         ..action::Settings::default()
     };
-    act(args.act, special(action, acting))
+    act(args.act, special(action, acting), in_force)
 }
 
 /// `seekless hardlink`
-pub fn hardlink(args: HardlinkArgs) -> Exit {
+pub fn hardlink(args: HardlinkArgs, in_force: &InForce) -> Exit {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
         across_owners: args.across_owners,
         ..action::Settings::default()
     };
-    act(args.act, special(ActionKind::Hardlink, acting))
+    act(args.act, special(ActionKind::Hardlink, acting), in_force)
 }
 
 /// `seekless symlink`
-pub fn symlink(args: SymlinkArgs) -> Exit {
+pub fn symlink(args: SymlinkArgs, in_force: &InForce) -> Exit {
     let acting = action::Settings {
         same_metadata: args.same_metadata,
         across_owners: args.across_owners,
         absolute_links: args.absolute,
         ..action::Settings::default()
     };
-    act(args.act, special(ActionKind::Symlink, acting))
+    act(args.act, special(ActionKind::Symlink, acting), in_force)
 }
 
 /// `seekless reflink`
-pub fn reflink(args: ActArgs) -> Exit {
+pub fn reflink(args: ActArgs, in_force: &InForce) -> Exit {
     act(
         args,
         special(ActionKind::Reflink, action::Settings::default()),
+        in_force,
     )
 }
 
 /// `seekless move`
-pub fn relocate(args: MoveArgs) -> Exit {
+pub fn relocate(args: MoveArgs, in_force: &InForce) -> Exit {
     let special = Special {
         to: Some(args.to),
         ..special(ActionKind::Move, action::Settings::default())
     };
-    act(args.act, special)
+    act(args.act, special, in_force)
 }
 
 fn special(action: ActionKind, acting: action::Settings) -> Special {
@@ -84,7 +86,7 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
     }
 }
 
-fn act(args: ActArgs, special: Special) -> Exit {
+fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     let begun = begin(
         |around| resolve(args, special, around),
         |run: &ActRun| run.talk,
@@ -210,6 +212,7 @@ fn act(args: ActArgs, special: Special) -> Exit {
         run.links.lines().iter().for_each(|line| console.line(line));
     }
     if run.talk.summary {
+        in_force.line().iter().for_each(|line| console.line(line));
         plan_summary::lines(&plan, &run.acting)
             .iter()
             .for_each(|line| console.line(line));

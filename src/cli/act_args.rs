@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
+use super::config::ConfigArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
@@ -55,6 +56,9 @@ pub struct ActArgs {
 
     #[command(flatten)]
     pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
 }
 
 /// Which files stay.
@@ -178,8 +182,12 @@ pub struct RemoveArgs {
     pub act: ActArgs,
 
     /// Put the files into the trash, so that they can be restored
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, overrides_with = "no_trash", help_heading = "How it is done")]
     pub trash: bool,
+
+    /// Remove the files for good, although the configuration file sets trash
+    #[arg(long, overrides_with = "trash", help_heading = "How it is done")]
+    pub no_trash: bool,
 
     /// As root, also remove files whose kept copy belongs to another owner
     ///

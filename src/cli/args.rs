@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::FoldersArgs;
 use super::probe_args::ProbeArgs;
@@ -110,6 +111,13 @@ pub enum Command {
     /// these settings from then on.
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
+
+    /// Show which options the configuration file and its presets set
+    ///
+    /// The file is $XDG_CONFIG_HOME/seekless/config.toml, or ~/.config/seekless/config.toml. It holds a table of options
+    /// for each command, and tables of presets. An option on the command line replaces the one in the file.
+    #[command(after_long_help = CONFIG_EXAMPLES)]
+    Config(ConfigCommandArgs),
 
     /// Print a completion script for a shell
     ///
@@ -269,6 +277,29 @@ Exit status:
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
   130  interrupted; the report has what was found by then";
+
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  seekless config                               what the file sets, and the presets
+  seekless config remove --preset nas           every option of 'remove', and where its value comes from
+  seekless --preset nas /srv/photos             a search with the options of a preset
+
+A file with a table for a command, and one for a preset:
+  [find]
+  min-size = \"100k\"
+  exclude = [\".git\", \"node_modules\"]
+
+  [remove]
+  keep = [\"best-name\", \"oldest\"]
+  trash = true
+
+  [preset.night]
+  io-idle = true
+  bwlimit = \"50M\"
+
+Exit status:
+  0    done
+  2    usage error, or the file cannot be used; stderr names the line";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:

@@ -14,6 +14,11 @@ pub fn profiles() -> Option<Profiles> {
     ))
 }
 
+/// The user's configuration file: `$XDG_CONFIG_HOME/seekless/config.toml`, or below `~/.config`; none without a home.
+pub fn config_file() -> Option<PathBuf> {
+    Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless/config.toml"))
+}
+
 /// What is to outlive a run: `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without a
 /// home.
 pub fn state() -> Option<PathBuf> {

@@ -11,8 +11,10 @@ use std::thread;
 use seekless::acting::searched_trees;
 use seekless::action::plan::Ranking;
 use seekless::decide::Summary;
+use seekless::report::fit::fitting;
 
 use super::begin::begin;
+use super::config_defaults::InForce;
 use super::console::Console;
 use super::draw::Draw;
 use super::exit::Exit;
@@ -28,7 +30,7 @@ use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery, Root};
 
 /// Finds, reports and tells how it went.
-pub fn find(args: FindArgs) -> Exit {
+pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
     let (mut run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
         Ok(begun) => begun,
         Err(exit) => return exit,
@@ -41,7 +43,7 @@ pub fn find(args: FindArgs) -> Exit {
             .complain("the list of paths on standard input is empty: there is nothing to look at");
     }
     let ranking = run.ranking.take();
-    search(&run, ranking, &console)
+    search(&run, ranking, in_force, &console)
 }
 
 fn explain(run: &Run) -> Exit {
@@ -74,7 +76,7 @@ enum Outcome {
     Failed(engine::Error),
 }
 
-fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
+fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Console) -> Exit {
     let output = match ReportOutput::open(run, console) {
         Ok(output) => Mutex::new(Some(output)),
         Err(error) => {
@@ -132,6 +134,10 @@ fn search(run: &Run, ranking: Option<Ranking>, console: &Console) -> Exit {
                 console.line(&line);
             }
         }
+        let width = run.talk.columns.unwrap_or(usize::MAX);
+        fitting(in_force.line(), width)
+            .iter()
+            .for_each(|line| console.line(line));
         hidden.lines().iter().for_each(|line| console.line(line));
         // What a run that was killed left here is among the files that were just looked at.
         if let Ok(place) = JournalPlace::of(None) {

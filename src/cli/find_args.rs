@@ -8,6 +8,7 @@ use seekless::engine::SetOrder;
 use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
+use super::config::ConfigArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
@@ -107,6 +108,9 @@ pub struct FindArgs {
 
     #[command(flatten)]
     pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
 
     /// Show how each path would be read, on which device and why; read no file
     #[arg(long, conflicts_with = "output", help_heading = "How disks are read")]

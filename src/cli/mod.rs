@@ -9,7 +9,11 @@ mod begin;
 mod color;
 mod command_word;
 mod completions;
+mod config;
+mod config_defaults;
+mod config_file;
 mod config_folder;
+mod config_rules;
 mod console;
 mod dangling_text;
 mod devices;
@@ -72,6 +76,7 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
 use args::{Cli, Command};
+use config_defaults::{DEFAULT, InForce, chosen, with_defaults};
 use exit::Exit;
 use seekless::report::printable::is_printable;
 
@@ -84,31 +89,55 @@ pub fn main() -> ExitCode {
         return Exit::Nothing.into();
     }
     let words = command_word::first(words, &command);
-    let cli = command
-        .try_get_matches_from_mut(&words)
-        .and_then(|matches| {
-            command_word::tell(&matches);
-            Cli::from_arg_matches(&matches)
-        });
-    let cli = match cli {
+    let matches = command.try_get_matches_from_mut(&words);
+    if let Ok(matches) = &matches {
+        command_word::tell(matches);
+    }
+    let in_force = match matches
+        .as_ref()
+        .map(|it| chosen(it, config_folder::config_file()))
+    {
+        Ok(Ok(in_force)) => in_force,
+        Ok(Err(wrong)) => {
+            sanitize::complain(&wrong);
+            return Exit::Nothing.into();
+        }
+        Err(_) => InForce::default(),
+    };
+    let matches = matches.and_then(|matches| match in_force.settings.is_empty() {
+        true => Ok(matches),
+        false => {
+            let name = matches.subcommand_name().unwrap_or(DEFAULT);
+            command = with_defaults(args::command(), name, &in_force);
+            command.try_get_matches_from_mut(&words)
+        }
+    });
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error.format(&mut command), &words).into(),
     };
     let exit = match cli.command {
-        None => find::find(cli.find),
-        Some(Command::Find(args)) => find::find(*args),
-        Some(Command::Remove(args)) => act::remove(*args),
-        Some(Command::Hardlink(args)) => act::hardlink(*args),
-        Some(Command::Symlink(args)) => act::symlink(*args),
-        Some(Command::Reflink(args)) => act::reflink(*args),
-        Some(Command::Move(args)) => act::relocate(*args),
+        None => find::find(cli.find, &in_force),
+        Some(Command::Find(args)) => find::find(*args, &in_force),
+        Some(Command::Remove(args)) => act::remove(*args, &in_force),
+        Some(Command::Hardlink(args)) => act::hardlink(*args, &in_force),
+        Some(Command::Symlink(args)) => act::symlink(*args, &in_force),
+        Some(Command::Reflink(args)) => act::reflink(*args, &in_force),
+        Some(Command::Move(args)) => act::relocate(*args, &in_force),
         Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => devices::show(&args),
         Some(Command::Folders(args)) => folders::folders(*args),
         Some(Command::Probe(args)) => probe::probe(args),
+        Some(Command::Config(args)) => config::show(&args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),
     };
+    // What was not typed may be what is wrong.
+    if exit == Exit::Nothing
+        && let Some(line) = in_force.line()
+    {
+        sanitize::complain(&line);
+    }
     exit.into()
 }
 

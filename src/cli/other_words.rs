@@ -62,6 +62,7 @@ const DANGEROUS: &[&str] = &[
     "--across-owners",
     "--follow-roots",
     "--yes",
+    "--no-trash",
 ];
 
 /// Says what stands for an option that another program has. Only an option that is one slip away is proposed, and no

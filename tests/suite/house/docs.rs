@@ -107,6 +107,7 @@ fn options() -> BTreeSet<String> {
         "undo",
         "devices",
         "probe",
+        "config",
         "man",
         "completions",
     ] {

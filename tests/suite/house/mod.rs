@@ -2,6 +2,7 @@
 
 mod command_words;
 mod completing;
+mod config;
 mod containers;
 mod docs;
 mod examples;

@@ -1,0 +1,147 @@
+//! `seekless config`: which options the configuration file and its presets set, and where.
+
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Write};
+
+use clap::{ArgAction, Args, Command};
+
+use super::config_defaults::{InForce, check, command_of, in_force, readers, words_of};
+use super::config_file::{ConfigFile, Setting};
+use super::config_rules::refusal;
+use super::exit::Exit;
+use super::sanitize::{complain, message, path};
+use super::{args, config_folder};
+
+/// What every command has that reads the configuration file.
+#[derive(Args, Clone, Debug)]
+pub struct ConfigArgs {
+    /// Use the options of this preset: nas, photos, or one of the configuration file
+    ///
+    /// nas leaves the disk and the page cache to other programs, and waits five minutes for a disk. photos looks for
+    /// images and videos, prefers original names, and keeps sidecars with their photo. 'seekless config' shows each
+    /// preset.
+    #[arg(long, value_name = "NAME", help_heading = "Configuration")]
+    pub preset: Option<String>,
+
+    /// Do not read the configuration file
+    #[arg(long, help_heading = "Configuration")]
+    pub no_config: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ConfigCommandArgs {
+    /// Show every option of this command that has a value, and where the value comes from
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+
+    /// Show what is in force with this preset
+    #[arg(long, value_name = "NAME")]
+    preset: Option<String>,
+}
+
+/// Prints what is in force.
+pub fn show(args: &ConfigCommandArgs) -> Exit {
+    let text = match text(args) {
+        Ok(text) => text,
+        Err(wrong) => {
+            complain(&wrong);
+            return Exit::Nothing;
+        }
+    };
+    let mut stdout = io::stdout().lock();
+    let written = text
+        .lines()
+        .try_for_each(|line| writeln!(stdout, "{}", message(line)));
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            complain(&format!("cannot write to standard output: {error}"));
+            Exit::Nothing
+        }
+        _ => Exit::Done,
+    }
+}
+
+fn text(args: &ConfigCommandArgs) -> Result<String, String> {
+    let config = ConfigFile::read(config_folder::config_file())?;
+    check(&config)?;
+    let definition = args::command();
+    let readers = readers(&definition);
+    if let Some(command) = &args.command
+        && !readers.contains(&command.as_str())
+    {
+        return Err(format!(
+            "there is no command '{command}' that reads the configuration file: use one of {}",
+            readers.join(", ")
+        ));
+    }
+    let mut text = match &config.path {
+        Some(file) if config.is_there => format!("File: {}\n", path(file)),
+        Some(file) => format!("File: {} (there is none)\n", path(file)),
+        None => "File: none (HOME and XDG_CONFIG_HOME are not set)\n".to_owned(),
+    };
+    let one = args.command.as_deref();
+    for name in readers
+        .iter()
+        .filter(|name| one.is_none_or(|one| one == **name))
+    {
+        let chosen = in_force(&config, name, args.preset.as_deref(), &[])?;
+        let mut rows = rows_of(&chosen);
+        if one.is_some() {
+            rows.extend(defaults(command_of(&definition, name), name, &chosen));
+        }
+        if !rows.is_empty() {
+            push(&mut text, name, &rows);
+        }
+    }
+    if one.is_none() && args.preset.is_none() {
+        for preset in config.presets() {
+            let of_preset = |setting: &&Setting| setting.preset.as_deref() == Some(preset);
+            let rows = config.settings.iter().filter(of_preset).map(row).collect();
+            push(&mut text, &format!("--preset {preset}"), &rows);
+        }
+    }
+    Ok(text)
+}
+
+fn push(text: &mut String, title: &str, rows: &Vec<(String, String)>) {
+    let width = rows.iter().map(|(words, _)| words.chars().count()).max();
+    let width = width.unwrap_or(0);
+    let _ = writeln!(text, "\n{title}");
+    for (words, source) in rows {
+        let _ = writeln!(text, "  {words:width$}  {source}");
+    }
+}
+
+fn rows_of(chosen: &InForce) -> Vec<(String, String)> {
+    chosen.settings.iter().map(row).collect()
+}
+
+/// The setting, and where it comes from.
+fn row(setting: &Setting) -> (String, String) {
+    let source = match (&setting.preset, setting.line) {
+        (_, None) => "built in".to_owned(),
+        (None, Some(line)) => format!("line {line}"),
+        (Some(preset), Some(line)) => format!("line {line}, preset {preset}"),
+    };
+    let words = match &setting.command {
+        Some(command) if setting.preset.is_some() => {
+            format!("{} (with {command})", words_of(setting))
+        }
+        _ => words_of(setting),
+    };
+    (words, source)
+}
+
+/// The program's own values of the options that the file may set and does not.
+fn defaults(command: &Command, name: &str, chosen: &InForce) -> Vec<(String, String)> {
+    let is_set = |option: &str| chosen.settings.iter().any(|it| it.option == option);
+    let args = command.get_arguments();
+    let taking = args.filter(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append));
+    let rows = taking.filter_map(|arg| {
+        let option = arg.get_long()?;
+        let value = arg.get_default_values().first()?.to_str()?;
+        let is_shown = !is_set(option) && refusal(name, option).is_none();
+        is_shown.then(|| (format!("--{option} {value}"), "default".to_owned()))
+    });
+    rows.collect()
+}

@@ -1,0 +1,333 @@
+//! Puts the settings of the configuration file into the definition of the command line, as defaults: what is typed
+//! comes first, and values are checked as if they were typed.
+
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::config_file::{ConfigFile, Setting, Value};
+use super::config_rules::{is_never_set, refusal};
+use super::{args, sanitize, script};
+
+/// The command that is meant if none is named.
+pub const DEFAULT: &str = "find";
+
+/// The option that every command has that reads the file.
+const READER: &str = "no_config";
+
+/// Options of which the one that is typed undoes the others of the file. Those that exclude each other by definition
+/// (`conflicts_with`) need no row.
+const EXCLUSIVE: [&[&str]; 5] = [
+    &["trash", "no-trash"],
+    &["hidden", "no-hidden"],
+    &["progress", "no-progress", "quiet"],
+    &["quiet", "verbose"],
+    &["rf-over", "rf-under", "unique"],
+];
+
+/// The settings that a run follows.
+#[derive(Clone, Debug, Default)]
+pub struct InForce {
+    /// The file that they may be from.
+    file: String,
+    /// Those that are in force.
+    pub settings: Vec<Setting>,
+}
+
+impl InForce {
+    /// Says which options come from where; nothing if all were typed.
+    pub fn line(&self) -> Option<String> {
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for setting in &self.settings {
+            let source = match (&setting.preset, setting.line) {
+                (None, _) => self.file.clone(),
+                (Some(preset), None) => format!("the built-in preset {preset}"),
+                (Some(preset), Some(_)) => format!("the preset {preset} in {}", self.file),
+            };
+            match groups.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, words)) => words.push(words_of(setting)),
+                None => groups.push((source, vec![words_of(setting)])),
+            }
+        }
+        let groups = groups
+            .iter()
+            .map(|(source, words)| format!("from {source}: {}", words.join(", ")));
+        let line = groups.collect::<Vec<_>>().join("; ");
+        (!line.is_empty()).then(|| format!("Options {line}."))
+    }
+}
+
+/// The setting as it would be typed.
+pub fn words_of(setting: &Setting) -> String {
+    let Setting { option, value, .. } = setting;
+    match value {
+        Value::Flag(_) => format!("--{option}"),
+        Value::Words(words) => {
+            let words = words
+                .iter()
+                .map(|word| format!("--{option} {}", script::word(word.as_bytes())));
+            words.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+/// Looks which command was typed, reads the file unless that is not wanted, and chooses what the run follows.
+///
+/// # Errors
+/// One line that names the file, the line in it and what is wrong.
+pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, String> {
+    let (name, matches) = matches.subcommand().unwrap_or((DEFAULT, matches));
+    // Commands without the option read no file.
+    let Ok(Some(&without)) = matches.try_get_one::<bool>(READER) else {
+        return Ok(InForce::default());
+    };
+    let config = match without {
+        true => ConfigFile::none(),
+        false => ConfigFile::read(path)?,
+    };
+    check(&config)?;
+    let preset = matches.get_one::<String>("preset").map(String::as_str);
+    let definition = args::command();
+    let command = command_of(&definition, name);
+    let typed: Vec<&Arg> = command
+        .get_arguments()
+        .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
+        .collect();
+    in_force(&config, name, preset, &typed)
+}
+
+/// What a command follows if these arguments are typed.
+pub fn in_force(
+    config: &ConfigFile,
+    name: &str,
+    preset: Option<&str>,
+    typed: &[&Arg],
+) -> Result<InForce, String> {
+    if let Some(preset) = preset
+        && !config.presets().contains(&preset)
+    {
+        return Err(format!(
+            "there is no preset '{preset}': use one of {}, or write a table [preset.{preset}] into the configuration file",
+            config.presets().join(", ")
+        ));
+    }
+    let definition = args::command();
+    let command = command_of(&definition, name);
+    let mut chosen: Vec<Setting> = Vec::new();
+    // What comes later counts: the command, the preset, the preset for the command.
+    let rank = |setting: &Setting| (setting.preset.is_some(), setting.command.is_some());
+    let mut meant: Vec<&Setting> = config.settings.iter().collect();
+    meant.retain(|setting| {
+        let is_preset = setting.preset.is_none() || setting.preset.as_deref() == preset;
+        let is_command = setting.command.as_deref().is_none_or(|it| it == name);
+        is_preset && is_command && refusal(name, &setting.option).is_none()
+    });
+    meant.sort_by_key(|setting| rank(setting));
+    for setting in meant {
+        let Some(arg) = arg_of(command, &setting.option) else {
+            continue;
+        };
+        chosen.retain(|other| !is_undone_by(command, &other.option, arg));
+        if !typed
+            .iter()
+            .any(|typed| is_undone_by(command, &setting.option, typed))
+            && setting.value != Value::Flag(false)
+        {
+            chosen.push(setting.clone());
+        }
+    }
+    for setting in &chosen {
+        value_check(config, name, setting)?;
+    }
+    Ok(InForce {
+        file: shown(config.path.as_deref()),
+        settings: chosen,
+    })
+}
+
+/// The definition of the command line with these settings as its defaults.
+pub fn with_defaults(definition: Command, name: &str, in_force: &InForce) -> Command {
+    in_force.settings.iter().fold(definition, |all, setting| {
+        let id = arg_of(command_of(&all, name), &setting.option).map(|arg| arg.get_id().clone());
+        let Some(id) = id else { return all };
+        let put = |arg: Arg| {
+            let values = match &setting.value {
+                Value::Flag(_) if matches!(arg.get_action(), ArgAction::Count) => {
+                    vec!["1".to_owned()]
+                }
+                Value::Flag(_) => vec!["true".to_owned()],
+                Value::Words(words) => match arg.get_value_delimiter() {
+                    Some(delimiter) => {
+                        let parts = words.iter().flat_map(|word| word.split(delimiter));
+                        parts.map(str::to_owned).collect()
+                    }
+                    None => words.clone(),
+                },
+            };
+            arg.default_values(values)
+        };
+        match all.find_subcommand(name).is_some() && name != DEFAULT {
+            true => all.mut_subcommand(name, |command| command.mut_arg(id, put)),
+            // Both 'seekless PATH' and 'seekless find PATH'.
+            false => all
+                .mut_arg(&id, put)
+                .mut_subcommand(DEFAULT, |command| command.mut_arg(id, put)),
+        }
+    })
+}
+
+/// True if an option of the file does not count where this one is given.
+fn is_undone_by(command: &Command, option: &str, given: &Arg) -> bool {
+    let Some(long) = given.get_long() else {
+        return false;
+    };
+    let excludes = |a: &Arg, b: &str| {
+        let all = command.get_arg_conflicts_with(a);
+        all.iter().any(|arg| arg.get_long() == Some(b))
+    };
+    option == long
+        || EXCLUSIVE
+            .iter()
+            .any(|options| options.contains(&option) && options.contains(&long))
+        || excludes(given, option)
+        || arg_of(command, option).is_some_and(|arg| excludes(arg, long))
+}
+
+/// Refuses what no command may be told by a file, wherever it stands.
+pub fn check(config: &ConfigFile) -> Result<(), String> {
+    let definition = args::command();
+    for setting in &config.settings {
+        let wrong = match &setting.command {
+            Some(command) => wrong_in(&definition, command, &setting.option),
+            None => wrong_in_all(&definition, &setting.option),
+        };
+        if let Some(wrong) = wrong {
+            return Err(at(config, setting, &wrong));
+        }
+    }
+    Ok(())
+}
+
+fn wrong_in(definition: &Command, command: &str, option: &str) -> Option<String> {
+    if !readers(definition).contains(&command) {
+        return Some(format!(
+            "there is no command '{command}' that reads this file: {}",
+            readers(definition).join(", ")
+        ));
+    }
+    match arg_of(command_of(definition, command), option) {
+        None if !is_never_set(option) => Some(no_option(command, option)),
+        _ => refusal(command, option),
+    }
+}
+
+fn wrong_in_all(definition: &Command, option: &str) -> Option<String> {
+    let readers = readers(definition);
+    let mut having = readers
+        .iter()
+        .filter(|command| arg_of(command_of(definition, command), option).is_some())
+        .peekable();
+    let Some(first) = having.peek() else {
+        return Some(no_option("seekless", option));
+    };
+    let refused = refusal(first, option);
+    match having.all(|command| refusal(command, option).is_some()) {
+        true => refused,
+        false => None,
+    }
+}
+
+fn no_option(command: &str, option: &str) -> String {
+    format!("{command} has no option --{option}: --help lists all options")
+}
+
+/// The commands that read the file.
+pub fn readers(definition: &Command) -> Vec<&str> {
+    let commands = definition.get_subcommands();
+    let reading = commands.filter(|it| it.get_arguments().any(|arg| arg.get_id() == READER));
+    reading.map(Command::get_name).collect()
+}
+
+/// Lets the parser look at the value.
+fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(), String> {
+    let definition = args::command();
+    let command = command_of(&definition, name);
+    let takes_value = arg_of(command, &setting.option)
+        .is_some_and(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append));
+    let words = match (&setting.value, takes_value) {
+        (Value::Flag(_), false) => return Ok(()),
+        (Value::Flag(_), true) => {
+            let wrong = format!("{0} wants a value: write {0} = \"...\"", setting.option);
+            return Err(at(config, setting, &wrong));
+        }
+        (Value::Words(_), false) => {
+            let wrong = format!("{0} takes no value: write {0} = true", setting.option);
+            return Err(at(config, setting, &wrong));
+        }
+        (Value::Words(words), true) => words,
+    };
+    let typed = words
+        .iter()
+        .map(|word| format!("--{}={word}", setting.option));
+    let typed: Vec<String> = ["seekless".to_owned(), name.to_owned()]
+        .into_iter()
+        .chain(typed)
+        .collect();
+    let Err(error) = definition.try_get_matches_from(typed) else {
+        return Ok(());
+    };
+    use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
+    match error.kind() {
+        InvalidValue | ValueValidation | ArgumentConflict => {
+            let text = error.render().to_string();
+            let first = text.lines().take_while(|line| !line.is_empty());
+            let first = first.map(str::trim).collect::<Vec<_>>().join(" ");
+            let first = first.strip_prefix("error: ").unwrap_or(&first);
+            Err(at(config, setting, first))
+        }
+        // Something else is missing, such as the destination of a move.
+        _ => Ok(()),
+    }
+}
+
+fn at(config: &ConfigFile, setting: &Setting, wrong: &str) -> String {
+    let place = shown(config.path.as_deref());
+    match setting.line {
+        Some(line) => format!("{place}:{line}: {wrong}"),
+        None => format!("built-in preset: {wrong}"),
+    }
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map(|path| sanitize::path(path).into_owned())
+        .unwrap_or_default()
+}
+
+/// A command's definition; the program's own for the default command, which has the same options.
+pub fn command_of<'c>(definition: &'c Command, name: &str) -> &'c Command {
+    definition.find_subcommand(name).unwrap_or(definition)
+}
+
+fn arg_of<'c>(command: &'c Command, option: &str) -> Option<&'c Arg> {
+    command
+        .get_arguments()
+        .find(|arg| arg.get_long() == Some(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_presets_suit_every_command() {
+        let config = ConfigFile::none();
+        check(&config).expect("sound");
+        for command in readers(&args::command()) {
+            for preset in config.presets() {
+                let chosen = in_force(&config, command, Some(preset), &[]).expect("sound");
+                with_defaults(args::command(), command, &chosen).debug_assert();
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The configuration file: what it may set, where the values come from, and whose file is used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::common::Tree;
+use crate::common::run::{Seekless, seekless};
+use crate::common::users::give_away;
+
+/// A tree of two sets, and a configuration file with this text beside it.
+fn tree(config: &str) -> Tree {
+    let tree = Tree::new()
+        .copies(["t/a.jpg", "t/b.jpg"], "long".repeat(1000))
+        .copies(["t/c.txt", "t/d.txt"], "short");
+    fs::create_dir_all(tree.path("config/seekless")).expect("a folder");
+    tree.write("config/seekless/config.toml", config);
+    let path = tree.path("config/seekless/config.toml");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("mode");
+    tree
+}
+
+fn run(tree: &Tree, line: &str) -> Seekless {
+    let config = tree.path("config");
+    let state = tree.path("state");
+    seekless(&tree.path("t"), line)
+        .env("XDG_CONFIG_HOME", config.to_str().expect("text"))
+        .env("XDG_STATE_HOME", state.to_str().expect("text"))
+}
+
+#[test]
+fn what_the_file_sets_is_followed_and_named() {
+    let tree = tree("[find]\nmin-size = \"1k\"\next = [\"jpg\", \"png\"]\n");
+    for command in ["-f nul .", "find -f nul ."] {
+        run(&tree, command)
+            .run()
+            .exits(0)
+            .finds(["a.jpg b.jpg"])
+            .says("Options from ")
+            .says("config.toml: --min-size 1k, --ext jpg --ext png.");
+    }
+    // What is typed replaces it, option by option.
+    run(&tree, "-f nul --ext txt --min-size 1 .")
+        .run()
+        .exits(0)
+        .finds(["c.txt d.txt"])
+        .never_says("Options from");
+    run(&tree, "-f nul --no-config .")
+        .run()
+        .exits(0)
+        .finds(["a.jpg b.jpg", "c.txt d.txt"])
+        .never_says("Options from");
+    // A contradiction with what was typed names what was not.
+    run(&tree, "--max-size 10 .")
+        .run()
+        .exits(2)
+        .says("exchange --min-size and --max-size")
+        .says("--min-size 1k");
+}
+
+#[test]
+fn a_flag_that_is_typed_undoes_its_opposite_in_the_file() {
+    let tree = tree("[find]\nunique = true\nno-hidden = true\nquiet = true\n");
+    run(&tree, "-f nul .").run().exits(0).finds([""; 0]);
+    run(&tree, "-f nul --rf-over 1 .")
+        .run()
+        .exits(0)
+        .finds(["a.jpg b.jpg", "c.txt d.txt"]);
+    tree.write("t/.e", "short");
+    run(&tree, "-f nul --rf-over 1 --ext txt --hidden --verbose .")
+        .run()
+        .exits(0)
+        .finds(["c.txt d.txt"])
+        .never_says("Options from");
+}
+
+#[test]
+fn a_preset_is_followed_where_it_is_named() {
+    let tree = tree(
+        "[find]\nmin-size = \"1k\"\n[preset.small]\nverify = true\n[preset.small.find]\nmin-size = 1\n",
+    );
+    run(&tree, "-f nul .").run().exits(0).finds(["a.jpg b.jpg"]);
+    run(&tree, "-f nul --preset small .")
+        .run()
+        .exits(0)
+        .finds(["a.jpg b.jpg", "c.txt d.txt"])
+        .says("Options from the preset small in ")
+        .says("--verify, --min-size 1.");
+    run(&tree, "remove --dry-run --preset nas .")
+        .run()
+        .exits(0)
+        .says("Options from the built-in preset nas: ")
+        .says("--page-cache drop");
+    run(&tree, "-f nul --no-config --preset photos .")
+        .run()
+        .exits(0)
+        .finds(["a.jpg b.jpg"]);
+    run(&tree, "--preset smal .")
+        .run()
+        .exits(2)
+        .says("there is no preset 'smal': use one of nas, photos, small");
+}
+
+#[test]
+fn what_changes_files_is_never_read_from_the_file() {
+    for (text, line, words) in [
+        ("[remove]\nyes = true\n", 2, "decides what a run may change"),
+        ("[find]\n\n[hardlink]\ntrust-hash = true\n", 4, "decides"),
+        ("[remove]\ntrust-mounts = true\n", 2, "decides"),
+        ("[remove]\nno-trash = true\n", 2, "decides"),
+        ("[move]\nreference = [\"/a\"]\n", 2, "decides"),
+        ("[remove]\nprotect = \"/a\"\n", 2, "decides"),
+        ("[remove]\nonly-under = \"/a\"\n", 2, "decides"),
+        ("[remove]\nacross-owners = true\n", 2, "decides"),
+        ("[remove]\nfollow-roots = true\n", 2, "decides"),
+        ("[remove]\nmin-size = \"1k\"\n", 2, "chooses the files"),
+        ("[symlink]\nexclude = \".git\"\n", 2, "chooses the files"),
+        ("[remove]\nhard-links = true\n", 2, "chooses the files"),
+        ("[move]\nto = \"/a\"\n", 2, "is about one run"),
+        ("[find]\noutput = \"r\"\n", 2, "is about one run"),
+        ("[preset.x]\nyes = true\n", 2, "decides"),
+        ("[preset.x.remove]\nname = \"*\"\n", 2, "chooses the files"),
+        ("[find]\nnope = 1\n", 2, "find has no option --nope"),
+        ("[preset.x]\nnope = 1\n", 2, "seekless has no option --nope"),
+        ("[fnid]\nquiet = true\n", 2, "no command 'fnid'"),
+        ("[undo]\nyes = true\n", 2, "no command 'undo'"),
+        ("quiet = true\n", 1, "stands in no table"),
+        ("[find]\nquiet = yes\n", 2, ""),
+        ("[find]\nmin-size = \"10x\"\n", 2, "unknown size unit"),
+        ("[find]\ncolor = \"red\"\n", 2, "auto, always, never"),
+        ("[find]\nio-idle = \"on\"\n", 2, "write io-idle = true"),
+        ("[find]\nmin-size = true\n", 2, "min-size wants a value"),
+    ] {
+        let tree = tree(text);
+        for command in ["-f nul .", "config"] {
+            let run = run(&tree, command).run().exits(2);
+            let said = run.stderr_text();
+            let place = format!("config.toml:{line}: ");
+            assert!(said.contains(&place) && said.contains(words), "{text}{run}");
+            assert_eq!(said.lines().count(), 1, "{run}");
+            assert!(run.stdout.is_empty(), "{run}");
+        }
+        run(&tree, "-q -f nul --no-config .").run().exits(0);
+    }
+}
+
+#[test]
+fn trash_from_the_file_can_be_undone_on_the_command_line() {
+    let tree = tree("[remove]\ntrash = true\nkeep = [\"under .\", \"newest\"]\n");
+    let data = tree.path("data");
+    let act = |line: &str| {
+        let run = run(&tree, line).env("XDG_DATA_HOME", data.to_str().expect("text"));
+        run.run().exits(0)
+    };
+    act("remove --dry-run .").says("--trash, --keep 'under .' --keep newest");
+    act("remove --dry-run --no-trash .").never_says("config.toml: --trash");
+}
+
+#[test]
+fn the_command_shows_what_is_in_force_and_where_it_comes_from() {
+    let tree = tree(
+        "[find]\nmin-size = \"1k\"\n\n[remove]\nkeep = [\"newest\", \"under /a b\"]\n\n\
+         [preset.night]\nio-idle = true\n[preset.night.remove]\nsidecars = \"ignore\"\n",
+    );
+    let shown = |line: &str| {
+        let run = run(&tree, line).run().exits(0);
+        run.stdout_text()
+            .replace(&tree.path("").to_string_lossy().into_owned(), "TREE/")
+    };
+    insta::assert_snapshot!(
+        [
+            shown("config"),
+            shown("config find --preset night"),
+            shown("config remove --preset night"),
+        ]
+        .join("----\n")
+    );
+    run(&tree, "config undo").run().exits(2).says("use one of");
+    fs::remove_file(tree.path("config/seekless/config.toml")).expect("removed");
+    let nothing = run(&tree, "config").run().exits(0).stdout_text();
+    assert!(nothing.contains("(there is none)"), "{nothing}");
+}
+
+#[test]
+fn a_file_that_others_may_write_to_is_refused() {
+    let tree = tree("[find]\nmin-size = \"1k\"\n");
+    let path = tree.path("config/seekless/config.toml");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).expect("mode");
+    run(&tree, "-f nul .")
+        .run()
+        .exits(2)
+        .says("another user could have written it")
+        .says("Chmod go-w")
+        .says("--no-config");
+    run(&tree, "-f nul --no-config .").run().exits(0);
+}
+
+#[test]
+#[ignore = "needs root: gives the file to another user"]
+fn root_follows_no_file_of_another_user() {
+    assert!(crate::common::is_root(), "run as root");
+    let tree = tree("[find]\nmin-size = \"1k\"\n");
+    give_away(&tree.path("config/seekless/config.toml"));
+    run(&tree, "-f nul .")
+        .run()
+        .exits(2)
+        .says("another user could have written it")
+        .says("sudo -H");
+}
