@@ -1,7 +1,8 @@
 //! Where the contents of a folder lie that is found elsewhere, but not in one folder.
 
 use super::beside::{Beside, bytes_below};
-use super::tree::{Folder, Tree};
+use super::tallies::Tallies;
+use super::tree::{Content, Folder, Tree};
 use super::verdict::Count;
 
 /// Places that are looked for, at most.
@@ -29,7 +30,7 @@ pub struct Parts {
 
 impl Parts {
     /// Looks for the places of a folder of which every content is elsewhere, too.
-    pub fn of(tree: &Tree, beside: &mut Beside, folder: Folder) -> Self {
+    pub fn of(tree: &Tree, tallies: &Tallies, beside: &mut Beside, folder: Folder) -> Self {
         let mut left = tree.contents_below(folder);
         let (mut places, mut bounded) = (Vec::new(), false);
         while !left.is_empty() && places.len() < PLACES {
@@ -40,7 +41,7 @@ impl Parts {
             let directly = tree.holds(place, folder);
             let part = match directly {
                 true => place,
-                false => narrow(tree, &left, place, bytes),
+                false => narrow(tree, tallies, &left, place, bytes),
             };
             let before = left.len();
             left.retain(|&content| match directly {
@@ -63,15 +64,22 @@ impl Parts {
 }
 
 /// The lowest folder that holds as much.
-fn narrow(tree: &Tree, contents: &[super::tree::Content], place: Folder, bytes: u64) -> Folder {
-    let here: Vec<_> = contents
-        .iter()
-        .copied()
+fn narrow(
+    tree: &Tree,
+    tallies: &Tallies,
+    contents: &[Content],
+    place: Folder,
+    bytes: u64,
+) -> Folder {
+    let here = contents.iter().copied();
+    let here: Vec<Content> = here
         .filter(|&content| tree.has_below(content, place))
         .collect();
     let mut lowest = place;
     while let Some(child) = tree
         .children(lowest)
+        // Most hold too little of anything.
+        .filter(|&child| tallies.get(child).bytes >= bytes)
         .find(|&child| bytes_below(tree, &here, child) == bytes)
     {
         lowest = child;

@@ -158,6 +158,6 @@ fn whole(
             inside,
             count: homes.count,
         },
-        None => Verdict::InParts(Parts::of(tree, beside, folder)),
+        None => Verdict::InParts(Parts::of(tree, tallies, beside, folder)),
     }
 }
