@@ -20,7 +20,7 @@
 // 7 library
 // 6 acting
 // 5 engine · report · action · probe
-// 4 scan · read · decide · folders
+// 4 scan · read · decide · folders · cache
 // 3 device · hash
 // 2 file · tree
 // 1 sys
@@ -38,6 +38,8 @@ pub use cli::main as program;
 mod acting;
 #[doc(hidden)]
 pub mod action;
+#[doc(hidden)]
+pub mod cache;
 #[doc(hidden)]
 pub mod decide;
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! What a volume is known by, wherever it is plugged in or mounted.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filesystem::FilesystemKind;
 use super::leaf::{Leaf, LeafKind};
+use super::mountinfo::MountTable;
 use super::topology::Array;
 use super::volume::Volume;
 use crate::sys::statfs;
@@ -59,6 +61,22 @@ pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64)
         .is_ok_and(|found| found.dev() == st_dev && (found.is_dir() || found.is_file()));
     let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
     statfs::uuid_of(&folder).map(hyphenated)
+}
+
+/// True if a file system with another `st_dev` has this UUID and is mounted, too: a copy made block by block, or a
+/// snapshot below the file system. Only file systems on disks are asked.
+pub fn is_mounted_twice(uuid: [u8; 16], st_dev: u64) -> bool {
+    let Ok(mounts) = MountTable::read(Path::new("/proc/self/mountinfo")) else {
+        return false;
+    };
+    let uuid = hyphenated(uuid);
+    let mut asked = HashSet::from([st_dev]);
+    mounts.visible().any(|mount| {
+        let st_dev = mount.device.st_dev();
+        asked.insert(st_dev)
+            && uuid_of_mounted(&mount.mount_point, &mount.filesystem, st_dev).as_ref()
+                == Some(&uuid)
+    })
 }
 
 fn hyphenated(uuid: [u8; 16]) -> String {

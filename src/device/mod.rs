@@ -34,7 +34,7 @@ pub use class::Class;
 pub use cost::Cost;
 pub use device_map::{DeviceMap, VolumeId};
 pub use filesystem::FilesystemKind;
-pub use identity::Identity;
+pub use identity::{Identity, is_mounted_twice};
 pub use leaf::{Leaf, LeafKind};
 pub use mounts::{Inner, Mounts};
 pub use overrides::{BadOverride, Override, Overrides, Selector, Told};

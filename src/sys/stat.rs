@@ -72,6 +72,17 @@ pub fn fresh_descriptor(fd: impl AsFd) -> Result<Stat> {
     statx(fd, c"", flags, WANTED).map(Stat::from)
 }
 
+/// `STATX_SUBVOL` (include/uapi/linux/stat.h, Linux 6.10).
+const SUBVOL: u32 = 0x8000;
+
+/// The number of the subvolume that an open file is in, which is never given to another one; `None` where the kernel or
+/// the file system does not tell.
+pub fn subvolume(fd: impl AsFd) -> Option<u64> {
+    let wanted = StatxFlags::from_bits_retain(SUBVOL);
+    let answer = statx(fd, c"", AtFlags::EMPTY_PATH, wanted).ok()?;
+    (answer.stx_mask & SUBVOL != 0).then_some(answer.stx_subvol)
+}
+
 /// Metadata of a name in a folder; symbolic links are followed.
 pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
     super::fault::point()?;

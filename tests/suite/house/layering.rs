@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 9] = [
     &["sys"],
     &["file", "tree"],
     &["device", "hash"],
-    &["scan", "read", "decide", "folders"],
+    &["scan", "read", "decide", "folders", "cache"],
     &["engine", "report", "action", "probe"],
     &["acting"],
     &["library"],

@@ -1,0 +1,27 @@
+//! What was read of files is kept from run to run, so that nothing is read twice.
+//!
+//! A row says what reading a file in one state came to. It answers in the place of a read as long as the file is in that
+//! state (`rule`). Each file system has a file of its own (`volume`, `store`). Rows are looked up in groups of
+//! neighbouring inode numbers (`neighbours`) and written behind by one thread (`writer`).
+//!
+//! Whatever goes wrong here costs a read, never an answer.
+
+mod folder;
+mod neighbours;
+mod row;
+mod rule;
+#[cfg(feature = "cache")]
+mod store;
+#[cfg(not(feature = "cache"))]
+#[path = "no_store.rs"]
+mod store;
+mod volume;
+mod writer;
+
+pub use folder::CacheFolder;
+pub use neighbours::KnownRows;
+pub use row::{Part, Row};
+pub use rule::{MARGIN, State, holds, is_settled};
+pub use store::{CacheError, Store};
+pub use volume::{NotCached, VolumeKey};
+pub use writer::{Learned, Writer};

@@ -1,0 +1,257 @@
+//! What is kept of one file, and how it is written down.
+//!
+//! ```text
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · check 8
+//! ```
+//! Numbers are little-endian. SQLite does not notice a flipped bit, so each row has a check of its own, which counts the
+//! file that it is about as well.
+
+use super::rule::State;
+use crate::hash::{ContentDigest, SampleDigest};
+
+/// One thing that a read of a file came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Digest of its first bytes.
+    Head(SampleDigest),
+    /// Digest of its last bytes.
+    Tail(SampleDigest),
+    /// Digest of all of it.
+    Content(ContentDigest),
+    /// Digest of one of the stretches by which large classes are told apart, and a number for its place.
+    Stretch(u8, SampleDigest),
+}
+
+/// Everything that is known of a file in one state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// The state.
+    pub state: State,
+    /// When the run began that read it, nanoseconds since 1970.
+    pub began_ns: i64,
+    /// Digest of its first bytes.
+    pub head: Option<SampleDigest>,
+    /// Digest of its last bytes.
+    pub tail: Option<SampleDigest>,
+    /// Digest of all of it.
+    pub content: Option<ContentDigest>,
+    /// Digests of stretches by the numbers of their places.
+    pub stretches: Vec<(u8, SampleDigest)>,
+}
+
+const HEAD: u8 = 1;
+const TAIL: u8 = 2;
+const CONTENT: u8 = 4;
+const STRETCHES: u8 = 8;
+
+/// Length of the check, bytes.
+const CHECK: usize = 8;
+
+impl Row {
+    /// A row of a file in this state of which nothing is known yet.
+    pub fn new(state: State, began_ns: i64) -> Self {
+        Self {
+            state,
+            began_ns,
+            ..Self::default()
+        }
+    }
+
+    /// Takes note of a part.
+    pub fn add(&mut self, part: Part) {
+        match part {
+            Part::Head(digest) => self.head = Some(digest),
+            Part::Tail(digest) => self.tail = Some(digest),
+            Part::Content(digest) => self.content = Some(digest),
+            Part::Stretch(place, digest) => {
+                if self.stretch(place).is_none() && self.stretches.len() < usize::from(u8::MAX) {
+                    self.stretches.push((place, digest));
+                }
+            }
+        }
+    }
+
+    /// Takes over what another row of the same state knows.
+    pub fn join(&mut self, other: Self) {
+        self.head = self.head.or(other.head);
+        self.tail = self.tail.or(other.tail);
+        self.content = self.content.or(other.content);
+        for (place, digest) in other.stretches {
+            self.add(Part::Stretch(place, digest));
+        }
+    }
+
+    /// The digest of the stretch with this number.
+    pub fn stretch(&self, place: u8) -> Option<SampleDigest> {
+        let mut known = self.stretches.iter();
+        known.find(|known| known.0 == place).map(|known| known.1)
+    }
+
+    /// Writes it down for this file.
+    pub fn encode(&self, subvolume: u64, inode: u64) -> Vec<u8> {
+        let parts = [
+            (self.head.is_some(), HEAD),
+            (self.tail.is_some(), TAIL),
+            (self.content.is_some(), CONTENT),
+            (!self.stretches.is_empty(), STRETCHES),
+        ];
+        let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
+        let mut bytes = vec![parts.sum()];
+        bytes.extend(self.state.size.to_le_bytes());
+        for time in [self.state.mtime_ns, self.state.ctime_ns, self.began_ns] {
+            bytes.extend(time.to_le_bytes());
+        }
+        for sample in [self.head, self.tail].iter().flatten() {
+            bytes.extend(sample.as_bytes());
+        }
+        bytes.extend(self.content.iter().flat_map(|digest| digest.as_bytes()));
+        if !self.stretches.is_empty() {
+            bytes.push(self.stretches.len() as u8);
+            for (place, digest) in &self.stretches {
+                bytes.push(*place);
+                bytes.extend(digest.as_bytes());
+            }
+        }
+        let check = check(subvolume, inode, &bytes);
+        bytes.extend(check);
+        bytes
+    }
+
+    /// Reads what was written down for this file; `None` if anything about it is damaged.
+    pub fn decode(subvolume: u64, inode: u64, bytes: &[u8]) -> Option<Self> {
+        let (body, told) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
+        if told != check(subvolume, inode, body) {
+            return None;
+        }
+        let mut rest = Rest(body);
+        let [parts] = rest.take()?;
+        let state = State {
+            size: u64::from_le_bytes(rest.take()?),
+            mtime_ns: i64::from_le_bytes(rest.take()?),
+            ctime_ns: i64::from_le_bytes(rest.take()?),
+        };
+        let mut row = Self::new(state, i64::from_le_bytes(rest.take()?));
+        if parts & HEAD != 0 {
+            row.head = Some(SampleDigest::from_bytes(rest.take()?));
+        }
+        if parts & TAIL != 0 {
+            row.tail = Some(SampleDigest::from_bytes(rest.take()?));
+        }
+        if parts & CONTENT != 0 {
+            row.content = Some(ContentDigest::from_bytes(rest.take()?));
+        }
+        if parts & STRETCHES != 0 {
+            let [count] = rest.take()?;
+            for _ in 0..count {
+                let [place] = rest.take()?;
+                let digest = SampleDigest::from_bytes(rest.take()?);
+                row.stretches.push((place, digest));
+            }
+        }
+        rest.0.is_empty().then_some(row)
+    }
+}
+
+/// What has not been read yet.
+struct Rest<'a>(&'a [u8]);
+
+impl Rest<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+}
+
+fn check(subvolume: u64, inode: u64, body: &[u8]) -> [u8; CHECK] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&subvolume.to_le_bytes());
+    hasher.update(&inode.to_le_bytes());
+    hasher.update(body);
+    let mut check = [0; CHECK];
+    hasher.finalize_xof().fill(&mut check);
+    check
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(byte: u8) -> SampleDigest {
+        SampleDigest::of(&[byte])
+    }
+
+    fn rows() -> Vec<Row> {
+        let state = State {
+            size: 1 << 40,
+            mtime_ns: -5,
+            ctime_ns: 1_700_000_000_000_000_001,
+        };
+        let nothing = Row::new(state, 17);
+        let parts = [
+            Part::Head(sample(1)),
+            Part::Tail(sample(2)),
+            Part::Content(ContentDigest::of_nothing()),
+            Part::Stretch(0, sample(3)),
+            Part::Stretch(61, sample(4)),
+        ];
+        let mut rows = vec![nothing.clone()];
+        let mut all = nothing.clone();
+        for part in parts {
+            let mut one = nothing.clone();
+            one.add(part);
+            all.add(part);
+            rows.extend([one, all.clone()]);
+        }
+        rows
+    }
+
+    #[test]
+    fn what_is_written_down_is_read_back() {
+        for row in rows() {
+            assert_eq!(Row::decode(5, 7, &row.encode(5, 7)), Some(row));
+        }
+    }
+
+    #[test]
+    fn a_row_answers_for_its_own_file_only() {
+        for row in rows() {
+            let bytes = row.encode(5, 7);
+            assert_eq!(Row::decode(6, 7, &bytes), None);
+            assert_eq!(Row::decode(5, 8, &bytes), None);
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_damaged_anywhere_or_cut_short_is_none() {
+        for row in rows() {
+            let whole = row.encode(5, 7);
+            for at in 0..whole.len() {
+                for bit in 0..8 {
+                    let mut bytes = whole.clone();
+                    bytes[at] ^= 1 << bit;
+                    assert_eq!(Row::decode(5, 7, &bytes), None, "bit {bit} of byte {at}");
+                }
+                assert_eq!(Row::decode(5, 7, &whole[..at]), None, "cut at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_with_everything_but_stretches_takes_at_most_110_bytes() {
+        let rows = rows();
+        let all = rows.iter().filter(|row| row.stretches.is_empty());
+        let longest = all.map(|row| row.encode(0, 1).len()).max();
+        assert_eq!(longest, Some(105));
+    }
+
+    #[test]
+    fn rows_of_one_state_add_up() {
+        let mut rows = rows();
+        let all = rows.pop().expect("the one with everything");
+        let mut joined = rows.remove(0);
+        rows.into_iter().for_each(|row| joined.join(row));
+        joined.join(all.clone());
+        assert_eq!(joined, all);
+    }
+}

@@ -1,0 +1,106 @@
+//! What a file system is known by from run to run, whatever it is mounted on and whatever number its device has.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+
+use crate::device;
+use crate::sys::{stat, statfs};
+
+/// File systems with 16 bytes of their own and inode numbers that stay.
+const WITH_UUID: &[u64] = &[
+    0xef53,      // ext4 (and its elders)
+    0x5846_5342, // xfs
+    0xf2f5_2010, // f2fs
+];
+
+const BTRFS: u64 = 0x9123_683e;
+
+/// A file system, and on btrfs the subvolume: a file and its snapshot have one inode number and one generation there,
+/// also after one of them was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VolumeKey {
+    /// UUID of the file system.
+    pub uuid: [u8; 16],
+    /// Number of the subvolume; 0 where there are none.
+    pub subvolume: u64,
+}
+
+/// Why nothing is kept of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotCached {
+    /// Its type is not one of which it is known that inode numbers and times can be relied on.
+    #[error("its files cannot be told apart for sure from run to run")]
+    Unknown,
+    /// The kernel does not say which one it is.
+    #[error("the kernel does not tell which file system it is (Linux 6.10 does)")]
+    Nameless,
+    /// Another one that is mounted has the same UUID.
+    #[error("another mounted file system has the same UUID")]
+    Twice,
+    /// It is not there any more.
+    #[error("it has gone")]
+    Gone,
+}
+
+impl VolumeKey {
+    /// The key of the file system that the folder is on, whose `st_dev` was this.
+    ///
+    /// # Errors
+    /// Why nothing can be kept of it.
+    pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
+        let fd = File::open(folder).map_err(|_| NotCached::Gone)?;
+        if stat::descriptor(&fd).map(|found| found.dev) != Ok(st_dev) {
+            return Err(NotCached::Gone);
+        }
+        let key = match statfs::magic(&fd) {
+            Some(BTRFS) => statfs::btrfs_uuid_of(&fd).zip(stat::subvolume(&fd)),
+            // The kernel mounts no second btrfs with one UUID, and subvolumes have device numbers of their own.
+            Some(magic) if WITH_UUID.contains(&magic) => {
+                let uuid = statfs::uuid_of(&fd);
+                if uuid.is_some_and(|uuid| device::is_mounted_twice(uuid, st_dev)) {
+                    return Err(NotCached::Twice);
+                }
+                uuid.map(|uuid| (uuid, 0))
+            }
+            _ => return Err(NotCached::Unknown),
+        };
+        let (uuid, subvolume) = key.ok_or(NotCached::Nameless)?;
+        Ok(Self { uuid, subvolume })
+    }
+
+    /// Name of the file that holds its rows.
+    pub fn file_name(&self) -> String {
+        format!("{}.sqlite", Hex(&self.uuid))
+    }
+}
+
+struct Hex<'a>(&'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_file_systems_that_the_kernel_makes_up() {
+        let proc = Path::new("/proc/self");
+        let dev = std::fs::metadata(proc).expect("is mounted").dev();
+        assert_eq!(VolumeKey::of(proc, dev), Err(NotCached::Unknown));
+    }
+
+    #[test]
+    fn a_folder_that_is_on_another_file_system_by_now_has_no_key() {
+        assert_eq!(
+            VolumeKey::of(Path::new("/"), u64::MAX),
+            Err(NotCached::Gone)
+        );
+    }
+}
