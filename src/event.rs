@@ -65,6 +65,8 @@ pub enum ProblemKind {
     BrokenLink,
     /// A saved profile that could not be used.
     BadProfile,
+    /// A file of the cache that could not be read or written.
+    UnusableCache,
     /// A folder that changed again each time it was listed, so that files may have been missed.
     Unsettled,
     /// A folder that is too many levels below its root.
@@ -96,7 +98,11 @@ impl ProblemKind {
     pub fn misses_nothing(self) -> bool {
         matches!(
             self,
-            Self::LinkLoop | Self::BrokenLink | Self::BadProfile | Self::NotAnswering
+            Self::LinkLoop
+                | Self::BrokenLink
+                | Self::BadProfile
+                | Self::UnusableCache
+                | Self::NotAnswering
         )
     }
 
@@ -116,6 +122,7 @@ impl ProblemKind {
             Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
             Self::BrokenLink => "symbolic link leads nowhere",
             Self::BadProfile => "this saved profile is not used",
+            Self::UnusableCache => "the search goes on without this cache",
             Self::Unsettled => {
                 "changed each time it was listed; the answer may not be complete (search again once nothing changes it)"
             }

@@ -122,7 +122,8 @@ fn claim(set: ReadSet) -> Claim {
     });
     Claim {
         size: set.size,
-        digest: set.digest,
+        // A file may have changed below its file system since the cache read it: only a fresh digest decides anything.
+        digest: set.digest.filter(|_| !set.cached),
         files: files.collect(),
     }
 }

@@ -262,6 +262,10 @@ fn searched(
         around,
     )?;
     // What is found is read again, to compare it.
+    if let (true, Some(cache)) = (args.way.trust_hash, &mut config.cache) {
+        // What decides that files go is read now.
+        cache.answers = false;
+    }
     if !args.way.trust_hash {
         config.page_use = args.reads.page_use(true);
     }

@@ -1,9 +1,10 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, LEAST_MEMORY, Replication, Root};
+use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root};
 use seekless::scan::FilterSpec;
 
 use super::environment::Environment;
@@ -60,6 +61,11 @@ pub fn search(
         #[cfg(not(any(feature = "mechanisms", debug_assertions)))]
         without: Vec::new(),
         page_use: reads.page_use(args.verify),
+        cache: args.cache.clone().map(|folder| CacheUse {
+            folder,
+            answers: true,
+            ahead: Duration::ZERO,
+        }),
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,

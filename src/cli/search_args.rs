@@ -2,6 +2,7 @@
 //! decided in `resolve`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -243,6 +244,14 @@ pub struct SearchArgs {
     /// On btrfs and xfs, seekless knows without reading that unchanged reflinks and snapshots are equal.
     #[arg(long, help_heading = "How disks are read")]
     pub no_shared_blocks: bool,
+
+    /// Keep what is read in this folder, and do not read it again while files are unchanged
+    ///
+    /// Unchanged means: same size and times on ext4, XFS, f2fs or btrfs, and no change in the minute before the file was
+    /// read. Files on other file systems are read each time. Actions compare bytes as always. --verify, and actions with
+    /// --trust-hash, read everything. The folder is created if it is missing; files in it take no part in the search.
+    #[arg(long, value_name = "DIR", help_heading = "How disks are read")]
+    pub cache: Option<PathBuf>,
 
     /// Set the order in which files on a spinning disk are read [default: physical]
     ///

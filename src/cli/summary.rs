@@ -35,6 +35,7 @@ fn sentences(summary: &Summary, replication: Replication, isolate: bool) -> Vec<
     lines.push(found(summary, replication, isolate));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
+    lines.extend(cached(summary));
     lines
 }
 
@@ -121,6 +122,18 @@ fn not_read(summary: &Summary) -> Option<String> {
             count(files),
             plural(files, "file", "files"),
             Bytes(bytes),
+        )
+    })
+}
+
+fn cached(summary: &Summary) -> Option<String> {
+    let Unread { files, bytes } = summary.cached;
+    (files > 0).then(|| {
+        format!(
+            "Did not have to read {} of {} {}: an earlier run did, and their sizes and times are the same.",
+            Bytes(bytes),
+            count(files),
+            plural(files, "file", "files"),
         )
     })
 }
@@ -277,6 +290,7 @@ mod tests {
             redundant_files: 5000,
             redundant_bytes: 1_100_000_000,
             reclaimable: 1_050_000_000,
+            cached: Unread::default(),
             unread: Unread {
                 files: 17,
                 bytes: 68_000_000,

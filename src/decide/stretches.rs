@@ -88,6 +88,25 @@ impl Stretches {
         spans
     }
 
+    /// A number for each stretch of [`Stretches::spans`], in their order, that no other stretch of a file of this size has.
+    pub fn numbers(self, size: u64, first: u64) -> [Option<u8>; 2] {
+        let mut numbers = [None; 2];
+        let mut at = 0;
+        for side in [0, 1] {
+            let mut alone = [false; 2];
+            alone[side] = self.sides[side];
+            let alone = Self {
+                sides: alone,
+                ..self
+            };
+            if alone.spans(size, first)[0].1 > 0 {
+                numbers[at] = Some(self.round * 2 + side as u8);
+                at += 1;
+            }
+        }
+        numbers
+    }
+
     /// The sides of which the next visit would find something.
     fn next(self, size: u64, first: u64, sides: [bool; 2]) -> Option<Self> {
         let round = self.round + 1;
@@ -229,6 +248,28 @@ mod tests {
                 end += len;
             }
             assert_eq!(end, size - TAIL);
+        }
+    }
+
+    #[test]
+    fn each_stretch_has_a_number_of_its_own() {
+        let size = 777 * MIB + 5;
+        let mut next = Some(Stretches::FIRST);
+        let mut all = HashSet::new();
+        while let Some(now) = next {
+            let numbers = now.numbers(size, FIRST_STRETCH);
+            let spans = now.spans(size, FIRST_STRETCH);
+            let alone = stretches(now.round, [false, true]);
+            for (number, (_, len)) in numbers.into_iter().zip(spans) {
+                assert_eq!(number.is_some(), len > 0);
+                assert!(number.is_none_or(|number| all.insert(number)));
+            }
+            let same = spans
+                .iter()
+                .position(|span| *span == alone.spans(size, FIRST_STRETCH)[0]);
+            let number = alone.numbers(size, FIRST_STRETCH)[0];
+            assert_eq!(number, same.and_then(|place| numbers[place]));
+            next = now.next(size, FIRST_STRETCH, [true; 2]);
         }
     }
 

@@ -38,6 +38,8 @@ pub struct Summary {
     pub reclaimable: u64,
     /// Files that were not read since they lie in the same blocks as others.
     pub unread: Unread,
+    /// Files, and bytes of them, that were not read since an earlier run had read them.
+    pub cached: Unread,
     /// What was not looked at, and why.
     pub left_out: LeftOut,
 }

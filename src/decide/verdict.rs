@@ -14,6 +14,8 @@ pub struct DuplicateSet {
     /// BLAKE3 of the content; `None` where the answer was known without reading it all
     /// (a file unique by its size, names of one inode).
     pub digest: Option<ContentDigest>,
+    /// The digest of one member at least comes from the cache: that member was not read.
+    pub cached: bool,
     /// The files, the best candidate to keep first.
     pub members: Vec<Member>,
     /// How many replicas the set counts (inodes; names with `--hard-links`; roots with `--isolate`).

@@ -73,6 +73,7 @@ impl Session<'_> {
         {
             self.heads.met(self.machine.file_table().size(file), &head);
         }
+        self.keep_in_cache(file, want, digests);
         match (want, digests) {
             (Want::Whole | Want::Content, [Some(Digest::Content(digest)), _]) => {
                 self.machine.content_read(file, digest);

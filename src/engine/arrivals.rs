@@ -73,10 +73,11 @@ impl Session<'_> {
             if let Some(numbering) = run.numbering {
                 self.machine.trust_numbers(volume, numbering);
             }
+            let is_cache = self.is_cache(run.dir);
             for file in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
-                if self.is_met_again(file, name, run.dir, volume) {
+                if is_cache || self.is_met_again(file, name, run.dir, volume) {
                     continue;
                 }
                 if !file.is_entry() {
@@ -96,6 +97,13 @@ impl Session<'_> {
         }
     }
 
+    fn is_cache(&self, dir: DirId) -> bool {
+        let identity = || self.dirs.read().identity(dir);
+        self.cache
+            .as_ref()
+            .is_some_and(|cache| cache.is_in(identity()))
+    }
+
     /// The file table's number of a device number; makes its volume ready to be read when it is first met.
     fn volume(&mut self, dev: u64, dir: DirId) -> DevIndex {
         let number = self.machine.volume_number(dev);
@@ -106,6 +114,7 @@ impl Session<'_> {
                 false => path,
             };
             let _asking = self.control.asking(&path);
+            self.place_in_cache(dev, &path);
             if self.volumes.place(dev, &path, &mut self.scheduler) {
                 self.machine.seeks_cost(number);
             }

@@ -15,6 +15,7 @@ use crate::sys::{page_cache, process};
 use super::account::Account;
 use super::address_space::AddressSpace;
 use super::blake3_fold::Blake3;
+use super::cached_reads::{CachedReads, unusable};
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
@@ -49,11 +50,18 @@ impl Begun<'_> {
 
     /// Waits for the readers, and returns what they worked for.
     pub fn close(self) -> (Summary, LeftOut) {
-        let session = self.session;
+        let mut session = self.session;
         match session.scheduler.outstanding() {
             0 => session.scheduler.join(),
             // Who waits for a file system that does not answer is left to itself: it finds nobody who listens.
             _ => session.scheduler.leave(),
+        }
+        if let Some(cache) = session.cache.take() {
+            session.summary.cached = cache.spared();
+            let folder = cache.folder().to_owned();
+            let _asking = session.control.asking(&folder);
+            let unwritten = cache.finish().into_iter();
+            unwritten.for_each(|problem| session.observer.problem(problem));
         }
         (session.summary, session.left_out)
     }
@@ -129,7 +137,8 @@ pub fn begin<'a>(
     };
     let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
-    if !config.digests && config.uses(Mechanism::LockStep) {
+    // What comparing shows of files says nothing about those of the next run.
+    if !config.digests && config.cache.is_none() && config.uses(Mechanism::LockStep) {
         machine.compare(Comparing {
             from: SMALL + 1,
             most: share.files,
@@ -181,6 +190,7 @@ pub fn begin<'a>(
         listed_again: HashSet::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
+        cache: open_cache(config, observer),
         account: Account::new(config.every_entry),
     };
     Ok(Begun {
@@ -188,4 +198,12 @@ pub fn begin<'a>(
         share,
         _idle: idle.ok().flatten(),
     })
+}
+
+/// The cache that is to be used, if it can be.
+fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
+    let wanted = config.cache.as_ref()?;
+    let opened = CachedReads::open(wanted);
+    let told = |error| observer.problem(unusable(wanted.folder.clone(), error));
+    opened.map_err(told).ok()
 }

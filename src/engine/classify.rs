@@ -43,6 +43,8 @@ pub fn classify(
         follow_links: false,
         verify: false,
         digests: false,
+        // What may decide that a folder goes is read now.
+        cache: None,
         ..config.clone()
     };
     let mut run = begin(&config, observer, control)?;

@@ -57,6 +57,8 @@ pub struct Config {
     pub without: Vec<Mechanism>,
     /// What becomes of pages that were not in the page cache before.
     pub page_use: PageUse,
+    /// Where what was read is kept from run to run; nowhere if nothing is said.
+    pub cache: Option<CacheUse>,
     /// How long a file system that does not answer is waited for once nothing else is left to do.
     pub patience: Duration,
     /// Pool sizes chosen by the user.
@@ -89,6 +91,7 @@ impl Default for Config {
             memory: None,
             without: Vec::new(),
             page_use: PageUse::KeepShort,
+            cache: None,
             patience: PATIENCE,
             overrides: Overrides::default(),
             sysfs: SystemRoot::default().sysfs,
@@ -128,6 +131,18 @@ impl Config {
             isolate: self.isolate,
         }
     }
+}
+
+/// What a run does with a cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheUse {
+    /// The folder that it is in.
+    pub folder: PathBuf,
+    /// What it says is believed as long as files are in the state in which they were. If not, everything is read, and what
+    /// it comes to is kept.
+    pub answers: bool,
+    /// How far the clock by which it counts is ahead of the system's: no time but for tests.
+    pub ahead: Duration,
 }
 
 /// A place to look, as the user gave it.

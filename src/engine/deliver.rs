@@ -336,9 +336,12 @@ fn written_out(
             root: dirs.root(best.0),
         }
     });
+    let digest = draft.content.and_then(|content| machine.digest(content));
+    let is_recalled = |&file: &FileIndex| machine.is_recalled(file);
     DuplicateSet {
         size: file_table.size(draft.files[0]),
-        digest: draft.content.and_then(|content| machine.digest(content)),
+        digest,
+        cached: digest.is_some() && draft.files.iter().any(is_recalled),
         members: members.collect(),
         replicas: draft.replicas,
         reclaimable: draft.reclaimable,

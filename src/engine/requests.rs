@@ -22,9 +22,17 @@ impl Session<'_> {
         if !self.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
         }
-        let effects: Vec<_> = self.machine.effects().collect();
-        for effect in effects {
-            self.ask(effect.file, effect.want);
+        loop {
+            let effects: Vec<_> = self.machine.effects().collect();
+            if effects.is_empty() {
+                break;
+            }
+            for effect in effects {
+                // What it says may lead to further effects.
+                if !self.answer_from_cache(effect.file, effect.want) {
+                    self.ask(effect.file, effect.want);
+                }
+            }
         }
         for group in self.machine.comparisons() {
             self.request_comparison(&group);

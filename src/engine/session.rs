@@ -20,6 +20,7 @@ use crate::scan::{Given, Group, ScanMessage, Search, Walk};
 
 use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
+use super::cached_reads::CachedReads;
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
@@ -73,6 +74,8 @@ pub struct Session<'a> {
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
+    /// What earlier runs read.
+    pub cache: Option<CachedReads>,
     /// Folders kept open to look names up.
     pub handles: DirHandles,
     /// Folders that changed after they were listed, and were listed again: entries may have gone from there.

@@ -9,7 +9,7 @@ use super::{Header, Report, escape, time};
 use crate::decide::{DuplicateSet, Member, Summary};
 
 const COLUMNS: &str = "set,file,replicas,size,digest,reclaimable,path,encoding,\
-                       mtime,dev,ino,links,allocated,disk,root";
+                       mtime,dev,ino,links,allocated,disk,root,cached";
 
 /// Writes rows; counts the sets.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Report for Csv {
         let (row, facts) = (&mut self.row, &mut self.facts);
         for (index, member) in set.members.iter().enumerate() {
             facts.clear();
-            push_facts(facts, member);
+            push_facts(facts, member, set.cached);
             for name in &member.names {
                 row.clear();
                 // Writing to a string cannot fail.
@@ -55,13 +55,14 @@ impl Report for Csv {
     }
 }
 
-fn push_facts(to: &mut String, member: &Member) {
+fn push_facts(to: &mut String, member: &Member, cached: bool) {
     to.push(',');
     time::push_rfc3339(to, member.mtime_ns);
     let (dev, ino, links) = (member.dev, member.ino, member.links);
     let _ = write!(to, ",{dev},{ino},{links},{},", member.allocated);
     push_quoted(to, &member.disk);
-    let _ = write!(to, ",{}\r\n", member.root);
+    let cached = if cached { "true" } else { "" };
+    let _ = write!(to, ",{},{cached}\r\n", member.root);
 }
 
 /// The path and, in a column of its own, how to read it.

@@ -75,6 +75,8 @@ impl<'a> HeaderRecord<'a> {
 pub struct SetRecord<'a> {
     size: u64,
     digest: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cached: bool,
     replicas: u64,
     reclaimable: u64,
     #[serde(serialize_with = "members")]
@@ -86,6 +88,7 @@ impl<'a> SetRecord<'a> {
         Self {
             size: set.size,
             digest: set.digest.map(|digest| digest.to_string()),
+            cached: set.cached,
             replicas: set.replicas,
             reclaimable: set.reclaimable,
             members: &set.members,
@@ -151,6 +154,10 @@ pub struct SummaryRecord<'a> {
     reclaimable: u64,
     unread_files: u64,
     unread_bytes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_files: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_bytes: u64,
     #[serde(with = "LeftOutRecord")]
     left_out: LeftOut,
 }
@@ -173,9 +180,15 @@ impl<'a> SummaryRecord<'a> {
             reclaimable: summary.reclaimable,
             unread_files: summary.unread.files,
             unread_bytes: summary.unread.bytes,
+            cached_files: summary.cached.files,
+            cached_bytes: summary.cached.bytes,
             left_out: summary.left_out,
         }
     }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]

@@ -63,7 +63,7 @@ impl Text {
             set.reclaimable,
         )?;
         match set.digest {
-            Some(digest) => writeln!(out, "{digest}"),
+            Some(digest) => writeln!(out, "{digest}{}", mark(set)),
             None => out.write_all(b"-\n"),
         }
     }
@@ -83,7 +83,7 @@ impl Text {
         let frees = format!(", reclaimable {}", Bytes(set.reclaimable));
         write!(out, "{bold}{size}{plain}{frees}")?;
         if let Some(digest) = set.digest {
-            let digest = format!("blake3 {digest}");
+            let digest = format!("blake3 {digest}{}", mark(set));
             let fits = size.len() + frees.len() + 2 + digest.len() <= columns;
             let before = if fits { ", " } else { "\n  " };
             write!(out, "{before}{digest}")?;
@@ -195,6 +195,13 @@ impl Report for Text {
             ),
         )
     }
+}
+
+/// Tells a digest that was not computed in this run.
+pub const CACHED: &str = " (cached)";
+
+fn mark(set: &DuplicateSet) -> &'static str {
+    if set.cached { CACHED } else { "" }
 }
 
 /// Arguments in one line; a space inside one is escaped so that they can be told apart.

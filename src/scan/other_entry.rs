@@ -63,6 +63,7 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::LinkLoop
         | ProblemKind::BrokenLink
         | ProblemKind::BadProfile
+        | ProblemKind::UnusableCache
         | ProblemKind::NotAnswering => None,
     }
 }

@@ -28,7 +28,7 @@ use super::stretches::{LargeClass, StretchRule};
 use super::summary::Unread;
 
 pub use crate::decide::sample_sizes::{HEAD, TAIL};
-pub use want::{Comparing, Effect, Want};
+pub use want::{Comparing, Effect, FirstSample, Want};
 
 use whole::WaitingClass;
 
@@ -65,6 +65,8 @@ pub struct Machine {
     /// Files that stretches told from all others.
     alone_by_stretches: Vec<FileIndex>,
     unread: Unread,
+    /// Files whose content an earlier run read.
+    recalled: HashSet<FileIndex>,
     /// Files whose samples were in the page cache.
     cached: HashSet<FileIndex>,
     /// Classes whose files wait for each other.
@@ -108,6 +110,7 @@ impl Machine {
             large: Numbered::default(),
             alone_by_stretches: Vec::new(),
             unread: Unread::default(),
+            recalled: HashSet::new(),
             cached: HashSet::new(),
             waiting: Numbered::default(),
             waiting_of_size: HashMap::new(),
@@ -316,6 +319,20 @@ impl Machine {
             self.by_size.class_mut(class).whole = Some(whole);
             whole
         })
+    }
+
+    /// What a file is told apart by first, of which a first sample is wanted and an earlier run knows something. All files
+    /// of one size are told apart in the same way. Where that is open yet, a file decides it of which only the content is
+    /// known.
+    pub fn first_sample(&mut self, file: FileIndex, only_content: bool) -> FirstSample {
+        if only_content {
+            let class = self.size_class(file);
+            self.by_size.class_mut(class).whole.get_or_insert(true);
+        }
+        match self.is_read_whole(file) {
+            true => FirstSample::Whole,
+            false => FirstSample::Ends,
+        }
     }
 
     fn want(&mut self, size: ClassId, file: FileIndex, want: Want) {

@@ -53,6 +53,15 @@ impl Want {
     }
 }
 
+/// What files of one size are told apart by first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstSample {
+    /// Their heads, and their tails.
+    Ends,
+    /// Everything.
+    Whole,
+}
+
 /// Which files may be compared with each other instead of being digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparing {

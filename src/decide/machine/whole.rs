@@ -226,6 +226,17 @@ impl Machine {
         self.settle(size);
     }
 
+    /// Takes the digest of a file's whole content that an earlier run read.
+    pub fn content_recalled(&mut self, file: FileIndex, digest: ContentDigest) {
+        self.recalled.insert(file);
+        self.content_read(file, digest);
+    }
+
+    /// True if an earlier run read the file's content, and this one did not.
+    pub fn is_recalled(&self, file: FileIndex) -> bool {
+        self.recalled.contains(&file)
+    }
+
     /// Takes note that a file has the same content as another of its group (or is that one), and whether
     /// it had to be read for that.
     pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {

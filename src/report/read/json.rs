@@ -161,6 +161,8 @@ impl SummaryIn {
 struct SetIn {
     size: u64,
     digest: Option<String>,
+    #[serde(default)]
+    cached: bool,
     replicas: u64,
     reclaimable: u64,
     members: Members,
@@ -177,6 +179,7 @@ impl SetIn {
         Ok(ReadSet {
             size: self.size,
             digest,
+            cached: self.cached,
             replicas: self.replicas,
             reclaimable: self.reclaimable,
             members: members

@@ -54,6 +54,8 @@ pub struct ReadSet {
     pub size: u64,
     /// BLAKE3 of the content, where the run computed it.
     pub digest: Option<ContentDigest>,
+    /// The digest of one member at least comes from the cache.
+    pub cached: bool,
     /// How many replicas the set counted when it was written.
     pub replicas: u64,
     /// What would have come free when all but one were removed.

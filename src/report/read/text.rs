@@ -9,6 +9,7 @@ use super::{
     next_line,
 };
 use crate::report::escape::unescape;
+use crate::report::text::CACHED;
 use crate::report::{Header, Options, SCHEMA, time};
 
 /// What a user can add who knows that a report is whole.
@@ -232,12 +233,15 @@ impl OpenSet {
             .map_err(|_| BadLine::NoSet)?
             .trim_ascii_end();
         let (size, replicas, reclaimable, hex) = set_parts(line).ok_or(BadLine::NoSet)?;
+        let bare = hex.strip_suffix(CACHED);
+        let (hex, cached) = (bare.unwrap_or(hex), bare.is_some());
         let digest = if hex == "-" { None } else { Some(digest(hex)?) };
         let members = Vec::new();
         Ok(Self {
             set: ReadSet {
                 size,
                 digest,
+                cached,
                 replicas,
                 reclaimable,
                 members,

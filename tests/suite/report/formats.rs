@@ -108,6 +108,7 @@ fn set(size: u64, members: Vec<Member>) -> DuplicateSet {
     DuplicateSet {
         size,
         digest: Some(ContentDigest::of_nothing()),
+        cached: false,
         replicas: members.len() as u64,
         reclaimable: 4096,
         members,
@@ -126,18 +127,21 @@ fn hostile_sets() -> Vec<DuplicateSet> {
                 member(&[b" space at both ends "]),
             ],
         ),
-        set(
-            1_500_000,
-            vec![
-                member(&[b"\x1b]0;title\x07\x1b[31mred"]),
-                member(&["override \u{202e}gpj.exe, CSI \u{9b}31m, tag \u{e0041}".as_bytes()]),
-                member(&["Grüße, 日本, 👩\u{200d}🚀".as_bytes()]),
-                member(&[b"# no comment"]),
-                member(&[b"= no link", b"* no keeper"]),
-                member(&[b"back\\slash \\n \\xFF", b"it's $(a) `name`; with,commas"]),
-                member(&[&long]),
-            ],
-        ),
+        DuplicateSet {
+            cached: true,
+            ..set(
+                1_500_000,
+                vec![
+                    member(&[b"\x1b]0;title\x07\x1b[31mred"]),
+                    member(&["override \u{202e}gpj.exe, CSI \u{9b}31m, tag \u{e0041}".as_bytes()]),
+                    member(&["Grüße, 日本, 👩\u{200d}🚀".as_bytes()]),
+                    member(&[b"# no comment"]),
+                    member(&[b"= no link", b"* no keeper"]),
+                    member(&[b"back\\slash \\n \\xFF", b"it's $(a) `name`; with,commas"]),
+                    member(&[&long]),
+                ],
+            )
+        },
         DuplicateSet {
             digest: None,
             ..set(0, vec![member(&[b"-"])])
@@ -164,6 +168,7 @@ fn as_read(set: &DuplicateSet, format: &Format) -> ReadSet {
     ReadSet {
         size: set.size,
         digest: set.digest,
+        cached: set.cached,
         replicas: set.replicas,
         reclaimable: set.reclaimable,
         members: set.members.iter().map(read).collect(),
@@ -523,10 +528,12 @@ prop_compose! {
     fn any_set()(
         (size, replicas, reclaimable) in any::<(u64, u64, u64)>(),
         digest: Option<[u8; 32]>,
+        cached: bool,
         members in prop::collection::vec(any_member(), 1..12),
     ) -> DuplicateSet {
         let digest = digest.map(ContentDigest::from_bytes);
-        DuplicateSet { size, digest, members, replicas, reclaimable }
+        let cached = cached && digest.is_some();
+        DuplicateSet { size, digest, cached, members, replicas, reclaimable }
     }
 }
 

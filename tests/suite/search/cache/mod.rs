@@ -1,0 +1,240 @@
+//! With a cache the answer is the one that a search gives without it, and nothing is read twice.
+
+mod broken;
+mod soundness;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use seekless::decide::{DuplicateSet, Summary};
+use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root};
+use seekless::event::{Notice, Observer, Problem};
+
+use crate::common::volume::Volume;
+use crate::common::{Tree, noise, seekless};
+
+/// What one search came to.
+struct Answer {
+    /// Paths by set, with the digest.
+    sets: BTreeSet<(String, BTreeSet<Vec<u8>>)>,
+    cached: usize,
+    summary: Summary,
+    problems: Vec<String>,
+}
+
+impl Answer {
+    fn bytes_read(&self) -> u64 {
+        self.summary
+            .stages
+            .iter()
+            .map(|stage| stage.bytes_read)
+            .sum()
+    }
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Observer for Heard {
+    fn problem(&self, problem: Problem) {
+        let line = format!("{}: {problem}", problem.path.display());
+        self.0.lock().expect("no panic").push(line);
+    }
+
+    fn notice(&self, _: Notice) {}
+}
+
+fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
+    let config = Config {
+        roots: roots
+            .iter()
+            .map(|path| Root {
+                path: path.clone(),
+                id: None,
+            })
+            .collect(),
+        cache,
+        ..Config::default()
+    };
+    let (mut sets, mut cached) = (BTreeSet::new(), 0);
+    let heard = Heard::default();
+    let summary = engine::find(
+        &config,
+        Delivery::AsFinal,
+        &heard,
+        &Control::default(),
+        &mut |set: &DuplicateSet| {
+            cached += usize::from(set.cached);
+            let digest = set
+                .digest
+                .map_or(String::new(), |digest| digest.to_string());
+            let names = set.members.iter().flat_map(|member| member.names.clone());
+            sets.insert((digest, names.collect()));
+            Ok(())
+        },
+    );
+    Answer {
+        sets,
+        cached,
+        summary: summary.expect("a search"),
+        problems: heard.0.into_inner().expect("no panic"),
+    }
+}
+
+/// A cache folder, and a clock that goes on by two minutes from run to run: what was changed before a run has been left
+/// alone for longer than a minute.
+struct Runs {
+    folder: PathBuf,
+    ahead: Duration,
+}
+
+impl Runs {
+    fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            ahead: Duration::ZERO,
+        }
+    }
+
+    fn later(&mut self) -> CacheUse {
+        self.ahead += Duration::from_secs(120);
+        self.now()
+    }
+
+    fn now(&self) -> CacheUse {
+        CacheUse {
+            folder: self.folder.clone(),
+            answers: true,
+            ahead: self.ahead,
+        }
+    }
+}
+
+/// Waits until a change leaves a later time than all changes so far.
+fn tick(folder: &Path) {
+    let probe = folder.join("clock");
+    let changed = || {
+        fs::write(&probe, b"tick").expect("is written");
+        let meta = fs::metadata(&probe).expect("is there");
+        (meta.ctime(), meta.ctime_nsec())
+    };
+    let before = changed();
+    while changed() == before {}
+}
+
+/// A file system of which rows are kept. That of the temporary folder may have no UUID, or be in memory.
+fn ext4() -> Volume {
+    Volume::on_loop("ext4", 64, "")
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_second_run_reads_nothing_of_files_that_are_as_they_were() {
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path());
+    for (name, seed, length) in [
+        ("one byte", 1, 1),
+        ("short", 2, 3000),
+        ("whole at once", 3, 12_000),
+        ("with a tail", 4, 200_000),
+        ("long", 5, 3 << 20),
+    ] {
+        for copy in ["a", "b"] {
+            tree.write(format!("{name} {copy}"), noise(seed, length));
+        }
+        // Of this one only the middle is another one.
+        let mut other = noise(seed, length);
+        other[length / 2] ^= 1;
+        tree.write(format!("{name} other"), other);
+    }
+    for nth in 0..20 {
+        let mut content = noise(9, 2 << 20);
+        content[8192] = nth;
+        tree.write(format!("one of many {nth}"), content);
+    }
+    let away = tempfile::tempdir().expect("a folder");
+    let mut runs = Runs::new(away.path().join("cache"));
+    let roots = [tree.root().to_owned()];
+    let without = search(&roots, None);
+    assert_eq!(without.sets.len(), 5);
+    let first = search(&roots, Some(runs.later()));
+    assert_eq!(first.problems, Vec::<String>::new());
+    assert_eq!((first.sets, first.cached), (without.sets.clone(), 0));
+    assert_eq!(first.summary.cached.files, 0);
+    let second = search(&roots, Some(runs.later()));
+    assert_eq!(second.bytes_read(), 0, "{:?}", second.summary.stages);
+    assert_eq!((&second.sets, second.cached), (&without.sets, 5));
+    assert_eq!(second.summary.cached.files, second.summary.files);
+    assert!(second.summary.cached.bytes > 6 << 20);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn what_changed_within_a_minute_before_a_run_is_not_kept() {
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
+    let away = tempfile::tempdir().expect("a folder");
+    let runs = Runs::new(away.path().join("cache"));
+    let roots = [tree.root().to_owned()];
+    for _ in 0..2 {
+        let answer = search(&roots, Some(runs.now()));
+        assert_eq!(answer.summary.cached.files, 0);
+        assert_eq!(answer.bytes_read(), 10_000);
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_clock_that_was_set_back_costs_reads() {
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
+    let away = tempfile::tempdir().expect("a folder");
+    let mut runs = Runs::new(away.path().join("cache"));
+    let roots = [tree.root().to_owned()];
+    let earlier = runs.later();
+    search(&roots, Some(runs.later()));
+    assert_eq!(search(&roots, Some(earlier)).bytes_read(), 10_000);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn without_its_answers_everything_is_read_and_kept() {
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
+    let away = tempfile::tempdir().expect("a folder");
+    let mut runs = Runs::new(away.path().join("cache"));
+    let roots = [tree.root().to_owned()];
+    for _ in 0..2 {
+        let cache = CacheUse {
+            answers: false,
+            ..runs.later()
+        };
+        assert_eq!(search(&roots, Some(cache)).bytes_read(), 10_000);
+    }
+    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
+}
+
+#[test]
+fn a_cache_inside_the_tree_takes_no_part() {
+    let tree = Tree::new().copies(["a", "b"], noise(1, 5000));
+    let mut runs = Runs::new(tree.path("cache"));
+    let roots = [tree.root().to_owned()];
+    for _ in 0..2 {
+        let answer = search(&roots, Some(runs.later()));
+        assert_eq!((answer.sets.len(), answer.summary.files), (1, 2));
+        assert_eq!(answer.problems, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_costs_a_line_and_nothing_else() {
+    let tree = Tree::new()
+        .copies(["a", "b"], noise(1, 5000))
+        .file("file", "x");
+    let run = seekless(tree.root(), "find --cache file .").run().exits(0);
+    run.says("the search goes on without this cache");
+}
