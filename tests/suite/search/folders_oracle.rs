@@ -10,6 +10,9 @@ use seekless::folders::{
 use crate::common::limits::seed;
 use crate::common::rng::Rng;
 
+/// More folders are not within each other, besides those that were copied.
+const DEEPEST: usize = 14;
+
 /// A tree as a test makes it: folders in preorder, the first of which holds the roots.
 struct World {
     parents: Vec<u32>,
@@ -29,7 +32,7 @@ impl World {
         let mut parents = vec![0];
         let mut open = vec![0u32];
         for folder in 1..folders as u32 {
-            while open.len() > 1 && rng.below(3) == 0 {
+            while open.len() > 1 && (rng.percent(48) || open.len() > DEEPEST) {
                 open.pop();
             }
             parents.push(*open.last().expect("the first stays open"));
@@ -162,6 +165,8 @@ struct Naive<'a> {
     folders: Vec<Folder>,
     below: Vec<Contents>,
     all: Contents,
+    /// Bytes of the contents below each folder.
+    sizes: Vec<u64>,
     spelled: Vec<Option<String>>,
 }
 
@@ -183,9 +188,12 @@ impl<'a> Naive<'a> {
             world,
             all: below[0].clone(),
             below,
+            sizes: Vec::new(),
             spelled: vec![None; folders.len()],
             folders,
         };
+        let below = naive.below.iter();
+        naive.sizes = below.map(|contents| naive.bytes(contents.keys())).collect();
         for folder in (0..naive.folders.len()).rev() {
             naive.spelled[folder] = naive.spell(Folder(folder as u32));
         }
@@ -291,6 +299,9 @@ impl<'a> Naive<'a> {
         let bytes = self.bytes(self.contents(folder).keys());
         let mut best: Option<(Folder, u64, u64)> = None;
         for &other in &self.folders[1..] {
+            if self.sizes[other.0 as usize] < bytes * u64::from(self.world.min_overlap.0) / 100 {
+                continue;
+            }
             let shared = self.shared(folder, other);
             let enough = self.world.min_overlap.is_met(shared, bytes);
             if !self.apart(folder, other) || !enough {
