@@ -20,7 +20,7 @@
 // 7 library
 // 6 acting
 // 5 engine · report · action · probe
-// 4 scan · read · decide · folders · cache
+// 4 scan · read · decide · folders · compare · cache
 // 3 device · hash
 // 2 file · tree
 // 1 sys
@@ -40,6 +40,8 @@ mod acting;
 pub mod action;
 #[doc(hidden)]
 pub mod cache;
+#[doc(hidden)]
+pub mod compare;
 #[doc(hidden)]
 pub mod decide;
 #[doc(hidden)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::compare_args::CompareArgs;
 use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::FoldersArgs;
@@ -55,6 +56,17 @@ pub enum Command {
     /// Many generations of one tree are one entry. Hidden files take part. A folder of which something was not seen gets
     /// no verdict. seekless changes nothing.
     Folders(Box<FoldersArgs>),
+
+    /// Compare folders or disks: is what is on one side also on the others?
+    ///
+    /// Files are compared by content, wherever they lie and whatever they are called. Empty files, empty folders,
+    /// symbolic links and special files are compared by relative path. Nothing is changed. Exit status 0 means that every
+    /// file has a match on another side, which was read and which stays when this side is deleted.
+    #[command(
+        after_help = "Run 'seekless compare --help' for details and examples.",
+        after_long_help = COMPARE_EXAMPLES
+    )]
+    Compare(Box<CompareArgs>),
 
     /// Remove duplicates, or put them into the trash (--trash)
     ///
@@ -300,6 +312,30 @@ A file with a table for a command, and one for a preset:
 Exit status:
   0    done
   2    usage error, or the file cannot be used; stderr names the line";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  seekless compare --one-way /mnt/old /mnt/backup
+                                                may the old disk be wiped?
+  seekless compare ~/Pictures /mnt/backup       what differs, in both directions
+  seekless compare --only here ~/Pictures /mnt/phone /mnt/backup
+                                                what is on the first side and on no other
+  seekless compare --only here -f nul --flat ~/Pictures /mnt/backup
+                                                names for rsync --from0 --files-from=-
+
+Signs between two sides:
+  =  same content at the same path (not shown as text)
+  >  same content at another path
+  *  another content at the same path, and this content is nowhere on the other side
+  -  only on the first side
+  +  only on the second side
+  !  could not be answered
+
+Exit status:
+  0    yes: everything is also on another side
+  1    no: something is on one side only
+  2    wrong use, or the question could not be answered in full; stderr says why
+  130  interrupted";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:

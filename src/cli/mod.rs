@@ -8,6 +8,8 @@ mod ask;
 mod begin;
 mod color;
 mod command_word;
+mod compare;
+mod compare_args;
 mod completions;
 mod config;
 mod config_defaults;
@@ -119,6 +121,7 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         None => find::find(cli.find, &in_force),
         Some(Command::Find(args)) => find::find(*args, &in_force),
+        Some(Command::Compare(args)) => compare::compare(*args),
         Some(Command::Remove(args)) => act::remove(*args, &in_force),
         Some(Command::Hardlink(args)) => act::hardlink(*args, &in_force),
         Some(Command::Symlink(args)) => act::symlink(*args, &in_force),

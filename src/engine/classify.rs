@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use crate::decide::Replication;
 use crate::device::{LeafKind, Volume};
 use crate::event::Observer;
-use crate::file::{DevIndex, DirId, DirTable, FileIndex};
+use crate::file::{DevIndex, DirId, DirTable, FileIndex, FileTable};
 use crate::sys::{open, stat};
 use crate::tree::{
     Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Scope, Tree, Unseen,
@@ -89,7 +89,9 @@ fn tree_of(session: &mut Session<'_>) -> Tree {
     });
     let others = std::mem::take(&mut session.account.others).into_iter();
     let others = others.map(|other| (other.dir.0, other.name, other.kind));
-    let reached_twice = reached_twice(&dirs).into_iter().map(|dir| {
+    let unlisted: Vec<DirId> = unlisted.collect();
+    let reached_twice = reached_twice(&dirs, &unlisted, file_table);
+    let reached_twice = reached_twice.into_iter().map(|dir| {
         let kind = EntryKind::Unseen(Unseen::ListedBefore);
         (dir.0, Box::default(), kind)
     });
@@ -98,7 +100,7 @@ fn tree_of(session: &mut Session<'_>) -> Tree {
         roots,
         root_gaps,
         folders: folders.collect(),
-        unlisted: unlisted.map(|dir| dir.0).collect(),
+        unlisted: unlisted.iter().map(|dir| dir.0).collect(),
         files: files.collect(),
         names: names.collect(),
         others: others.chain(reached_twice).collect(),
@@ -190,16 +192,32 @@ fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
     (roots, gaps)
 }
 
-/// Folders that were listed under two roots, by different mounts. Both are in the list.
-fn reached_twice(dirs: &DirTable) -> Vec<DirId> {
+/// Folders that were reached from two roots: by different mounts, or since a file in them was given as well. A folder of
+/// which only files were given counts if the same name was given twice.
+fn reached_twice(dirs: &DirTable, unlisted: &[DirId], file_table: &FileTable) -> Vec<DirId> {
     let mut first: HashMap<(u64, u64), DirId> = HashMap::new();
     let mut twice = Vec::new();
     for dir in (0..dirs.len() as u32).map(DirId) {
         match first.get(&dirs.identity(dir)) {
-            Some(&before) if dirs.root(before) != dirs.root(dir) => twice.extend([before, dir]),
+            Some(&before) if dirs.root(before) != dirs.root(dir) => {
+                let is_listed = |dir: &DirId| unlisted.binary_search(dir).is_err();
+                if is_listed(&before) || is_listed(&dir) {
+                    twice.extend([before, dir]);
+                }
+            }
             Some(_) => {}
             None => {
                 first.insert(dirs.identity(dir), dir);
+            }
+        }
+    }
+    if unlisted.len() > 1 {
+        let mut given: HashMap<((u64, u64), &[u8]), DirId> = HashMap::new();
+        let files = (0..file_table.len() as u32).map(FileIndex);
+        let names = files.flat_map(|file| file_table.names(file));
+        for (dir, name) in names.filter(|(dir, _)| unlisted.binary_search(dir).is_ok()) {
+            if let Some(before) = given.insert((dirs.identity(dir), name), dir) {
+                twice.extend([before, dir]);
             }
         }
     }

@@ -97,7 +97,7 @@ fn no_formula(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-fn push_quoted(to: &mut String, field: &str) {
+pub(super) fn push_quoted(to: &mut String, field: &str) {
     to.push('"');
     for (nth, part) in field.split('"').enumerate() {
         to.push_str(if nth > 0 { "\"\"" } else { "" });

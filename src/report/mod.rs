@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::decide::{DuplicateSet, Summary};
 
 mod bare;
+pub mod comparison;
 mod csv;
 pub mod devices;
 pub mod escape;

@@ -249,11 +249,35 @@ impl Tree {
         &self.files.names[start as usize..end as usize]
     }
 
+    /// True if each root is a file.
+    pub fn compares_files(&self) -> bool {
+        (0..self.roots.len() as u32).all(|root| self.is_file_root(root))
+    }
+
+    /// True if a root is a file.
+    pub fn is_file_root(&self, root: u32) -> bool {
+        matches!(self.roots[root as usize].place, RootPlace::File(_))
+    }
+
+    /// What else lies in a folder, by number.
+    pub fn other_numbers_in(&self, folder: u32) -> Range<u32> {
+        let at = folder as usize;
+        self.others.starts[at]..self.others.starts[at + 1]
+    }
+
+    /// One of the other entries.
+    pub fn other(&self, number: u32) -> Other<'_> {
+        let after = self.others.starts.partition_point(|&start| start <= number);
+        Other {
+            folder: after as u32 - 1,
+            name: self.others.names.get(number as usize),
+            kind: &self.others.kinds[number as usize],
+        }
+    }
+
     /// What else lies in a folder: links, special files, and what was not seen.
     pub fn others_in(&self, folder: u32) -> impl Iterator<Item = Other<'_>> {
-        let at = folder as usize;
-        let range = self.others.starts[at]..self.others.starts[at + 1];
-        range.map(move |at| Other {
+        self.other_numbers_in(folder).map(move |at| Other {
             folder,
             name: self.others.names.get(at as usize),
             kind: &self.others.kinds[at as usize],

@@ -107,7 +107,7 @@ fn undo_is_offered_the_runs_that_there_are() {
 #[test]
 fn everything_else_is_completed_as_before() {
     assert_eq!(offered("seekless --one-file"), ["--one-file-system"]);
-    assert_eq!(offered("seekless comp"), ["completions"]);
+    assert_eq!(offered("seekless comp"), ["compare", "completions"]);
     assert_eq!(offered("seekless undo --sw"), ["--sweep"]);
     assert_eq!(offered("seekless --format nd"), ["ndjson"]);
 }

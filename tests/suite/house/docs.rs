@@ -105,6 +105,7 @@ fn options() -> BTreeSet<String> {
         "reflink",
         "move",
         "undo",
+        "compare",
         "devices",
         "probe",
         "config",

@@ -11,7 +11,7 @@ const FLOORS: [&[&str]; 9] = [
     &["sys"],
     &["file", "tree"],
     &["device", "hash"],
-    &["scan", "read", "decide", "folders", "cache"],
+    &["scan", "read", "decide", "folders", "compare", "cache"],
     &["engine", "report", "action", "probe"],
     &["acting"],
     &["library"],

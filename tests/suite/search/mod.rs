@@ -3,6 +3,7 @@
 mod bwlimit;
 mod cache;
 mod classes;
+mod compare;
 mod crosscheck;
 mod crowds;
 mod determinism;

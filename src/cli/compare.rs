@@ -1,0 +1,252 @@
+//! `seekless compare`: is what is on one side also on the others?
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, Write};
+
+use seekless::compare::{Answer, Comparison, Note, Obstacle, Question};
+use seekless::device::{Overrides, SystemRoot};
+use seekless::engine::{self, Config, Control, Root};
+use seekless::report::comparison::{Format, Shown, write};
+use seekless::report::escape::escape;
+use seekless::scan::FilterSpec;
+use seekless::tree::{Scope, Tree};
+use seekless::units::count;
+
+use super::begin::begin;
+use super::compare_args::CompareArgs;
+use super::console::Console;
+use super::draw::Draw;
+use super::environment::Environment;
+use super::exit::Exit;
+use super::listener::Listener;
+use super::patience::Patience;
+use super::resolve_search::EMPTY_PATH;
+use super::run::{Watcher, watched};
+use super::talk_args::Talk;
+use super::wrong_use::{WrongUse, contradiction};
+
+/// All decisions of one `seekless compare`.
+struct Run {
+    config: Config,
+    question: Question,
+    filters: Vec<String>,
+    args: CompareArgs,
+    talk: Talk,
+}
+
+/// Compares, reports and answers by the exit status.
+pub fn compare(args: CompareArgs) -> Exit {
+    let (run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
+        Ok(begun) => begun,
+        Err(exit) => return exit,
+    };
+    let control = Control::default();
+    let listener = Listener::new(&console);
+    let mut watch = Watch {
+        control: &control,
+        console: &console,
+        draw: Draw::new(&console),
+        interrupted: false,
+        patience: Patience::default(),
+    };
+    let seen = watched(
+        || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
+        &mut watch,
+    );
+    watch.draw.clear();
+    listener.sum_up();
+    let tree = match seen {
+        Ok(tree) => tree,
+        Err(error) => {
+            console.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    };
+    if watch.interrupted {
+        return Exit::Interrupted;
+    }
+    answer(&run, &tree, &console)
+}
+
+fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
+    let comparison = Comparison::new(tree, run.question);
+    for obstacle in &comparison.obstacles {
+        console.complain(&obstacle_words(tree, obstacle));
+    }
+    if !run.args.talk.quiet {
+        for note in &comparison.notes {
+            console.complain(&note_words(tree, note));
+        }
+        let shown = Shown {
+            comparison: &comparison,
+            only: run.args.only,
+            filters: &run.filters,
+            flat: run.args.flat,
+        };
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = write(run.args.format, &shown, &mut out).and_then(|()| out.flush());
+        match written {
+            Ok(()) => {}
+            // Whoever closed the pipe did not hear all of the answer.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Exit::Nothing,
+            Err(error) => {
+                console.complain(&format!("cannot write to standard output: {error}"));
+                return Exit::Nothing;
+            }
+        }
+    }
+    match comparison.answer() {
+        Answer::Yes => Exit::Done,
+        Answer::No => Exit::SomeLeft,
+        Answer::Unknown => Exit::Nothing,
+    }
+}
+
+fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
+    if args.sides.iter().any(|side| side.is_empty()) {
+        return contradiction(EMPTY_PATH);
+    }
+    if args.flat && args.format != Format::Nul {
+        return contradiction("--flat is for bare names: use it with -f nul");
+    }
+    if args.format == Format::Nul && args.only.is_none() {
+        return contradiction(
+            "-f nul lists names without their signs: add --only here, there, moved or changed",
+        );
+    }
+    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
+        && min > max
+    {
+        return contradiction(format!(
+            "no file is at least {min} and at most {max} long: exchange --min-size and --max-size"
+        ));
+    }
+    let filter = FilterSpec {
+        names: args.name.clone(),
+        excludes: args.exclude.clone(),
+        min_size: args.min_size,
+        max_size: args.max_size,
+        keep_empty: true,
+        working_folder: around.folder.clone(),
+        ..FilterSpec::default()
+    };
+    let overrides = Overrides {
+        profiles: around.profiles.clone(),
+        ..Overrides::default()
+    };
+    overrides.check(&SystemRoot::default())?;
+    let root = |path: &OsString| Root {
+        path: path.into(),
+        id: None,
+    };
+    Ok(Run {
+        config: Config {
+            roots: args.sides.iter().map(root).collect(),
+            filter: filter.build()?,
+            one_file_system: args.one_file_system,
+            io_idle: args.reads.io_idle,
+            bytes_per_second: args.reads.rate()?,
+            page_use: args.reads.page_use(false),
+            patience: args.patience.time(),
+            overrides,
+            ..Config::default()
+        },
+        question: Question {
+            one_way: args.one_way,
+            same_disk: args.same_disk,
+        },
+        filters: filters(&args),
+        talk: args.talk.on(around.stderr),
+        args,
+    })
+}
+
+/// The filters as they were typed.
+fn filters(args: &CompareArgs) -> Vec<String> {
+    let names = args.name.iter().map(|glob| format!("--name {glob}"));
+    let excludes = args.exclude.iter().map(|glob| format!("--exclude {glob}"));
+    let min = args.min_size.map(|size| format!("--min-size {}", size.0));
+    let max = args.max_size.map(|size| format!("--max-size {}", size.0));
+    names.chain(excludes).chain(min).chain(max).collect()
+}
+
+fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
+    let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
+    match obstacle {
+        Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
+        Obstacle::NoFiles(side) => format!(
+            "{}: no file takes part (is something not mounted, or left out by a filter?)",
+            path(side)
+        ),
+        Obstacle::Unanswered(side, 1) => {
+            format!(
+                "{}: 1 entry could not be answered; it is marked !",
+                path(side)
+            )
+        }
+        Obstacle::Unanswered(side, entries) => format!(
+            "{}: {} entries could not be answered; they are marked !",
+            path(side),
+            count(*entries)
+        ),
+        Obstacle::OneDisk(a, b, disks) => format!(
+            "{} and {} lie on one physical disk ({}): if you do not mean to wipe it, add --same-disk",
+            path(a),
+            path(b),
+            escape(disks.as_bytes())
+        ),
+        Obstacle::UnknownDisk(a, b) => format!(
+            "nobody can tell whether {} and {} lie on one physical disk: if you do not mean to wipe it, add --same-disk",
+            path(a),
+            path(b)
+        ),
+    }
+}
+
+fn note_words(tree: &Tree, note: &Note) -> String {
+    let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
+    match note {
+        Note::OneCopy(side, files) => format!(
+            "{}: {} of its files are elsewhere only as hard links to the same file: one physical copy",
+            path(side),
+            count(*files)
+        ),
+        Note::OneDisk(a, b, disks) => format!(
+            "{} and {} lie on one physical disk ({})",
+            path(a),
+            path(b),
+            escape(disks.as_bytes())
+        ),
+    }
+}
+
+/// What happens beside the engine.
+struct Watch<'a> {
+    control: &'a Control,
+    console: &'a Console,
+    draw: Draw,
+    interrupted: bool,
+    patience: Patience,
+}
+
+impl Watcher for Watch<'_> {
+    fn tick(&mut self) {
+        self.draw.update(&self.control.progress());
+        self.patience.look(self.control, self.console);
+        if self.interrupted && Patience::is_stuck(self.control) {
+            self.abandon();
+            std::process::exit(Exit::Interrupted.code().into());
+        }
+    }
+
+    fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.control.cancel();
+        self.console
+            .complain("interrupted (again to leave at once)");
+    }
+
+    fn abandon(&mut self) {
+        self.draw.clear();
+    }
+}

@@ -1,0 +1,101 @@
+//! What may be typed after `compare`.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use seekless::report::comparison::{Format, Only};
+use seekless::units::Bytes;
+
+use super::search_args::{PatienceArgs, ReadArgs};
+use super::talk_args::TalkArgs;
+
+#[derive(Args, Clone, Debug)]
+pub struct CompareArgs {
+    /// The sides: folders, or files
+    #[arg(value_name = "SIDE", required = true, num_args = 2..)]
+    pub sides: Vec<OsString>,
+
+    /// Ask about the first side only: is everything there also on the others?
+    #[arg(long, help_heading = "What is asked")]
+    pub one_way: bool,
+
+    /// Accept sides on one physical disk when a side is a whole file system
+    ///
+    /// A question about a whole file system is taken for a question about its disk, since the disk may be wiped. Sides
+    /// that lie on that disk do not count then, and the exit status is 2. For other folders a line says it.
+    #[arg(long, help_heading = "What is asked")]
+    pub same_disk: bool,
+
+    /// Do not enter other file systems; each that is left out makes the exit status 2
+    #[arg(short = 'x', long, help_heading = "What is asked")]
+    pub one_file_system: bool,
+
+    /// Only files whose name matches
+    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
+    pub name: Vec<String>,
+
+    /// Leave out files and whole folders that match: '*.tmp', node_modules, 'cache/'
+    #[arg(
+        short = 'E',
+        long,
+        value_name = "GLOB",
+        help_heading = "Which files take part"
+    )]
+    pub exclude: Vec<String>,
+
+    /// Leave out files smaller than this
+    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
+    pub min_size: Option<Bytes>,
+
+    /// Leave out files larger than this
+    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
+    pub max_size: Option<Bytes>,
+
+    /// Show only these entries
+    ///
+    /// here: on the first side only. there: not on the first side. moved: the content lies at another path. changed:
+    /// another side has something else at the same path.
+    #[arg(long, value_name = "WHICH", value_parser = onlys(), help_heading = "Output")]
+    pub only: Option<Only>,
+
+    /// Format of the result
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "text",
+        value_parser = formats(),
+        help_heading = "Output"
+    )]
+    pub format: Format,
+
+    /// With -f nul: names relative to their side, for rsync --from0 --files-from=-
+    #[arg(long, help_heading = "Output")]
+    pub flat: bool,
+
+    #[command(flatten, next_help_heading = "How disks are read")]
+    pub reads: ReadArgs,
+
+    #[command(flatten, next_help_heading = "How disks are read")]
+    pub patience: PatienceArgs,
+
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    let names = PossibleValuesParser::new(Format::ALL.map(Format::name));
+    names.map(|name| {
+        let named = Format::ALL.into_iter().find(|format| format.name() == name);
+        named.unwrap_or_default()
+    })
+}
+
+fn onlys() -> impl TypedValueParser<Value = Only> {
+    let names = PossibleValuesParser::new(Only::ALL.map(Only::name));
+    names.try_map(|name| {
+        let named = Only::ALL.into_iter().find(|only| only.name() == name);
+        named.ok_or("no such entries")
+    })
+}

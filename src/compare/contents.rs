@@ -1,0 +1,102 @@
+//! Which contents lie on which side.
+
+use crate::tree::{Class, Tree};
+
+/// What is known of a content on a side.
+#[derive(Clone, Copy, Debug)]
+struct OnSide {
+    /// Its first name there.
+    first: u32,
+    /// Files of it that can be told from all others.
+    sure: u32,
+    /// Files of it of which nobody can tell.
+    unsure: u32,
+}
+
+const NOWHERE: OnSide = OnSide {
+    first: u32::MAX,
+    sure: 0,
+    unsure: 0,
+};
+
+/// Whether a side holds the content of a file of another one, in a way that outlives that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It does, under this name.
+    Yes(u32),
+    /// Only as a further name of the same file.
+    SameFile(u32),
+    /// It does not.
+    No,
+    /// It has such a file, which may be the very same one.
+    Unknown,
+}
+
+/// For each set and side what lies there.
+pub struct Contents<'t> {
+    tree: &'t Tree,
+    sides: usize,
+    of_sets: Vec<OnSide>,
+}
+
+impl<'t> Contents<'t> {
+    pub fn new(tree: &'t Tree) -> Self {
+        let sides = tree.roots().len();
+        let mut of_sets = vec![NOWHERE; tree.set_count() as usize * sides];
+        for file in 0..tree.file_count() {
+            let Class::Set(set) = tree.class(file) else {
+                continue;
+            };
+            let mut last = None;
+            for &name in tree.names_of(file) {
+                let side = tree.root_of(tree.folder_of(name));
+                let on_side = &mut of_sets[set as usize * sides + side as usize];
+                on_side.first = on_side.first.min(name);
+                // Names of a file come side by side.
+                if last.replace(side) != Some(side) {
+                    match tree.is_unidentified(file) {
+                        true => on_side.unsure += 1,
+                        false => on_side.sure += 1,
+                    }
+                }
+            }
+        }
+        Self {
+            tree,
+            sides,
+            of_sets,
+        }
+    }
+
+    /// The first name of a file on a side.
+    pub fn name_on(&self, file: u32, side: u32) -> Option<u32> {
+        let names = self.tree.names_of(file).iter().copied();
+        let on_side = |&name: &u32| self.tree.root_of(self.tree.folder_of(name)) == side;
+        names.into_iter().find(on_side)
+    }
+
+    /// Whether a side holds the content of a file that was answered.
+    pub fn held(&self, file: u32, side: u32) -> Held {
+        let own = self.name_on(file, side);
+        let Class::Set(set) = self.tree.class(file) else {
+            return own.map_or(Held::No, Held::SameFile);
+        };
+        let there = &self.of_sets[set as usize * self.sides + side as usize];
+        let (mut sure, mut unsure) = (there.sure, there.unsure);
+        let is_unsure = self.tree.is_unidentified(file);
+        match (own.is_some(), is_unsure) {
+            (true, true) => unsure -= 1,
+            (true, false) => sure -= 1,
+            (false, _) => {}
+        }
+        if sure > 0 || unsure > 0 && !is_unsure {
+            Held::Yes(own.unwrap_or(there.first))
+        } else if let Some(own) = own {
+            Held::SameFile(own)
+        } else if unsure > 0 {
+            Held::Unknown
+        } else {
+            Held::No
+        }
+    }
+}

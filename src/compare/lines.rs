@@ -1,0 +1,243 @@
+//! The entries of all sides, each once.
+
+use std::ops::Range;
+
+use crate::tree::{EntryKind, RootPlace, Tree};
+
+use super::Question;
+use super::marks::{Mark, Marks};
+
+/// Where an entry is in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A name of a file.
+    Name(u32),
+    /// A link, a special file, or something that was not seen.
+    Other(u32),
+    /// An empty folder.
+    EmptyFolder(u32),
+    /// A folder of which all is only on its side: files and bytes below.
+    Folder(u32, u64, u64),
+}
+
+/// An entry, and what it is on each side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its side.
+    pub side: u32,
+    /// Where it is there.
+    pub place: Place,
+    /// What it is on the other sides, in their order; on its own it is [`Mark::Same`].
+    pub marks: Box<[Mark]>,
+}
+
+impl Line {
+    /// The sign of the line among two sides.
+    pub fn sign(&self) -> char {
+        let other = self.marks[1 - self.side.min(1) as usize];
+        match (other, self.side) {
+            (Mark::Same, _) => '=',
+            (Mark::Moved(_), _) => '>',
+            (Mark::Changed, _) => '*',
+            (Mark::Missing, 0) => '-',
+            (Mark::Missing, _) => '+',
+            (Mark::Unanswered(_), _) => '!',
+        }
+    }
+
+    /// True if it is on no other side.
+    pub fn is_only_here(&self) -> bool {
+        let mut others = (0..)
+            .zip(&self.marks)
+            .filter(|&(side, _)| side != self.side);
+        others.all(|(_, mark)| matches!(mark, Mark::Missing))
+    }
+
+    /// Why it could not be answered.
+    pub fn reason(&self) -> Option<&'static str> {
+        self.marks.iter().find_map(|mark| match mark {
+            Mark::Unanswered(Some(unseen)) => Some(unseen.words()),
+            Mark::Unanswered(None) => Some("may be the very same file as on the other side"),
+            _ => None,
+        })
+    }
+}
+
+/// The folders of a side.
+pub fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
+    match tree.roots()[side as usize].place {
+        RootPlace::Folder(folder) => tree.below(folder),
+        RootPlace::File(name) => {
+            let folder = tree.folder_of(name);
+            folder..folder + 1
+        }
+        RootPlace::Nothing => 0..0,
+    }
+}
+
+/// The lines of all sides that are asked about.
+pub fn all(marks: &Marks<'_, '_>, question: Question) -> Vec<Line> {
+    let sides = match question.one_way {
+        true => 1.min(marks.tree.roots().len()),
+        false => marks.tree.roots().len(),
+    };
+    let mut lines = Vec::new();
+    for side in 0..sides as u32 {
+        OfSide { marks, side }.push_all(&mut lines);
+    }
+    lines
+}
+
+/// Makes the lines of one side.
+struct OfSide<'m, 'a, 't> {
+    marks: &'m Marks<'a, 't>,
+    side: u32,
+}
+
+/// Everything below a folder.
+#[derive(Clone, Copy)]
+struct Below {
+    is_only_here: bool,
+    files: u64,
+    bytes: u64,
+}
+
+impl OfSide<'_, '_, '_> {
+    fn push_all(&self, lines: &mut Vec<Line>) {
+        let tree = self.marks.tree;
+        let folders = folders_of(tree, self.side);
+        let own: Vec<Vec<Line>> = folders
+            .clone()
+            .map(|folder| self.in_folder(folder))
+            .collect();
+        let below = self.sums(&folders, &own);
+        let mut own = own.into_iter();
+        let mut folder = folders.start;
+        while folder < folders.end {
+            let Below {
+                is_only_here,
+                files,
+                bytes,
+            } = below[(folder - folders.start) as usize];
+            if is_only_here {
+                let end = tree.below(folder).end;
+                lines.push(self.line(Place::Folder(folder, files, bytes), |_| Mark::Missing));
+                own.by_ref().take((end - folder) as usize).for_each(drop);
+                folder = end;
+                continue;
+            }
+            let of_folder = own.next().unwrap_or_default();
+            lines.extend(
+                of_folder
+                    .into_iter()
+                    .filter(|line| !self.is_told_before(line)),
+            );
+            folder += 1;
+        }
+    }
+
+    /// For each folder whether all below it is only here.
+    fn sums(&self, folders: &Range<u32>, own: &[Vec<Line>]) -> Vec<Below> {
+        let tree = self.marks.tree;
+        let sum = |lines: &Vec<Line>| {
+            let mut below = Below {
+                is_only_here: lines.iter().all(Line::is_only_here),
+                files: 0,
+                bytes: 0,
+            };
+            for line in lines {
+                if let Place::Name(name) = line.place {
+                    let file = tree.file_of(name);
+                    below.files += 1;
+                    if self.marks.contents.name_on(file, self.side) == Some(name) {
+                        below.bytes = below.bytes.saturating_add(tree.size(file));
+                    }
+                }
+            }
+            below
+        };
+        let mut below: Vec<Below> = own.iter().map(sum).collect();
+        for folder in folders.clone().rev() {
+            let at = |folder: u32| (folder - folders.start) as usize;
+            let has_filtered = tree.others_in(folder).any(|entry| match entry.kind {
+                EntryKind::Unseen(unseen) => unseen.is_asked_for(),
+                _ => false,
+            });
+            let is_listed = matches!(tree.roots()[self.side as usize].place, RootPlace::Folder(_));
+            below[at(folder)].is_only_here &= !has_filtered && is_listed;
+            if let Some(parent) = tree.parent(folder) {
+                let this = below[at(folder)];
+                let above = &mut below[at(parent)];
+                above.is_only_here &= this.is_only_here;
+                above.files += this.files;
+                above.bytes = above.bytes.saturating_add(this.bytes);
+            }
+        }
+        below
+    }
+
+    fn in_folder(&self, folder: u32) -> Vec<Line> {
+        let (tree, marks) = (self.marks.tree, self.marks);
+        let mut lines = Vec::new();
+        if tree.is_empty_folder(folder) {
+            lines.push(self.line(Place::EmptyFolder(folder), |side| {
+                marks.of_empty_folder(folder, side)
+            }));
+        }
+        for name in tree.names_in(folder) {
+            lines.push(self.line(Place::Name(name), |side| marks.of_name(name, side)));
+        }
+        for at in tree.other_numbers_in(folder) {
+            let other = tree.other(at);
+            let line = match other.kind {
+                EntryKind::Unseen(unseen) if unseen.is_asked_for() => continue,
+                EntryKind::Unseen(unseen) => {
+                    self.line(Place::Other(at), |_| Mark::Unanswered(Some(*unseen)))
+                }
+                _ => self.line(Place::Other(at), |side| marks.of_other(&other, side)),
+            };
+            lines.push(line);
+        }
+        lines
+    }
+
+    fn line(&self, place: Place, mark: impl Fn(u32) -> Mark) -> Line {
+        let sides = 0..self.marks.tree.roots().len() as u32;
+        let marks = sides.map(|side| match side == self.side {
+            true => Mark::Same,
+            false => mark(side),
+        });
+        Line {
+            side: self.side,
+            place,
+            marks: marks.collect(),
+        }
+    }
+
+    /// True if a line of a side before says the same.
+    fn is_told_before(&self, line: &Line) -> bool {
+        (0..self.side).any(|before| match line.marks[before as usize] {
+            Mark::Same => true,
+            // Both sides have something at this path that the other one has nowhere.
+            Mark::Changed => self.is_changed_there(line, before),
+            Mark::Moved(to) => match (self.marks.of_name(to, self.side), line.place) {
+                (Mark::Moved(back), Place::Name(name)) => back == name,
+                _ => false,
+            },
+            Mark::Missing | Mark::Unanswered(_) => false,
+        })
+    }
+
+    fn is_changed_there(&self, line: &Line, before: u32) -> bool {
+        let tree = self.marks.tree;
+        let (folder, name) = match line.place {
+            Place::Name(name) => (tree.folder_of(name), tree.name(name)),
+            Place::Other(at) => (tree.other(at).folder, tree.other(at).name),
+            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => match tree.parent(folder) {
+                Some(parent) => (parent, tree.folder_name(folder)),
+                None => return false,
+            },
+        };
+        self.marks.is_changed_at(folder, name, before, self.side)
+    }
+}

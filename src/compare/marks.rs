@@ -1,0 +1,172 @@
+//! What one entry is on another side.
+
+use crate::tree::{Class, EntryKind, Other, Tree, Unseen};
+
+use super::contents::{Contents, Held};
+use super::twins::Twins;
+
+/// What an entry is on another side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The same at the same relative path.
+    Same,
+    /// The content lies at another path: that of this name.
+    Moved(u32),
+    /// Something else is at the same path, and the content is nowhere.
+    Changed,
+    /// It is not there.
+    Missing,
+    /// It could not be answered; the reason, or none if it may be the very same file.
+    Unanswered(Option<Unseen>),
+}
+
+impl Mark {
+    /// True if what it stands for is on the other side.
+    pub fn is_there(self) -> bool {
+        matches!(self, Self::Same | Self::Moved(_))
+    }
+}
+
+/// What lies at a path.
+enum There<'t> {
+    Nothing,
+    Folder,
+    Name(u32),
+    Other(&'t EntryKind),
+}
+
+/// Answers what entries are on other sides.
+pub struct Marks<'a, 't> {
+    pub tree: &'t Tree,
+    pub twins: &'a Twins,
+    pub contents: &'a Contents<'t>,
+}
+
+impl Marks<'_, '_> {
+    /// What the file of a name is on another side.
+    pub fn of_name(&self, name: u32, side: u32) -> Mark {
+        let tree = self.tree;
+        let file = tree.file_of(name);
+        let there = self.there(tree.folder_of(name), name_at_root(tree, name), side);
+        if let Class::Unanswered(unseen) = tree.class(file) {
+            return Mark::Unanswered(Some(unseen));
+        }
+        if tree.size(file) == 0 {
+            return match there {
+                There::Name(other) if tree.size(tree.file_of(other)) == 0 => Mark::Same,
+                There::Other(EntryKind::Unseen(unseen)) => Mark::Unanswered(Some(*unseen)),
+                There::Nothing => Mark::Missing,
+                _ => Mark::Changed,
+            };
+        }
+        match (self.contents.held(file, side), there) {
+            (Held::Yes(_) | Held::SameFile(_), There::Name(other))
+                if is_equal(tree, file, tree.file_of(other)) =>
+            {
+                Mark::Same
+            }
+            (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(at),
+            (Held::Unknown, _) => Mark::Unanswered(None),
+            (Held::No, There::Nothing) => Mark::Missing,
+            (Held::No, There::Name(other)) => match tree.class(tree.file_of(other)) {
+                Class::Unanswered(unseen) => Mark::Unanswered(Some(unseen)),
+                _ => Mark::Changed,
+            },
+            (Held::No, There::Other(EntryKind::Unseen(unseen))) => Mark::Unanswered(Some(*unseen)),
+            (Held::No, There::Folder | There::Other(_)) => Mark::Changed,
+        }
+    }
+
+    /// What a link or a special file is on another side.
+    pub fn of_other(&self, other: &Other<'_>, side: u32) -> Mark {
+        match self.there(other.folder, Some(other.name), side) {
+            There::Nothing => Mark::Missing,
+            There::Other(kind) if kind == other.kind => Mark::Same,
+            There::Other(EntryKind::Unseen(unseen)) => Mark::Unanswered(Some(*unseen)),
+            _ => Mark::Changed,
+        }
+    }
+
+    /// What an empty folder is on another side, where any folder will do.
+    pub fn of_empty_folder(&self, folder: u32, side: u32) -> Mark {
+        if self.twins.of(folder, side).is_some() {
+            return Mark::Same;
+        }
+        let above = self.tree.parent(folder);
+        let there = above.map(|above| self.there(above, Some(self.tree.folder_name(folder)), side));
+        match there {
+            None | Some(There::Nothing) => Mark::Missing,
+            Some(There::Folder) => Mark::Same,
+            Some(There::Other(EntryKind::Unseen(unseen))) => Mark::Unanswered(Some(*unseen)),
+            Some(_) => Mark::Changed,
+        }
+    }
+
+    /// True if a file is on another side only as itself.
+    pub fn is_one_copy(&self, file: u32, side: u32) -> bool {
+        matches!(self.contents.held(file, side), Held::SameFile(_))
+    }
+
+    /// True if what another side has at a path is changed on this one.
+    pub fn is_changed_at(&self, folder: u32, name: &[u8], other: u32, this: u32) -> bool {
+        let name = (!self.tree.compares_files()).then_some(name);
+        match self.there(folder, name, other) {
+            There::Name(there) => self.of_name(there, this) == Mark::Changed,
+            There::Other(kind) => !matches!(kind, EntryKind::Unseen(_)),
+            There::Folder | There::Nothing => false,
+        }
+    }
+
+    fn there(&self, folder: u32, name: Option<&[u8]>, side: u32) -> There<'_> {
+        let tree = self.tree;
+        let Some(folder) = self.twins.of(folder, side) else {
+            return There::Nothing;
+        };
+        let Some(name) = name else {
+            // Two files were given: their own names do not matter.
+            return tree
+                .names_in(folder)
+                .next()
+                .map_or(There::Nothing, There::Name);
+        };
+        let names = tree.names_in(folder);
+        let at = partition(names.start, names.end, |at| tree.name(at) < name);
+        if at < names.end && tree.name(at) == name {
+            return There::Name(at);
+        }
+        if let Some(other) = tree.others_in(folder).find(|other| other.name == name) {
+            return There::Other(other.kind);
+        }
+        match tree
+            .children(folder)
+            .any(|child| tree.folder_name(child) == name)
+        {
+            true => There::Folder,
+            false => There::Nothing,
+        }
+    }
+}
+
+/// The name under which something is looked for on other sides; none for a file among files that were given.
+fn name_at_root(tree: &Tree, name: u32) -> Option<&[u8]> {
+    match tree.compares_files() {
+        true => None,
+        false => Some(tree.name(name)),
+    }
+}
+
+fn is_equal(tree: &Tree, a: u32, b: u32) -> bool {
+    a == b || matches!(tree.class(a), Class::Set(_)) && tree.class(a) == tree.class(b)
+}
+
+/// The first number of a range for which something does not hold, if it holds for none behind it.
+fn partition(mut start: u32, mut end: u32, holds: impl Fn(u32) -> bool) -> u32 {
+    while start < end {
+        let middle = start + (end - start) / 2;
+        match holds(middle) {
+            true => start = middle + 1,
+            false => end = middle,
+        }
+    }
+    start
+}

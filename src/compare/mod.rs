@@ -1,0 +1,147 @@
+//! Is what is on one side also on the others? Verdicts about sides, from the classes of their files.
+//!
+//! It asks no disk: everything is in the [`Tree`]. A side is a root. Files are compared by content, wherever they lie;
+//! what has no content (empty files, empty folders, symbolic links, special files) is compared by relative path.
+
+mod contents;
+mod disks;
+mod lines;
+mod marks;
+mod totals;
+mod twins;
+
+use crate::tree::{Tree, Unseen};
+
+pub use lines::{Line, Place};
+pub use marks::Mark;
+pub use totals::{Side, Sum};
+
+use contents::Contents;
+use twins::Twins;
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Only the first side is asked about.
+    pub one_way: bool,
+    /// A whole disk may lie on the same physical disk as another side.
+    pub same_disk: bool,
+}
+
+/// The answer to the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// All of it is also on another side.
+    Yes,
+    /// Something is not there.
+    No,
+    /// It could not be answered in full.
+    Unknown,
+}
+
+/// What keeps the question from being answered in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A side could not be seen as a whole.
+    Side(u32, Unseen),
+    /// No file of a side takes part.
+    NoFiles(u32),
+    /// So many files or places of a side have the sign `!`.
+    Unanswered(u32, u64),
+    /// Two sides lie on these disks, and one of them is a whole file system.
+    OneDisk(u32, u32, String),
+    /// A side is a whole file system, and nobody can tell on which disk one of the two lies.
+    UnknownDisk(u32, u32),
+}
+
+/// What somebody who deletes by the answer should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// So many files of a side are on the others only as further names of the same files: one physical copy.
+    OneCopy(u32, u64),
+    /// Two sides lie on these disks.
+    OneDisk(u32, u32, String),
+}
+
+/// Everything that is to be said about some sides.
+#[derive(Debug)]
+pub struct Comparison<'t> {
+    tree: &'t Tree,
+    question: Question,
+    /// The sides, in the order of the roots.
+    pub sides: Vec<Side>,
+    /// What keeps the question from being answered in full.
+    pub obstacles: Vec<Obstacle>,
+    /// What does not change the answer.
+    pub notes: Vec<Note>,
+    /// The entries, each once, also where they are the same on several sides.
+    pub lines: Vec<Line>,
+}
+
+impl<'t> Comparison<'t> {
+    /// Compares the roots of a tree.
+    pub fn new(tree: &'t Tree, question: Question) -> Self {
+        let twins = Twins::new(tree);
+        let contents = Contents::new(tree);
+        let marks = marks::Marks {
+            tree,
+            twins: &twins,
+            contents: &contents,
+        };
+        let lines = lines::all(&marks, question);
+        let sides: Vec<Side> = (0..tree.roots().len() as u32)
+            .map(|side| totals::of(&marks, side))
+            .collect();
+        let (mut obstacles, mut notes) = disks::shared(tree, question);
+        for &(side, unseen) in tree.root_gaps() {
+            if !unseen.is_asked_for() {
+                obstacles.push(Obstacle::Side(side, unseen));
+            }
+        }
+        for (number, side) in (0..).zip(&sides) {
+            if side.files.count == 0 {
+                obstacles.push(Obstacle::NoFiles(number));
+            }
+            if side.unanswered > 0 {
+                obstacles.push(Obstacle::Unanswered(number, side.unanswered));
+            }
+            if side.one_copy > 0 {
+                notes.push(Note::OneCopy(number, side.one_copy));
+            }
+        }
+        Self {
+            tree,
+            question,
+            sides,
+            obstacles,
+            notes,
+            lines,
+        }
+    }
+
+    /// The tree that was compared.
+    pub fn tree(&self) -> &'t Tree {
+        self.tree
+    }
+
+    /// What was asked.
+    pub fn question(&self) -> Question {
+        self.question
+    }
+
+    /// The answer. It is [`Answer::Yes`] only if nothing was left open.
+    pub fn answer(&self) -> Answer {
+        let asked = match self.question.one_way {
+            true => 1,
+            false => self.sides.len(),
+        };
+        let mut sides = self.sides.iter().take(asked);
+        if !self.obstacles.is_empty() || self.sides.len() < 2 {
+            Answer::Unknown
+        } else if sides.any(|side| side.only.count > 0 || side.others_only > 0) {
+            Answer::No
+        } else {
+            Answer::Yes
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! How much of a side is on the others.
+
+use crate::tree::EntryKind;
+
+use super::lines::folders_of;
+use super::marks::{Mark, Marks};
+
+/// Files and their bytes. A file with several names counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Files.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// How much of a side is on the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Files that take part.
+    pub files: Sum,
+    /// Of these, what is also on another side.
+    pub elsewhere: Sum,
+    /// Of these, what is only here.
+    pub only: Sum,
+    /// Links, special files and empty folders that are also at the same path of another side.
+    pub others: u64,
+    /// Links, special files and empty folders that are only here.
+    pub others_only: u64,
+    /// Files and places that could not be answered.
+    pub unanswered: u64,
+    /// Files that are on the others only as further names of themselves.
+    pub one_copy: u64,
+    /// Entries that filters left out.
+    pub left_out: u64,
+}
+
+/// Sums up a side.
+pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
+    let tree = marks.tree;
+    let mut sums = Side::default();
+    let others: Vec<u32> = (0..tree.roots().len() as u32)
+        .filter(|&other| other != side)
+        .collect();
+    let is_there = |mark: &dyn Fn(u32) -> Mark| others.iter().any(|&other| mark(other).is_there());
+    let is_open = |mark: &dyn Fn(u32) -> Mark| {
+        others
+            .iter()
+            .any(|&other| matches!(mark(other), Mark::Unanswered(_)))
+    };
+    for folder in folders_of(tree, side) {
+        for name in tree.names_in(folder) {
+            let file = tree.file_of(name);
+            let is_first = marks.contents.name_on(file, side) == Some(name);
+            let size = tree.size(file);
+            let mark = |other| marks.of_name(name, other);
+            // Names of an empty file are compared one by one.
+            if !is_first && size > 0 {
+                continue;
+            }
+            sums.files.add(size);
+            if is_there(&mark) {
+                sums.elsewhere.add(size);
+                let one_copy =
+                    |&other: &u32| mark(other).is_there() && !marks.is_one_copy(file, other);
+                sums.one_copy += u64::from(size > 0 && !others.iter().any(one_copy));
+            } else if is_open(&mark) {
+                sums.unanswered += 1;
+            } else {
+                sums.only.add(size);
+            }
+        }
+        if tree.is_empty_folder(folder) {
+            count_other(
+                &mut sums,
+                is_there(&|other| marks.of_empty_folder(folder, other)),
+            );
+        }
+        for entry in tree.others_in(folder) {
+            match entry.kind {
+                EntryKind::Unseen(unseen) if unseen.is_asked_for() => sums.left_out += 1,
+                EntryKind::Unseen(_) => sums.unanswered += 1,
+                EntryKind::Link(_) | EntryKind::Special(_) => {
+                    count_other(&mut sums, is_there(&|other| marks.of_other(&entry, other)));
+                }
+            }
+        }
+    }
+    sums
+}
+
+fn count_other(sums: &mut Side, is_there: bool) {
+    match is_there {
+        true => sums.others += 1,
+        false => sums.others_only += 1,
+    }
+}

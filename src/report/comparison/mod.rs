@@ -1,0 +1,187 @@
+//! How a comparison of sides is written down. `docs/reference/compare.md` says what each format promises.
+
+mod names;
+mod records;
+mod table;
+mod text;
+
+use std::io::{self, Write};
+
+use crate::compare::{Comparison, Line, Mark, Place};
+use crate::tree::{EntryKind, Special};
+
+/// The formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One document.
+    Json,
+    /// The same, one object a line.
+    NdJson,
+    /// A table.
+    Csv,
+    /// Bare names that end in NUL.
+    Nul,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 5] = [Self::Text, Self::Json, Self::NdJson, Self::Csv, Self::Nul];
+
+    /// What the user types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::NdJson => "ndjson",
+            Self::Csv => "csv",
+            Self::Nul => "nul",
+        }
+    }
+}
+
+/// Which entries are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Only {
+    /// Those of the first side that are on no other.
+    Here,
+    /// Those of the other sides that are not on the first.
+    There,
+    /// Those whose content lies at another path.
+    Moved,
+    /// Those of which another side has something else at the same path.
+    Changed,
+}
+
+impl Only {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Here, Self::There, Self::Moved, Self::Changed];
+
+    /// What the user types.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Here => "here",
+            Self::There => "there",
+            Self::Moved => "moved",
+            Self::Changed => "changed",
+        }
+    }
+
+    fn shows(self, line: &Line) -> bool {
+        let others = || {
+            (0..)
+                .zip(&line.marks)
+                .filter(|&(side, _)| side != line.side)
+        };
+        let first = line.marks.first();
+        match self {
+            Self::Here => line.side == 0 && line.is_only_here(),
+            Self::There => line.side > 0 && first == Some(&Mark::Missing),
+            Self::Moved => others().any(|(_, mark)| matches!(mark, Mark::Moved(_))),
+            Self::Changed => others().any(|(_, mark)| *mark == Mark::Changed),
+        }
+    }
+}
+
+/// A comparison, and how it is shown.
+pub struct Shown<'a> {
+    /// What came out.
+    pub comparison: &'a Comparison<'a>,
+    /// Only these entries; all if nothing is said. People are not shown what is the same on all sides.
+    pub only: Option<Only>,
+    /// The filters that narrow the question, as they were typed.
+    pub filters: &'a [String],
+    /// Bare names are relative to their side.
+    pub flat: bool,
+}
+
+/// Writes a comparison.
+///
+/// # Errors
+/// What the writer says.
+pub fn write(format: Format, shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Text => text::write(shown, out),
+        Format::Json => records::write_document(shown, out),
+        Format::NdJson => records::write_lines(shown, out),
+        Format::Csv => table::write(shown, out),
+        Format::Nul => names::write(shown, out),
+    }
+}
+
+impl Shown<'_> {
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        let shows = |line: &&Line| self.only.is_none_or(|only| only.shows(line));
+        self.comparison.lines.iter().filter(shows)
+    }
+
+    /// The path of a line, relative to its side. A file that was given has that path.
+    fn path(&self, line: &Line) -> Vec<u8> {
+        let tree = self.comparison.tree();
+        let mut path = Vec::new();
+        match line.place {
+            Place::Name(name) => return self.path_of_name(name),
+            Place::Other(at) => {
+                let other = tree.other(at);
+                tree.relative_path_of(other.folder, other.name, &mut path);
+            }
+            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => {
+                tree.relative_path(folder, &mut path);
+            }
+        }
+        match path.is_empty() {
+            true => b".".to_vec(),
+            false => path,
+        }
+    }
+
+    fn path_of_name(&self, name: u32) -> Vec<u8> {
+        let tree = self.comparison.tree();
+        let mut path = Vec::new();
+        tree.relative_path_of(tree.folder_of(name), tree.name(name), &mut path);
+        path
+    }
+
+    /// The path under which an entry is found from where the run was started.
+    fn whole_path(&self, side: u32, relative: &[u8]) -> Vec<u8> {
+        let tree = self.comparison.tree();
+        let root = &tree.roots()[side as usize].path;
+        if tree.is_file_root(side) {
+            return root.clone();
+        }
+        let slash: &[u8] = if root.ends_with(b"/") { b"" } else { b"/" };
+        [root, slash, relative].concat()
+    }
+
+    fn kind(&self, line: &Line) -> &'static str {
+        match line.place {
+            Place::Name(_) => "file",
+            Place::EmptyFolder(_) | Place::Folder(..) => "folder",
+            Place::Other(at) => match self.comparison.tree().other(at).kind {
+                EntryKind::Link(_) => "symlink",
+                EntryKind::Special(Special::Fifo) => "fifo",
+                EntryKind::Special(Special::Socket) => "socket",
+                EntryKind::Special(Special::BlockDevice | Special::CharacterDevice) => "device",
+                EntryKind::Special(Special::Unknown) => "special",
+                EntryKind::Unseen(_) => "unseen",
+            },
+        }
+    }
+
+    fn has_two_sides(&self) -> bool {
+        self.comparison.sides.len() == 2
+    }
+
+    /// The word for what an entry is on a side.
+    fn word(&self, line: &Line, side: u32) -> &'static str {
+        match line.marks[side as usize] {
+            Mark::Same => "same",
+            Mark::Moved(_) => "moved",
+            Mark::Changed => "changed",
+            Mark::Missing => "missing",
+            Mark::Unanswered(_) => "unanswered",
+        }
+    }
+}

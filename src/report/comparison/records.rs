@@ -1,0 +1,193 @@
+//! For programs: one document, or one object a line.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::compare::{Answer, Line, Mark, Note, Obstacle, Place, Side};
+use crate::report::{Name, SCHEMA, write_json};
+
+use super::Shown;
+
+#[derive(Serialize)]
+struct HeaderRecord<'a> {
+    format: &'static str,
+    schema: u32,
+    answer: &'static str,
+    one_way: bool,
+    filters: &'a [String],
+    sides: Vec<SideRecord<'a>>,
+    obstacles: Vec<FactRecord>,
+    notes: Vec<FactRecord>,
+}
+
+#[derive(Serialize)]
+struct SideRecord<'a> {
+    path: Name<'a>,
+    files: u64,
+    bytes: u64,
+    elsewhere_files: u64,
+    elsewhere_bytes: u64,
+    only_files: u64,
+    only_bytes: u64,
+    others: u64,
+    others_only: u64,
+    unanswered: u64,
+    left_out: u64,
+}
+
+#[derive(Serialize)]
+struct FactRecord {
+    kind: &'static str,
+    sides: Vec<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EntryRecord<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign: Option<char>,
+    side: u32,
+    kind: &'static str,
+    path: Name<'a>,
+    on: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Vec<Option<Name<'a>>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+pub fn write_document(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{{\"comparison\":")?;
+    write_json(out, &header(shown))?;
+    write!(out, ",\n\"entries\":[")?;
+    for (nth, line) in shown.lines().enumerate() {
+        out.write_all(if nth > 0 { b",\n" } else { b"\n" })?;
+        write_entry(shown, line, out)?;
+    }
+    out.write_all(b"\n]}\n")
+}
+
+pub fn write_lines(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    write_json(out, &header(shown))?;
+    writeln!(out)?;
+    for line in shown.lines() {
+        write_entry(shown, line, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn header<'a>(shown: &'a Shown<'_>) -> HeaderRecord<'a> {
+    let comparison = shown.comparison;
+    let side = |(root, side): (&'a crate::tree::Root, &Side)| SideRecord {
+        path: Name::new(&root.path),
+        files: side.files.count,
+        bytes: side.files.bytes,
+        elsewhere_files: side.elsewhere.count,
+        elsewhere_bytes: side.elsewhere.bytes,
+        only_files: side.only.count,
+        only_bytes: side.only.bytes,
+        others: side.others,
+        others_only: side.others_only,
+        unanswered: side.unanswered,
+        left_out: side.left_out,
+    };
+    HeaderRecord {
+        format: "seekless-compare",
+        schema: SCHEMA,
+        answer: match comparison.answer() {
+            Answer::Yes => "yes",
+            Answer::No => "no",
+            Answer::Unknown => "unknown",
+        },
+        one_way: comparison.question().one_way,
+        filters: shown.filters,
+        sides: comparison
+            .tree()
+            .roots()
+            .iter()
+            .zip(&comparison.sides)
+            .map(side)
+            .collect(),
+        obstacles: comparison.obstacles.iter().map(obstacle).collect(),
+        notes: comparison.notes.iter().map(note).collect(),
+    }
+}
+
+fn obstacle(obstacle: &Obstacle) -> FactRecord {
+    let (kind, sides, count, reason) = match obstacle {
+        Obstacle::Side(side, unseen) => {
+            ("side", vec![*side], None, Some(unseen.words().to_owned()))
+        }
+        Obstacle::NoFiles(side) => ("no-files", vec![*side], None, None),
+        Obstacle::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
+        Obstacle::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+        Obstacle::UnknownDisk(a, b) => ("unknown-disk", vec![*a, *b], None, None),
+    };
+    FactRecord {
+        kind,
+        sides,
+        count,
+        reason,
+    }
+}
+
+fn note(note: &Note) -> FactRecord {
+    let (kind, sides, count, reason) = match note {
+        Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
+        Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+    };
+    FactRecord {
+        kind,
+        sides,
+        count,
+        reason,
+    }
+}
+
+fn write_entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+    let tree = shown.comparison.tree();
+    let path = shown.path(line);
+    let moved: Vec<Option<Vec<u8>>> = line
+        .marks
+        .iter()
+        .map(|mark| match mark {
+            Mark::Moved(to) => Some(shown.path_of_name(*to)),
+            _ => None,
+        })
+        .collect();
+    let (size, files) = match line.place {
+        Place::Name(name) => (Some(tree.size(tree.file_of(name))), None),
+        Place::Folder(_, files, bytes) => (Some(bytes), Some(files)),
+        Place::EmptyFolder(_) => (Some(0), Some(0)),
+        Place::Other(_) => (None, None),
+    };
+    let at = moved.iter().any(Option::is_some).then(|| {
+        let names = moved.iter().map(|path| path.as_deref().map(Name::new));
+        names.collect()
+    });
+    write_json(
+        out,
+        &EntryRecord {
+            sign: shown.has_two_sides().then(|| line.sign()),
+            side: line.side,
+            kind: shown.kind(line),
+            path: Name::new(&path),
+            on: (0..line.marks.len() as u32)
+                .map(|side| shown.word(line, side))
+                .collect(),
+            size,
+            files,
+            at,
+            reason: line.reason(),
+        },
+    )
+}

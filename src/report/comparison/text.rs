@@ -1,0 +1,106 @@
+//! For people: totals first, then a line for each entry that is not the same on all sides.
+
+use std::io::{self, Write};
+
+use crate::compare::{Answer, Line, Mark, Place, Sum};
+use crate::report::escape::escape;
+use crate::units::{Bytes, count};
+
+use super::Shown;
+
+pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let comparison = shown.comparison;
+    let roots = comparison.tree().roots();
+    if !shown.filters.is_empty() {
+        writeln!(
+            out,
+            "Only what these filters leave: {}",
+            shown.filters.join(" ")
+        )?;
+    }
+    let others = match shown.has_two_sides() {
+        true => "the other side",
+        false => "another side",
+    };
+    for (root, side) in roots.iter().zip(&comparison.sides) {
+        let path = escape(&root.path);
+        writeln!(
+            out,
+            "{path}: {}; also on {others}: {}; only here: {}",
+            sum(side.files),
+            sum(side.elsewhere),
+            sum(side.only)
+        )?;
+    }
+    let mut is_first = true;
+    for line in shown
+        .lines()
+        .filter(|line| line.marks.iter().any(|mark| *mark != Mark::Same))
+    {
+        if is_first {
+            writeln!(out)?;
+        }
+        is_first = false;
+        entry(shown, line, out)?;
+    }
+    if shown.only.is_some() {
+        return Ok(());
+    }
+    let first = roots
+        .first()
+        .map_or_else(Default::default, |root| escape(&root.path));
+    let said = match (comparison.answer(), comparison.question().one_way) {
+        (Answer::Unknown, _) => "The question could not be answered in full.".to_owned(),
+        (Answer::Yes, true) => format!("Everything in {first} is also on {others}."),
+        (Answer::No, true) => format!("Something in {first} is nowhere else."),
+        (Answer::Yes, false) => format!("Everything on each side is also on {others}."),
+        (Answer::No, false) => "Something is on one side only.".to_owned(),
+    };
+    writeln!(out, "\n{said}")
+}
+
+fn sum(sum: Sum) -> String {
+    let files = if sum.count == 1 { "file" } else { "files" };
+    format!("{} {files}, {}", count(sum.count), Bytes(sum.bytes))
+}
+
+fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+    match shown.has_two_sides() {
+        true => write!(out, "{} ", line.sign())?,
+        false => {
+            for side in 0..line.marks.len() as u32 {
+                write!(out, "{}", column(line, side))?;
+            }
+            write!(out, " ")?;
+        }
+    }
+    write!(out, "{}", escape(&shown.path(line)))?;
+    match line.place {
+        Place::Folder(_, 0, _) | Place::EmptyFolder(_) => write!(out, "/")?,
+        Place::Folder(_, count, bytes) => write!(out, "/ ({})", sum(Sum { count, bytes }))?,
+        Place::Name(_) | Place::Other(_) => {}
+    }
+    let moved = line.marks.iter().find_map(|mark| match mark {
+        Mark::Moved(to) => Some(*to),
+        _ => None,
+    });
+    if let (Some(to), true) = (moved, shown.has_two_sides()) {
+        let arrow = if line.side == 0 { "=>" } else { "<=" };
+        write!(out, " {arrow} {}", escape(&shown.path_of_name(to)))?;
+    }
+    if let Some(reason) = line.reason() {
+        write!(out, ": {reason}")?;
+    }
+    writeln!(out)
+}
+
+/// What an entry is on one of several sides.
+fn column(line: &Line, side: u32) -> char {
+    match line.marks[side as usize] {
+        Mark::Same => '=',
+        Mark::Moved(_) => '>',
+        Mark::Changed => '*',
+        Mark::Missing => '-',
+        Mark::Unanswered(_) => '!',
+    }
+}

@@ -1,0 +1,5 @@
+//! `seekless compare`: signs, counts and the answer; and never 0 where something was left open.
+
+mod oracle;
+mod signs;
+mod unanswered;

@@ -1,0 +1,209 @@
+//! Every way to 2: where something was left open, the answer is never yes.
+
+use crate::common;
+
+use std::fs;
+use std::path::Path;
+
+use common::limits::seed;
+use common::rng::Rng;
+use common::volume::{Volume, sh};
+use common::{Tree, seekless};
+use seekless::compare::{Answer, Comparison, Question};
+use seekless::tree::{Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Unseen};
+
+fn compare(folder: &Path, arguments: &str) -> common::Run {
+    seekless(folder, &format!("compare {arguments}")).run()
+}
+
+fn copies() -> Tree {
+    Tree::new().copies(["a/f", "b/f"], "same")
+}
+
+#[test]
+fn a_side_that_is_not_there_or_holds_nothing() {
+    let tree = copies().folder("empty");
+    compare(tree.root(), "a nowhere")
+        .exits(2)
+        .says("no such file");
+    compare(tree.root(), "empty b")
+        .exits(2)
+        .says("no file takes part");
+    compare(tree.root(), "--one-way a empty").exits(2);
+}
+
+#[test]
+fn a_side_inside_another_or_the_same() {
+    let tree = copies().copies(["a/in/f"], "same");
+    for sides in [
+        "a a/in",
+        "a/in a",
+        "a a",
+        "a ./a",
+        "--one-way a/in a",
+        "a/f a/f",
+        "a/f ./a/f",
+        "a/f a",
+    ] {
+        compare(tree.root(), sides).exits(2);
+    }
+}
+
+#[test]
+fn what_cannot_be_read() {
+    let tree = copies()
+        .copies(["a/g", "b/g"], "also")
+        .copies(["a/locked/h", "b/locked/h"], "below");
+    compare(tree.root(), "a b").exits(0);
+    tree.set_mode("b/g", 0);
+    let run = |arguments: &str| {
+        let run = seekless(tree.root(), &format!("compare {arguments}"));
+        run.without_privileges().run()
+    };
+    run("a b").exits(2).says("could not be answered");
+    tree.set_mode("b/g", 0o644);
+    tree.set_mode("a/locked", 0);
+    run("a b").exits(2);
+    tree.set_mode("a/locked", 0o755);
+    run("a b").exits(0);
+}
+
+/// Two sides with the same files, and one more place that the run could not answer.
+fn with_gap(rng: &mut Rng, unseen: Unseen) -> Answer {
+    let root = |path: &[u8]| Root {
+        path: path.to_vec(),
+        place: RootPlace::Nothing,
+        is_mount_root: false,
+    };
+    let file = |class| DraftFile {
+        size: 5,
+        class,
+        volume: 0,
+        links: 1,
+        unidentified: false,
+    };
+    let mut draft = Draft {
+        roots: vec![root(b"a"), root(b"b")],
+        folders: vec![(None, 0, b"a"), (None, 1, b"b")],
+        disks: vec![Disks::Memory],
+        ..Draft::default()
+    };
+    for nth in 0..2 + rng.below(5) as u32 {
+        for side in 0..2 {
+            let number = draft.files.len() as u32;
+            draft.files.push(file(Class::Set(nth)));
+            draft.names.push((
+                side,
+                [&b"1"[..], b"2", b"3", b"4", b"5", b"6"][nth as usize],
+                number,
+            ));
+        }
+    }
+    let side = rng.below(2) as u32;
+    match rng.below(4) {
+        0 => draft.root_gaps.push((side, unseen)),
+        1 => draft
+            .others
+            .push((side, b"gap"[..].into(), EntryKind::Unseen(unseen))),
+        2 => draft
+            .others
+            .push((side, b""[..].into(), EntryKind::Unseen(unseen))),
+        _ => {
+            let at = rng.below(draft.files.len());
+            draft.files[at].class = Class::Unanswered(unseen);
+        }
+    }
+    let question = Question {
+        one_way: rng.percent(50),
+        ..Question::default()
+    };
+    Comparison::new(&draft.build(), question).answer()
+}
+
+#[test]
+fn no_gap_of_any_kind_is_passed_over() {
+    let mut rng = Rng::new(seed());
+    for unseen in [
+        Unseen::NoRoot,
+        Unseen::Unreadable,
+        Unseen::Changed,
+        Unseen::Vanished,
+        Unseen::Unsettled,
+        Unseen::Unanswered,
+        Unseen::Interrupted,
+        Unseen::MemoryShort,
+        Unseen::OtherFileSystem,
+        Unseen::PseudoFileSystem,
+        Unseen::ListedBefore,
+        Unseen::MountedFile,
+        Unseen::TooMany,
+    ] {
+        for _ in 0..200 {
+            assert_eq!(with_gap(&mut rng, unseen), Answer::Unknown, "{unseen:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn the_same_side_by_another_mount() {
+    let tree = copies().folder("mounted");
+    let mount = Volume::tmpfs("");
+    fs::create_dir(mount.path().join("bound")).expect("made");
+    sh(&format!(
+        "mount --bind {} {}",
+        tree.path("a").display(),
+        mount.path().join("bound").display()
+    ));
+    let bound = mount.path().join("bound");
+    compare(tree.root(), &format!("--same-disk a {}", bound.display())).exits(2);
+    sh(&format!("umount {}", bound.display()));
+}
+
+#[test]
+#[ignore = "needs root to mount, and bindfs"]
+fn views_of_which_nobody_can_tell_whether_they_show_one_file() {
+    let tree = copies().folder("v1").folder("v2");
+    for view in ["v1", "v2"] {
+        let (source, view) = (tree.path("a"), tree.path(view));
+        sh(&format!("bindfs {} {}", source.display(), view.display()));
+    }
+    compare(tree.root(), "--same-disk v1 v2").exits(2);
+    compare(tree.root(), "--same-disk a v1").exits(2);
+    compare(tree.root(), "--same-disk v1 a").exits(2);
+    for view in ["v1", "v2"] {
+        sh(&format!("umount {}", tree.path(view).display()));
+    }
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn whole_file_systems_on_one_disk() {
+    let volumes = [
+        Volume::on_loop("ext4", 64, ""),
+        Volume::on_loop("ext4", 64, ""),
+    ];
+    for volume in &volumes {
+        fs::remove_dir(volume.path().join("lost+found")).expect("removed");
+        fs::write(volume.path().join("f"), "same").expect("written");
+    }
+    let sides = volumes
+        .each_ref()
+        .map(|volume| volume.path().display().to_string());
+    let sides = sides.join(" ");
+    let run = compare(Path::new("/"), &sides);
+    run.exits(2).says("--same-disk");
+    compare(Path::new("/"), &format!("--same-disk {sides}")).exits(0);
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn another_file_system_that_is_not_entered() {
+    let tree = copies().folder("a/mounted");
+    let place = tree.path("a/mounted");
+    sh(&format!("mount -t tmpfs none {}", place.display()));
+    compare(tree.root(), "-x a b")
+        .exits(2)
+        .says("could not be answered");
+    sh(&format!("umount {}", place.display()));
+}
