@@ -70,9 +70,12 @@ impl<'t> Contents<'t> {
 
     /// The first name of a file on a side.
     pub fn name_on(&self, file: u32, side: u32) -> Option<u32> {
-        let names = self.tree.names_of(file).iter().copied();
-        let on_side = |&name: &u32| self.tree.root_of(self.tree.folder_of(name)) == side;
-        names.into_iter().find(on_side)
+        // Names stand in the order of their sides.
+        let names = self.tree.names_of(file);
+        let side_of = |name: u32| self.tree.root_of(self.tree.folder_of(name));
+        let first = names.partition_point(|&name| side_of(name) < side);
+        let name = names.get(first).copied();
+        name.filter(|&name| side_of(name) == side)
     }
 
     /// Whether a side holds the content of a file that was answered.

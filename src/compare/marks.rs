@@ -38,7 +38,7 @@ enum There<'t> {
 /// Answers what entries are on other sides.
 pub struct Marks<'a, 't> {
     pub tree: &'t Tree,
-    pub twins: &'a Twins,
+    pub twins: &'a Twins<'t>,
     pub contents: &'a Contents<'t>,
 }
 
@@ -134,15 +134,14 @@ impl Marks<'_, '_> {
         if at < names.end && tree.name(at) == name {
             return There::Name(at);
         }
-        if let Some(other) = tree.others_in(folder).find(|other| other.name == name) {
-            return There::Other(other.kind);
+        let others = tree.other_numbers_in(folder);
+        let at = partition(others.start, others.end, |at| tree.other(at).name < name);
+        if at < others.end && tree.other(at).name == name {
+            return There::Other(tree.other(at).kind);
         }
-        match tree
-            .children(folder)
-            .any(|child| tree.folder_name(child) == name)
-        {
-            true => There::Folder,
-            false => There::Nothing,
+        match self.twins.child(folder, name) {
+            Some(_) => There::Folder,
+            None => There::Nothing,
         }
     }
 }

@@ -6,45 +6,63 @@ use crate::tree::{RootPlace, Tree};
 const NONE: u32 = u32::MAX;
 
 /// For each folder the one of the same relative path on each side.
-pub struct Twins {
+pub struct Twins<'t> {
+    tree: &'t Tree,
     sides: usize,
-    folders: Vec<u32>,
+    twins: Vec<u32>,
+    /// The folders in each folder, by name, and where those of each begin.
+    children: Vec<u32>,
+    starts: Vec<u32>,
 }
 
-impl Twins {
-    pub fn new(tree: &Tree) -> Self {
-        let sides = tree.roots().len();
-        let mut folders = vec![NONE; tree.folder_count() as usize * sides];
-        let root = |side: usize| match tree.roots()[side].place {
-            RootPlace::Folder(folder) => Some(folder),
-            RootPlace::File(name) => Some(tree.folder_of(name)),
-            RootPlace::Nothing => None,
+impl<'t> Twins<'t> {
+    pub fn new(tree: &'t Tree) -> Self {
+        let (sides, count) = (tree.roots().len(), tree.folder_count());
+        let mut twins = Self {
+            tree,
+            sides,
+            twins: vec![NONE; count as usize * sides],
+            children: Vec::new(),
+            starts: vec![0],
         };
+        for folder in 0..count {
+            twins.children.extend(tree.children(folder));
+            twins.starts.push(twins.children.len() as u32);
+        }
         // A folder stands behind the one that holds it.
-        for folder in 0..tree.folder_count() {
-            for side in 0..sides {
+        for folder in 0..count {
+            for side in 0..sides as u32 {
                 let twin = match tree.parent(folder) {
-                    None => root(side),
-                    Some(parent) => match folders[parent as usize * sides + side] {
-                        NONE => None,
-                        above => child(tree, above, tree.folder_name(folder)),
-                    },
+                    None => root(tree, side),
+                    Some(parent) => twins
+                        .of(parent, side)
+                        .and_then(|above| twins.child(above, tree.folder_name(folder))),
                 };
-                folders[folder as usize * sides + side] = twin.unwrap_or(NONE);
+                twins.twins[folder as usize * sides + side as usize] = twin.unwrap_or(NONE);
             }
         }
-        Self { sides, folders }
+        twins
     }
 
     /// The folder on a side that has the relative path of this one.
     pub fn of(&self, folder: u32, side: u32) -> Option<u32> {
-        let twin = self.folders[folder as usize * self.sides + side as usize];
+        let twin = self.twins[folder as usize * self.sides + side as usize];
         (twin != NONE).then_some(twin)
+    }
+
+    /// The folder of this name right below another one.
+    pub fn child(&self, above: u32, name: &[u8]) -> Option<u32> {
+        let (start, end) = (self.starts[above as usize], self.starts[above as usize + 1]);
+        let children = &self.children[start as usize..end as usize];
+        let at = children.binary_search_by(|&child| self.tree.folder_name(child).cmp(name));
+        at.ok().map(|at| children[at])
     }
 }
 
-/// The folder of this name right below another one.
-fn child(tree: &Tree, above: u32, name: &[u8]) -> Option<u32> {
-    tree.children(above)
-        .find(|&child| tree.folder_name(child) == name)
+fn root(tree: &Tree, side: u32) -> Option<u32> {
+    match tree.roots()[side as usize].place {
+        RootPlace::Folder(folder) => Some(folder),
+        RootPlace::File(name) => Some(tree.folder_of(name)),
+        RootPlace::Nothing => None,
+    }
 }

@@ -43,6 +43,14 @@ pub struct ProgressLine {
 }
 
 impl Control {
+    /// With a flag that others may set to end the run.
+    pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
+        Self {
+            stop,
+            ..Self::default()
+        }
+    }
+
     /// Asks the run to read no more and to report what is known so far.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);

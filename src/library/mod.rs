@@ -2,6 +2,7 @@
 
 mod action;
 mod cancel;
+mod compare;
 mod error;
 mod journals;
 mod plan;
@@ -15,6 +16,7 @@ type Callback<'a, T> = Box<dyn FnMut(&T) + 'a>;
 
 pub use action::Action;
 pub use cancel::Cancel;
+pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use journals::{Journals, Run, Undo, UndoOutcome, UndoSummary, UndoneFile};
 pub use plan::{Applied, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome};

@@ -1,0 +1,254 @@
+//! Comparing sides: is what is on one also on the others?
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use crate::compare::{Answer, Comparison, Line, Mark, Place, Question};
+use crate::engine::{self, Config, Control, Root};
+use crate::event::{Notice, Observer, Problem};
+use crate::lock::locked;
+use crate::scan::FilterSpec;
+use crate::tree::{Scope, Tree};
+use crate::units::Bytes;
+
+/// A question about folders or files, the sides: is what is on one also on the others?
+///
+/// Files are compared by content, wherever they lie; empty files, empty folders, symbolic links and special files by their
+/// path relative to the side. Nothing is changed.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (old, backup) = (folder.path().join("old"), folder.path().join("backup"));
+/// # for (side, name) in [(&old, "a"), (&backup, "renamed")] {
+/// #     std::fs::create_dir(side)?;
+/// #     std::fs::write(side.join(name), "same")?;
+/// # }
+/// let compared = seekless::Compare::new([old, backup]).one_way(true).run()?;
+/// assert_eq!(compared.answer, seekless::CompareAnswer::Yes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is compared before `run`"]
+pub struct Compare {
+    config: Config,
+    filter: FilterSpec,
+    question: Question,
+    cancel: Cancel,
+}
+
+/// The answer to a [`Compare`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareAnswer {
+    /// Each regular file has a match on another side, which was read and stays when its own side is deleted. All else is
+    /// there, too.
+    Yes,
+    /// Something is on one side only.
+    No,
+    /// It could not be answered in full: something was not seen, is not to be told from another file, or lies on one disk with
+    /// a side that is a whole file system.
+    Unknown,
+}
+
+/// What came of a [`Compare`].
+#[derive(Debug)]
+pub struct Compared {
+    /// The answer.
+    pub answer: CompareAnswer,
+    /// The sides, in the order in which they were given.
+    pub sides: Vec<ComparedSide>,
+    /// The entries that are not the same at the same path of all sides.
+    pub differences: Vec<Difference>,
+    /// Paths that could not be read, or changed meanwhile.
+    pub problems: Vec<Problem>,
+}
+
+/// How much of a side is on the others. A file with several names counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ComparedSide {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that are on no other side.
+    pub only_files: u64,
+    /// Their bytes.
+    pub only_bytes: u64,
+    /// Files and places that could not be answered.
+    pub unanswered: u64,
+}
+
+/// An entry that is not the same at the same path of all sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The number of its side.
+    pub side: usize,
+    /// Its path, relative to the side.
+    pub path: PathBuf,
+    /// For a folder of which everything is only on its side: the number of files below it.
+    pub whole_folder: Option<u64>,
+    /// What it is on each side; [`OnSide::Same`] on its own.
+    pub on: Vec<OnSide>,
+}
+
+/// What an entry is on a side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OnSide {
+    /// The same at the same path.
+    Same,
+    /// The content lies at this path.
+    Moved(PathBuf),
+    /// Something else is at the same path, and the content is nowhere.
+    Changed,
+    /// It is not there.
+    Missing,
+    /// It could not be answered.
+    Unanswered,
+}
+
+impl Compare {
+    /// Compares these folders or files, two at least. All files take part, also empty ones.
+    pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
+        let root = |path: P| Root {
+            path: path.into(),
+            id: None,
+        };
+        Self {
+            config: Config {
+                roots: sides.into_iter().map(root).collect(),
+                ..Config::default()
+            },
+            filter: FilterSpec {
+                keep_empty: true,
+                working_folder: std::env::current_dir().unwrap_or_default(),
+                ..FilterSpec::default()
+            },
+            question: Question::default(),
+            cancel: Cancel::default(),
+        }
+    }
+
+    /// Asks about the first side only.
+    pub fn one_way(mut self, one_way: bool) -> Self {
+        self.question.one_way = one_way;
+        self
+    }
+
+    /// Accepts sides on one physical disk although one of them is a whole file system.
+    pub fn same_disk(mut self, same_disk: bool) -> Self {
+        self.question.same_disk = same_disk;
+        self
+    }
+
+    /// Stays on the file system of each side. Where another one is left out, the answer is not [`CompareAnswer::Yes`].
+    pub fn one_file_system(mut self, stay: bool) -> Self {
+        self.config.one_file_system = stay;
+        self
+    }
+
+    /// Only files whose name matches this glob, or one of several.
+    pub fn name(mut self, glob: impl Into<String>) -> Self {
+        self.filter.names.push(glob.into());
+        self
+    }
+
+    /// Leaves out files and whole folders whose name matches this glob.
+    pub fn exclude(mut self, glob: impl Into<String>) -> Self {
+        self.filter.excludes.push(glob.into());
+        self
+    }
+
+    /// Only files of this many bytes or more.
+    pub fn min_size(mut self, bytes: u64) -> Self {
+        self.filter.min_size = Some(Bytes(bytes));
+        self
+    }
+
+    /// Ends early when this is cancelled. The answer is [`CompareAnswer::Unknown`] then.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Compares. It blocks the calling thread.
+    ///
+    /// # Errors
+    /// If a pattern cannot be used, or the limits of the process leave too little to work with. A side that is not there is
+    /// a problem, and makes the answer [`CompareAnswer::Unknown`].
+    pub fn run(self) -> Result<Compared, Error> {
+        let config = Config {
+            filter: self.filter.build().map_err(Cause::from)?,
+            ..self.config
+        };
+        let problems = Problems::default();
+        let control = Control::stopped_by(Arc::clone(self.cancel.flag()));
+        let tree = engine::classify(&config, Scope::AcrossRoots, &problems, &control);
+        let tree = tree.map_err(Cause::from)?;
+        let comparison = Comparison::new(&tree, self.question);
+        let sides = comparison.sides.iter().map(|side| ComparedSide {
+            files: side.files.count,
+            bytes: side.files.bytes,
+            only_files: side.only.count,
+            only_bytes: side.only.bytes,
+            unanswered: side.unanswered,
+        });
+        let differs = |line: &&Line| line.marks.iter().any(|mark| *mark != Mark::Same);
+        let lines = comparison.lines.iter().filter(differs);
+        Ok(Compared {
+            answer: match comparison.answer() {
+                Answer::Yes => CompareAnswer::Yes,
+                Answer::No => CompareAnswer::No,
+                Answer::Unknown => CompareAnswer::Unknown,
+            },
+            sides: sides.collect(),
+            differences: lines.map(|line| difference(&tree, line)).collect(),
+            problems: std::mem::take(&mut locked(&problems.0)),
+        })
+    }
+}
+
+fn difference(tree: &Tree, line: &Line) -> Difference {
+    let path_of = |folder: u32, name: &[u8]| {
+        let mut path = Vec::new();
+        tree.relative_path_of(folder, name, &mut path);
+        PathBuf::from(OsString::from_vec(path))
+    };
+    let path_of_name = |name: u32| path_of(tree.folder_of(name), tree.name(name));
+    let on = line.marks.iter().map(|mark| match mark {
+        Mark::Same => OnSide::Same,
+        Mark::Moved(to) => OnSide::Moved(path_of_name(*to)),
+        Mark::Changed => OnSide::Changed,
+        Mark::Missing => OnSide::Missing,
+        Mark::Unanswered(_) => OnSide::Unanswered,
+    });
+    Difference {
+        side: line.side as usize,
+        path: match line.place {
+            Place::Name(name) => path_of_name(name),
+            Place::Other(at) => path_of(tree.other(at).folder, tree.other(at).name),
+            Place::EmptyFolder(folder) | Place::Folder(folder, ..) => path_of(folder, b""),
+        },
+        whole_folder: match line.place {
+            Place::Folder(_, files, _) => Some(files),
+            _ => None,
+        },
+        on: on.collect(),
+    }
+}
+
+/// Keeps what could not be read.
+#[derive(Default)]
+struct Problems(Mutex<Vec<Problem>>);
+
+impl Observer for Problems {
+    fn problem(&self, problem: Problem) {
+        locked(&self.0).push(problem);
+    }
+
+    fn notice(&self, notice: Notice) {
+        tracing::info!("{}", notice.0);
+    }
+}
