@@ -1,4 +1,4 @@
-//! What the library tells whoever runs it, while it runs.
+//! Events that the library reports during a run.
 //!
 //! The library prints nothing. It hands [`Problem`]s and [`Notice`]s to an [`Observer`] and keeps
 //! counters ([`crate::engine::Control`]) that anybody may read at any time.
@@ -30,9 +30,9 @@ impl Observer for Deaf {
 pub struct Problem {
     /// The path as the user would write it.
     pub path: PathBuf,
-    /// What went wrong.
+    /// The kind of the problem.
     pub kind: ProblemKind,
-    /// What the system said, where it said something.
+    /// The error of the system, if there is one.
     pub cause: Option<io::Error>,
 }
 
@@ -112,36 +112,35 @@ impl ProblemKind {
             Self::MissingRoot => "no such file or folder",
             Self::UnsuitableRoot => "neither a folder nor a regular file",
             Self::LinkRoot => "symbolic link; not followed",
-            Self::ReplacedRoot => "leads elsewhere than a moment ago; left out",
+            Self::ReplacedRoot => "now leads to another place; skipped",
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",
             Self::Vanished => "gone since the scan",
-            Self::Changed => "changed since the scan; left out",
-            Self::BadIgnoreFile => "not a pattern; passed over",
-            Self::LinkLoop => "symbolic link leads back to a folder above it; not followed",
-            Self::BrokenLink => "symbolic link leads nowhere",
+            Self::Changed => "changed since the scan; skipped",
+            Self::BadIgnoreFile => "not a pattern; ignored",
+            Self::LinkLoop => "symbolic link loop; not followed",
+            Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",
             Self::UnusableCache => "the search goes on without this cache",
             Self::Unsettled => {
-                "changed each time it was listed; the answer may not be complete (search again once nothing changes it)"
+                "changed each time it was listed; files may be missing from the result (search again when nothing \
+                changes it)"
             }
             Self::TooDeep => {
-                "more than 16,384 folders deep; left out (give it as a PATH to search it)"
+                "more than 16,384 folders deep; skipped (give it as a PATH to search it)"
             }
             Self::TooManyAlike => {
-                "more than 256 folders have the inode number of this one; left out"
+                "more than 256 folders have the inode number of this one; skipped"
             }
-            Self::TooManyNames => {
-                "more than 100,000,000 names in this folder; the rest of it is left out"
-            }
+            Self::TooManyNames => "more than 100,000,000 names in this folder; the rest is skipped",
             Self::MemoryShort => {
-                "memory is nearly used up: nothing more is listed, here or elsewhere (search less at a time, or leave \
-                 this folder out)"
+                "memory is almost exhausted: no further folders are listed (search fewer files at a time, or leave \
+                this folder out)"
             }
             Self::NotAnswering => "does not answer; waiting for it",
-            Self::Unanswered => "did not answer; what was not read there is left out",
-            Self::NotVerified => "differs byte for byte; left out",
+            Self::Unanswered => "did not answer; files not read there are skipped",
+            Self::NotVerified => "differs byte for byte; skipped",
         }
     }
 }

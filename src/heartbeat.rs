@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::lock::locked;
 
-/// What a thread asks about.
+/// The subject of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A folder, by its number, and a name in it.
@@ -29,7 +29,7 @@ pub enum Subject {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Heartbeat {
-    /// What its numbers mean.
+    /// The kind of its subject.
     pub subject: Subject,
     /// A count; the lowest bit is set while it is at work.
     count: AtomicU32,

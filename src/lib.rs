@@ -11,10 +11,11 @@
 //! tokio. The library prints nothing, and changes nothing about its process: a program that wants to raise the limit of
 //! open files or to set up the heap does so itself.
 //!
-//! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here is
-//! for the `seekless` program and its tests, and may change at any time.
+//! This is version 0.x: names and meanings may still change from one minor version to the next. What is not listed here
+//! is for the `seekless` program and its tests, and may change at any time.
 
-// How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it. docs/explanation/architecture.md says more.
+// How the rooms stand: imports point downward only, and `tests/suite/house/layering.rs` checks it.
+// docs/explanation/architecture.md says more.
 //
 // 8 cli
 // 7 library

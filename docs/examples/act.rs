@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         false => Choice::KeepAll,
     })?;
     let totals = plan.totals();
-    println!("{} links, {} bytes come free", totals.steps, totals.frees);
+    println!("{} links, {} bytes are freed", totals.steps, totals.frees);
     if totals.steps == 0 || !asked("Do it?") {
         return Ok(());
     }

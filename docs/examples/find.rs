@@ -12,7 +12,7 @@ fn main() -> Result<ExitCode, seekless::Error> {
             println!("  {}", file.path().display());
         }
     }
-    println!("{} bytes would come free", sets.summary().reclaimable);
+    println!("{} bytes would be freed", sets.summary().reclaimable);
     // What could not be read is no error: everything else was searched.
     for problem in sets.problems() {
         eprintln!("{}: {problem}", problem.path.display());

@@ -12,10 +12,10 @@ use crate::heartbeat::current;
 use crate::report::Header;
 use crate::report::read::{self, Frame, ReadError, ReadSet};
 
-/// What is known of a report besides its sets, and what that permits.
+/// The origin of a report, and the actions that it permits.
 #[derive(Debug, Default)]
 pub struct ReportAbout {
-    /// Who else could have written it.
+    /// The other user who could have written it, if any.
     pub stranger: Option<Untrusted>,
     /// The real paths that were searched, as far as they are there; `None` if the report does not say.
     pub roots: Option<Vec<PathBuf>>,
@@ -41,19 +41,20 @@ impl ReportAbout {
         self.limits = limits.to_vec();
     }
 
-    /// Who could have forged its digests. Without a comparison of bytes these decide, and another user's must not.
+    /// The user who could have forged its digests. Without a comparison of bytes these decide, and another user's must
+    /// not.
     pub fn may_lie(&self, trust_hash: bool) -> Option<&Untrusted> {
         self.stranger.as_ref().filter(|_| trust_hash)
     }
 
-    /// Who could lead an action elsewhere: a report of another user needs a yes, or paths that it is limited to. The paths
-    /// in the report permit nothing.
+    /// The user who could redirect an action: a report of another user needs a yes, or paths that it is limited to. The
+    /// paths in the report permit nothing.
     pub fn may_mislead(&self) -> Option<&Untrusted> {
         self.stranger.as_ref().filter(|_| self.limits.is_empty())
     }
 }
 
-/// What was read of a report.
+/// The plan and the origin of a report.
 #[derive(Debug)]
 pub struct PlannedReport {
     /// All but its sets.
@@ -62,8 +63,8 @@ pub struct PlannedReport {
     pub kept: io::Result<()>,
 }
 
-/// Reads a report, and plans for each of its sets. Only what lies below the real paths in `limits` takes part; with none,
-/// all of it does. `files` counts on the way.
+/// Reads a report, and plans for each of its sets. Only what lies below the real paths in `limits` takes part; with
+/// none, all of it does. `files` counts on the way.
 ///
 /// # Errors
 /// If it is no report, or not a whole one: then the plan is to be dropped.

@@ -9,7 +9,7 @@ use crate::engine::{self, Config, Control, Delivery, Error};
 use crate::event::Observer;
 use crate::heartbeat::current;
 
-/// What holds for all sets of a search. Relative paths start in `folder`, and the files are looked at from `started_ns`
+/// The origin of all sets of a search. Relative paths start in `folder`, and the files are looked at from `started_ns`
 /// (nanoseconds since 1970) on.
 pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin {
     let origin = Origin::new(Some(folder.to_owned()), Some(started_ns), config.isolate);

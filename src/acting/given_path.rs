@@ -33,7 +33,8 @@ impl NoFolder {
 }
 
 impl FoundFolder {
-    /// Looks for the part of this absolute path that is there. `look` says where a path leads, and on which file system.
+    /// Looks for the part of this absolute path that is there. `look` says where a path leads, and on which file
+    /// system.
     ///
     /// # Errors
     /// If there is something else, or nothing, or if `look` fails.
@@ -50,7 +51,7 @@ impl FoundFolder {
             if !parts.all(|part| matches!(part, Component::Normal(_))) {
                 return Err(NoFolder::because(
                     whole,
-                    ".. after a folder that is not there",
+                    ".. after a folder that does not exist",
                 ));
             }
             if !real.symlink_metadata().is_ok_and(|now| now.is_dir()) {
@@ -69,7 +70,7 @@ impl FoundFolder {
 /// A given path that leads through the link of another user, which root does not follow.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{} is a link to {}, and other users decide where it leads: give the path without the link",
+    "{} is a link to {}, which other users can change: give the path without the link",
     .0.path.display(), .0.target.display()
 )]
 pub struct StrangersLink(pub RootLink);

@@ -1,4 +1,4 @@
-//! Who may read and write a file, and whether one file may stand for another without a change to that.
+//! Access rights of files, and whether one file may replace another without changing them.
 //!
 //! After `hardlink` and `symlink` whoever opens the one name gets the other file, with its owner and its
 //! permissions. So both must have the same, or somebody gains or loses access. Who can take a file away depends on the
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::ActionKind;
 use crate::sys::attributes::Attributes;
 
-/// What decides who may read and write a file.
+/// The access rights of a file: owner, mode, ACLs, labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rights {
     /// Owner.
@@ -24,11 +24,11 @@ pub struct Rights {
     pub acl: u64,
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
-    /// A digest of who else may take its name away; 0 for nobody.
+    /// A digest of who else may remove its name; 0 for nobody.
     pub reach: u64,
 }
 
-/// What a file and the file that is kept for it must have in common.
+/// The properties that a file and its kept file must share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Common {
     /// Nothing: each file keeps its own, or the user allowed it.
@@ -53,7 +53,7 @@ pub enum Apart {
     Permissions,
     /// The group, where it may do more or less than others.
     Group,
-    /// Users who may take its name away, besides root and its owner.
+    /// Users who may remove its name, besides root and its owner.
     Reach,
 }
 
@@ -83,7 +83,7 @@ pub struct Class {
 }
 
 impl Common {
-    /// What an action demands.
+    /// The properties that an action requires files to share.
     ///
     /// For `remove` this limits root only, since root can remove files that nobody else but their owners could
     /// remove.
@@ -112,7 +112,7 @@ impl Common {
         }
     }
 
-    /// What keeps a file from standing for another one, if anything does.
+    /// The first difference that keeps a file from replacing another one, if any.
     pub fn apart(self, one: &Rights, other: &Rights) -> Option<Apart> {
         let (one, other) = (self.class(one), self.class(other));
         let differs = [

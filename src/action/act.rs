@@ -1,4 +1,4 @@
-//! What an action gets to work with.
+//! The input of an action.
 
 use std::ffi::CStr;
 
@@ -12,11 +12,11 @@ use super::step_error::StepError;
 pub struct Act<'a> {
     /// Keeper and victim, opened and checked.
     pub pair: &'a Pair,
-    /// What the journal says will be done.
+    /// The journal record of the step.
     pub intent: &'a Intent,
     /// A name in the victim's folder that nobody else uses.
     pub temporary: &'a CStr,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: &'a Settings,
     /// Told now and then how many bytes of the file are done.
     pub progress: &'a dyn Fn(u64),
@@ -26,20 +26,20 @@ pub struct Act<'a> {
     pub to_prove: bool,
 }
 
-/// What an action decides before anything is written down.
+/// The decisions of an action before the journal record.
 #[derive(Debug, Default)]
 pub struct Preparation {
     /// Where the file will be.
     pub destination: Option<Vec<u8>>,
     /// The file that will say where it came from.
     pub trash_info: Option<Vec<u8>>,
-    /// What the symbolic link will hold.
+    /// The target text of the symbolic link.
     pub link_text: Option<Vec<u8>>,
 }
 
 /// A step that is looked at before it is written down.
 pub struct Sketch<'a> {
-    /// What is wanted.
+    /// The step to take.
     pub step: &'a Step,
     /// The file that stays.
     pub keeper: &'a Opened,
@@ -47,7 +47,7 @@ pub struct Sketch<'a> {
     pub keeper_path: &'a [u8],
     /// The file to act on.
     pub victim: &'a Opened,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: &'a Settings,
     /// Tells this step from every other, of other runs as well.
     pub unique: &'a str,
@@ -64,7 +64,7 @@ pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation::default())
 }
 
-/// Bytes that come free when the victim's inode goes: nothing while it has other names, and not what
+/// Bytes that are freed when the victim's inode goes: nothing while it has other names, and not what
 /// others share.
 pub fn freed(victim: &Opened) -> u64 {
     if victim.stat.links > 1 {

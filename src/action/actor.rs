@@ -41,10 +41,10 @@ pub struct Actor {
     renumbered: Arc<Renumbered>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
-    /// What stands in for files that can have no further name.
+    /// Replacements for kept files that have the maximum number of names.
     stand_ins: HashMap<Identity, Target>,
     synced: Synced,
-    /// What is known about caches of the file systems.
+    /// Whether each file system may answer from a cache.
     file_systems: FileSystems,
     /// Folders in which something was done that may not be on the disk.
     folders: HashMap<Vec<u8>, OwnedFd>,
@@ -118,7 +118,7 @@ impl Actor {
         fault::arm();
         let idle = settings.io_idle.then(Idle::enter).transpose();
         if let Err(error) = &idle {
-            tracing::warn!("the system does not allow idle reads: {error}");
+            tracing::warn!("cannot use the idle I/O class: {error}");
         }
         Self {
             settings,
@@ -159,7 +159,7 @@ impl Actor {
         self.journal.run_name()
     }
 
-    /// What keeper and victim must have in common.
+    /// The properties that keeper and victim must share.
     fn common(&self, action: ActionKind) -> Common {
         Common::demanded(action, self.settings.across_owners, trust::is_root())
     }
@@ -291,7 +291,7 @@ impl Actor {
             let error = ended.folder.and_then(|folder| failed.get(&folder).copied());
             let outcome = match error {
                 Some(error) => {
-                    let doing = "make sure that what was done would survive a loss of power";
+                    let doing = "sync finished steps to the disk";
                     Outcome::Failed(failure(doing.to_owned(), error))
                 }
                 None => ended.outcome,
@@ -327,13 +327,13 @@ fn portion() -> usize {
 
 fn unwritten(error: &JournalError) -> Outcome {
     Outcome::Failed(Failure {
-        doing: "write down what would be done, so nothing was".to_owned(),
+        doing: "write the journal, so nothing was done".to_owned(),
         cause: std::io::Error::other(Unwritten(error.to_string())),
         hint: Some(Hint::Journal),
     })
 }
 
-/// What the system said about the journal, so that it can be told from what it said about a file.
+/// An error of the journal, as opposed to an error of a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Unwritten(String);

@@ -16,7 +16,7 @@ const PARCEL: u64 = 128 << 20;
 /// Different notes that are counted; there are few.
 const NOTES: usize = 16;
 
-/// What others may see of a plan that is carried out, and do to it.
+/// Progress and control of a running plan, for other threads.
 #[derive(Debug, Default)]
 pub struct ApplyControl {
     stop: Arc<AtomicBool>,
@@ -72,14 +72,14 @@ impl ApplyControl {
     }
 }
 
-/// What became of the steps of a plan.
+/// Counts of the outcomes of the steps.
 #[derive(Debug, Default)]
 pub struct ApplyTally {
     /// The run's name, for undo.
     pub run: String,
     /// Steps that were done.
     pub done: u64,
-    /// Steps that needed nothing done.
+    /// Steps that needed no change.
     pub already: u64,
     /// Steps that were not done because something is not as it must be.
     pub skipped: u64,
@@ -89,9 +89,9 @@ pub struct ApplyTally {
     pub unwritten: bool,
     /// The plan could not be read any further, which counts as one failure.
     pub broken: Option<io::Error>,
-    /// Bytes that came free on the disk.
+    /// Bytes that were freed on the disk.
     pub freed: u64,
-    /// What the user should know about steps that were done, and of how many.
+    /// Notes about finished steps, with their counts.
     pub notes: BTreeMap<String, u64>,
 }
 
@@ -172,7 +172,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// What belongs together is never divided: an interruption comes before all of it or after.
+    /// Never divides a group: an interruption comes before the whole group or after it.
     fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
         self.steps += group.len();
         let sizes = group.iter().map(|step| step.victim.expected.size);

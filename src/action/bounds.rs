@@ -26,14 +26,14 @@ pub enum BadPlace {
     Missing {
         /// The place as given.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// It is a pattern with a mistake.
     #[error(transparent)]
     Pattern(#[from] BadPattern),
     /// A pattern can only be written in UTF-8.
-    #[error("{} is not there, and no pattern, as it is not UTF-8", .0.display())]
+    #[error("{} does not exist, and is no pattern because it is not UTF-8", .0.display())]
     NotText(PathBuf),
 }
 
@@ -171,7 +171,7 @@ impl Hold {
 pub struct Bounds {
     /// Folders whose files are kept, and preferred.
     pub reference: Vec<Below>,
-    /// What is never touched.
+    /// The protected places.
     pub protected: Vec<Place>,
     /// If there are any: nothing outside them is touched.
     pub only_under: Vec<Below>,

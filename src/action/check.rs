@@ -65,7 +65,7 @@ pub struct Opened {
     renamed_ns: Cell<Option<i64>>,
 }
 
-/// What strictness the bound on a keeper's change time has.
+/// How strictly the change time of a keeper is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// A later change is refused.
@@ -160,7 +160,7 @@ impl Opened {
         }
     }
 
-    /// What is true of the file now, for a later check.
+    /// The current state of the file, for a later check.
     pub fn expected(&self) -> Expected {
         Expected {
             size: self.stat.size,
@@ -284,11 +284,11 @@ impl Pair {
         self.keeper.identity() == self.victim.identity()
     }
 
-    /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now, or
-    /// to something else, both names led to one file: through two mounts of one folder, for instance.
+    /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now,
+    /// or to something else, both names led to one file: through two mounts of one folder, for instance.
     ///
-    /// A mount may answer from its memory that the keeper is still there, as an overlay does after a change in one of its
-    /// layers. But a rename changes the change time of what is renamed: if the keeper's moved, it is the victim.
+    /// A mount may answer from its memory that the keeper is still there, as an overlay does after a change in one of
+    /// its layers. But a rename changes the change time of what is renamed: if the keeper's moved, it is the victim.
     pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Skip> {
         self.last_look().map_err(|skip| match skip {
             Skip::Keeper(

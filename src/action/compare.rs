@@ -1,4 +1,4 @@
-//! What open files hold, in words of actions: the same bytes, or which.
+//! Compares open files for actions, and names the first byte that differs.
 
 use std::os::fd::OwnedFd;
 

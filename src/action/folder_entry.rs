@@ -45,7 +45,7 @@ impl Place {
         }
     }
 
-    /// What the name leads to now.
+    /// The metadata of the file that has the name now.
     pub fn stat(&self) -> Result<stat::Stat> {
         stat::fresh_entry(&self.folder, &self.name)
     }

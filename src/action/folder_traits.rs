@@ -13,7 +13,7 @@ use super::folder_entry;
 
 const ACLS: [&CStr; 2] = [attributes::ACL, c"system.posix_acl_default"];
 
-/// What a folder has besides its name and what is in it.
+/// The owner, mode and ACLs of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderTraits {
     uid: u32,
@@ -72,7 +72,7 @@ impl FolderTraits {
         missing
     }
 
-    /// What is inherited goes. Without owner and group an ACL would mean other people.
+    /// Removes inherited ACLs. Without owner and group an ACL would mean other people.
     fn give_acls(&self, folder: &OwnedFd, has_owner: bool) -> bool {
         let Some(acls) = &self.acls else { return false };
         ACLS.into_iter().zip(acls).all(|(name, acl)| match acl {
@@ -117,7 +117,7 @@ pub struct Original<'a> {
 }
 
 impl Original<'_> {
-    /// The folder so many folders above, which `..` and the path agree on. Whoever may rename the folder chooses what
+    /// The folder this many folders above, which `..` and the path agree on. Whoever may rename the folder chooses what
     /// `..` leads to, or what has the path, but not both.
     fn above(&self, height: usize) -> Result<OwnedFd> {
         let mut at = rustix::io::fcntl_dupfd_cloexec(self.folder, 0)?;
@@ -135,7 +135,7 @@ impl Original<'_> {
     }
 }
 
-/// True if a folder belongs to root, or to whom the folder so many folders above `like` belongs. Only root puts files
+/// True if a folder belongs to root, or to whom the folder this many folders above `like` belongs. Only root puts files
 /// into other people's folders.
 ///
 /// The owner of `base`, which the user named, owns all that is below it in any case; on a file system without owners

@@ -12,7 +12,7 @@ use crate::sys::names;
 pub const HARDLINK: Action = Action {
     kind: ActionKind::Hardlink,
     name: "hardlink",
-    about: "make duplicates further names of the file that is kept",
+    about: "replace duplicates with hard links to the kept file",
     undo: Reversal::GivesBack,
     prepare,
     perform,
@@ -20,8 +20,7 @@ pub const HARDLINK: Action = Action {
 
 const DOING: &str = "link it to the kept file";
 
-const ANOTHER_FILE_SYSTEM: &str =
-    "hard links end at a file system's border: use symlink, or remove";
+const ANOTHER_FILE_SYSTEM: &str = "a hard link cannot cross file systems: use symlink or remove";
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let is_elsewhere = || sketch.keeper.volume() != sketch.victim.volume();
@@ -32,8 +31,8 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let keeper = sketch.keeper.attributes;
     if keeper.immutable || keeper.append_only {
         let hint = match keeper.immutable {
-            true => "the kept file is immutable: chattr -i makes it changeable",
-            false => "the kept file is append-only: chattr -a makes it changeable",
+            true => "the kept file is immutable: run chattr -i on it",
+            false => "the kept file is append-only: run chattr -a on it",
         };
         return Err(failure_with(DOING, Errno::PERM, hint));
     }
@@ -63,8 +62,8 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
                     Errno::PERM | Errno::OPNOTSUPP => failure_with(
                         doing,
                         error,
-                        "this file system has no hard links, or the kept file is another \
-                         user's (fs.protected_hardlinks): run as its owner, or remove",
+                        "this file system does not support hard links, or the kept file belongs to another user \
+                        (fs.protected_hardlinks): run as its owner, or use remove",
                     ),
                     error => failed(doing)(error),
                 }
@@ -77,7 +76,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let notes = match differences.is_empty() {
         true => Vec::new(),
         false => vec![format!(
-            "has the kept file's {} now",
+            "now has the {} of the kept file",
             differences.join(", ")
         )],
     };

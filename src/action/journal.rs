@@ -16,7 +16,7 @@ use super::{journal_folder, run_name};
 use crate::file::{RouteError, Untrusted};
 use crate::sys::{names, open, stat, sync, write};
 
-/// What can go wrong with a journal as a whole.
+/// An error of a whole journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The folder for journals cannot be used.
@@ -35,13 +35,13 @@ pub enum JournalError {
     #[error("journal {0}: {1}")]
     File(String, io::Error),
     /// There is none of this name.
-    #[error("there is no run {0}")]
+    #[error("no such run: {0}")]
     Missing(String),
     /// There is none at all.
-    #[error("there is nothing to undo")]
+    #[error("nothing to undo")]
     Nothing,
     /// The run, or an undo of it, still goes on.
-    #[error("run {0} is still going on")]
+    #[error("run {0} is still active")]
     Busy(String),
     /// The journal cannot be relied on.
     #[error("journal {0}: {1}")]
@@ -51,7 +51,7 @@ pub enum JournalError {
     InTheWay {
         /// The journal's name.
         name: String,
-        /// What is wrong with it.
+        /// The defect.
         flaw: Flaw,
         /// The last run before it that can be read.
         before: Option<Box<Run>>,

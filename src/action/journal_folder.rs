@@ -13,7 +13,7 @@ use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
 use crate::sys::{attributes, names, sync};
 
-/// What others may not do.
+/// The mode bits that others must not have.
 const OTHERS: u32 = 0o077;
 
 /// Opens the folder, and makes it if it is missing, with what is missing above it.

@@ -21,7 +21,7 @@ use crate::sys::{stat, sync};
 pub struct CutShort {
     /// Its name.
     pub name: String,
-    /// What it was.
+    /// The header of the run.
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
@@ -111,7 +111,7 @@ pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
 }
 
-/// What a step left half done, if anything, or what it took of a partial group.
+/// The unfinished part of a step, if any, or the files that it took from a partial group.
 pub(super) fn half_done(
     step: &PastStep,
     partial: &HashSet<u64>,

@@ -15,7 +15,7 @@ pub struct Holder {
     pub command: String,
 }
 
-/// Who has a lock.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Held {
     /// Another run of this program.

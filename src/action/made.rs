@@ -20,7 +20,7 @@ struct Entry {
     name: CString,
     /// Open for reading.
     folder: Rc<OwnedFd>,
-    /// What it gets when it is filled; until then only the one who made it may enter.
+    /// The traits that it gets when it is filled; until then only the one who made it may enter.
     traits: Option<FolderTraits>,
 }
 
@@ -56,7 +56,7 @@ impl Made {
         }
         (!missing.is_empty()).then(|| {
             let missing = missing.join(", ");
-            format!("a folder that was made for it has another {missing} than the original folder")
+            format!("the new folder has another {missing} than the original folder")
         })
     }
 

@@ -1,4 +1,4 @@
-//! What a file is besides its bytes: read, compared, given back.
+//! Metadata of files: reads, compares and restores it.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
@@ -53,7 +53,7 @@ impl Metadata {
         }
     }
 
-    /// Who may read and write the file.
+    /// The access rights of the file.
     pub(super) fn rights(&self) -> Rights {
         let xattrs = self.xattrs.iter();
         let pairs = xattrs.map(|(name, value)| (&name.0[..], &value.0[..]));
@@ -130,7 +130,8 @@ pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
     may(attributes::set_times(file, accessed, modified))
 }
 
-/// What a copy may get whose bytes may be another user's: no more than what it was made of has and the original had.
+/// The metadata for a copy whose bytes may come from another user: no more than what it was made of has and the
+/// original had.
 pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
     let harmless = |(name, _): &&(Raw, Raw)| name.0.starts_with(b"user.");
     Metadata {

@@ -1,4 +1,4 @@
-//! What may be done to a duplicate, and doing it without ever losing a byte.
+//! Actions on duplicates, which never lose a byte.
 //!
 //! A [`Step`] says what shall happen to one file, the *victim*, because another one, the *keeper*,
 //! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when an

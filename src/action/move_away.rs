@@ -31,7 +31,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     let slashes = below.iter().take_while(|&&b| b == b'/').count();
     let destination = folder_entry::join(folder, &below[slashes..]);
     if folder_entry::split(&destination).is_none() {
-        let hint = "its path has .. in it: make the report again";
+        let hint = "its path contains ..: create the report again";
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
@@ -62,7 +62,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let done = match relocate::within(act, &folder, &name)? {
         Some(()) => Done::default(),
         None if act.pair.is_one_file() => {
-            let hint = "a further name cannot leave its file system: remove it instead";
+            let hint = "a hard link cannot be moved to another file system: remove it instead";
             return Err(failure_with("move it", Errno::XDEV, hint));
         }
         None => relocate::across(act, &folder, &name)?,
@@ -83,10 +83,11 @@ fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, StepError> {
                 .rposition(|&b| b != b'/')
                 .map_or(0, |last| last + 1);
             let slash = path[..end].iter().rposition(|&b| b == b'/');
-            let slash = slash.ok_or_else(|| failed("make the folder it goes to")(Errno::NOENT))?;
+            let slash =
+                slash.ok_or_else(|| failed("create the destination folder")(Errno::NOENT))?;
             let above = base_folder(&path[..slash.max(1)], made)?;
             relocate::make_way(above, &path[slash + 1..end], 0o777, made)
         }
-        opened => opened.map_err(failed("open the folder it goes to")),
+        opened => opened.map_err(failed("open the destination folder")),
     }
 }

@@ -1,4 +1,4 @@
-//! What a journal says about a past run: how far each of its steps came.
+//! The state of a past run according to its journal: how far each step came.
 
 use super::record::{self, Intent, Record, RunHeader, State};
 use crate::file::RouteError;
@@ -16,7 +16,7 @@ pub(super) struct PastStep {
     pub undone: bool,
 }
 
-/// What the journal knows of a step's end.
+/// The recorded end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Done(Option<State>),
@@ -25,7 +25,7 @@ pub(super) enum Fate {
     Unsaid,
 }
 
-/// What a journal tells.
+/// The content of a journal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub header: RunHeader,
@@ -57,7 +57,7 @@ pub enum Flaw {
     )]
     Version(u32),
     /// Somebody else could have written it.
-    #[error("it {0}, so it is not relied on")]
+    #[error("it {0}, so it is not used")]
     Untrusted(Distrust),
     /// The file cannot be read.
     #[error("it cannot be read: {0}")]

@@ -24,7 +24,7 @@ struct Shared {
     devices: Option<Mutex<Devices>>,
 }
 
-/// What is known of devices, by the device number of the file system.
+/// The known devices, by the device number of the file system.
 #[derive(Default)]
 struct Devices {
     device_map: Option<DeviceMap>,
@@ -52,7 +52,7 @@ impl fmt::Debug for Reads {
 }
 
 impl Reads {
-    /// Reads so many bytes a second from each device at most, and does this with the pages that were read.
+    /// Reads this many bytes a second from each device at most, and does this with the pages that were read.
     pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
         let shared = Shared {
             access: Access::new(bytes_per_second, page_use, Some(0)),
@@ -64,7 +64,7 @@ impl Reads {
         }
     }
 
-    /// What every read is told.
+    /// The settings of every read.
     pub(super) fn rules(&self) -> (&Access, &Signs) {
         (&self.shared.access, &self.shared.signs)
     }

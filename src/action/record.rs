@@ -1,4 +1,4 @@
-//! What a journal's lines say. `docs/explanation/safety.md` documents them; they are a promise.
+//! The records of a journal. `docs/explanation/safety.md` documents them; they are a promise.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Blake3 {
     }
 }
 
-/// What a run was.
+/// The header of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeader {
     /// Version of the format.
@@ -88,7 +88,7 @@ pub struct State {
     pub mtime_ns: i64,
 }
 
-/// What a file is besides its bytes, to be given back.
+/// The metadata of a file, which undo restores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// Permission bits.
@@ -108,12 +108,12 @@ pub struct Metadata {
     pub xattrs: Vec<(Raw, Raw)>,
 }
 
-/// What is about to be done; written before it is.
+/// A planned step; written before it is taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
     /// Number of the step in its run, from 0.
     pub step: u64,
-    /// What will be done.
+    /// The action.
     pub action: ActionKind,
     /// Absolute path of the file to act on.
     pub victim: Raw,
@@ -122,7 +122,7 @@ pub struct Intent {
     /// How many names it has; 0 in journals of versions that did not say.
     #[serde(default)]
     pub names: u32,
-    /// What it is besides its bytes.
+    /// The metadata.
     pub metadata: Metadata,
     /// Absolute path of the file that stays.
     pub keeper: Raw,
@@ -156,7 +156,7 @@ pub enum Record {
     Done {
         /// Its number.
         step: u64,
-        /// What has the name now, or what was moved: a copy has another inode than the original.
+        /// The state of the file that has the name now, or that was moved: a copy has another inode than the original.
         now: Option<State>,
         /// Digest of the content that was compared, or the reported digest if nothing was compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use crate::sys::write::{self, Shared};
 pub const REFLINK: Action = Action {
     kind: ActionKind::Reflink,
     name: "reflink",
-    about: "let duplicates share their blocks on disk, each remaining a file of its own",
+    about: "let duplicates share disk blocks; each stays a separate file",
     undo: Reversal::NothingToDo,
     prepare,
     perform,
@@ -32,7 +32,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
         return Err(failure_with(
             "share blocks with the kept file",
             Errno::XDEV,
-            "blocks are shared within one file system only: use symlink, or remove",
+            "files on different file systems cannot share blocks: use symlink or remove",
         ));
     }
     Ok(Preparation::default())

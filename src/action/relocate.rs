@@ -75,9 +75,7 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Step
             let ours = leads_to(folder, name, (copied.dev, copied.ino));
             return Err(match ours.then(|| names::remove(folder, name)) {
                 Some(Ok(())) | None => error,
-                Some(Err(error)) => {
-                    StepError::Stuck(failure("take the copy away again".to_owned(), error))
-                }
+                Some(Err(error)) => StepError::Stuck(failure("remove the copy".to_owned(), error)),
             });
         }
     }
@@ -99,10 +97,10 @@ fn copy_to(
     name: &CStr,
 ) -> Result<Vec<&'static str>, StepError> {
     let part = part(act.temporary);
-    let file = write::create(folder, &part).map_err(failed("make the copy"))?;
+    let file = write::create(folder, &part).map_err(failed("create the copy"))?;
     let clean = |error| match names::remove(folder, &part) {
         Ok(()) => error,
-        Err(error) => StepError::Stuck(failure("take half a copy away".to_owned(), error)),
+        Err(error) => StepError::Stuck(failure("remove the incomplete copy".to_owned(), error)),
     };
     let filled = copy::contents(victim, &file);
     filled.map_err(|error| clean(failed("copy it")(error)))?;
@@ -118,7 +116,7 @@ fn copy_to(
     named.map_err(|error| clean(failed("give the copy its name")(error)))?;
     sync::folder(folder).map_err(|error| match names::remove(folder, name) {
         Ok(()) => failed("write the copy to the disk")(error),
-        Err(error) => StepError::Stuck(failure("take the copy away again".to_owned(), error)),
+        Err(error) => StepError::Stuck(failure("remove the copy".to_owned(), error)),
     })?;
     Ok(missing)
 }
@@ -132,7 +130,7 @@ pub fn part(temporary: &CStr) -> CString {
 fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
     page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
     let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
-    let differs = || failed("trust the copy: it differs")(Errno::IO);
+    let differs = || failed("use the copy: it differs from the file")(Errno::IO);
     if there.size != victim.stat.size {
         return Err(differs());
     }
@@ -174,7 +172,7 @@ pub fn make_way_like(
     make(&Rc::new(base), below, 0o700, Some(like), made)
 }
 
-const DOING: &str = "put it into its destination folder";
+const DOING: &str = "move it into the destination folder";
 
 fn make(
     base: &Rc<OwnedFd>,
@@ -212,12 +210,12 @@ fn make(
             }
             // O_PATH does not follow: a link to a folder is "not a directory".
             opened => {
-                let opened = opened.map_err(failed("open the folder it goes to"))?;
+                let opened = opened.map_err(failed("open the destination folder"))?;
                 // Whoever owns the folder above may have made this one, to see what comes into it.
                 let like = like.map(|like| (like, height));
                 let is_owners = like.is_none() || {
                     let owners = folder_traits::is_owners(&opened, base, like);
-                    owners.map_err(failed("look at the folder it goes to"))?
+                    owners.map_err(failed("examine the destination folder"))?
                 };
                 if !is_owners {
                     return Err(failure_with(DOING, Errno::PERM, Hint::NotOwners));
@@ -237,12 +235,8 @@ fn changeable(folder: &OwnedFd) -> Result<(), StepError> {
     let refused = |hint| Err(failure_with(DOING, Errno::PERM, hint));
     let now = attributes::get(folder).map_err(failed(DOING))?;
     match (now.immutable, now.append_only) {
-        (true, _) => {
-            refused("the destination folder is immutable: chattr -i on it makes it changeable")
-        }
-        (_, true) => {
-            refused("the destination folder is append-only: chattr -a on it makes it changeable")
-        }
+        (true, _) => refused("the destination folder is immutable: run chattr -i on it"),
+        (_, true) => refused("the destination folder is append-only: run chattr -a on it"),
         _ => Ok(()),
     }
 }

@@ -29,9 +29,9 @@ pub struct RootWay {
 pub struct RootLink {
     /// Where it lies.
     pub path: PathBuf,
-    /// What it leads to, without links.
+    /// The target, without links.
     pub target: PathBuf,
-    /// Who owns the link.
+    /// The owner of the link.
     pub owner: u32,
     /// Somebody could lead the path to files of others: the link, or a folder on the way to it, belongs neither to root
     /// nor to the owner of what the link leads to, or of what the path leads to in the end; or others may write to
@@ -39,7 +39,7 @@ pub struct RootLink {
     pub is_a_strangers: bool,
 }
 
-/// Whoever could have put a link in its place.
+/// The users who could have put a link in its place.
 #[derive(Clone, Default)]
 struct Makers {
     /// Owners of the folders on the way, and of the link.

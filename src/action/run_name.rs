@@ -1,4 +1,4 @@
-//! What runs are called: by the time when they began, in the order in which they began.
+//! Names of runs: the start time, in order.
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};

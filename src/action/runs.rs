@@ -16,7 +16,7 @@ use crate::sys::sync;
 pub struct Run {
     /// Its name.
     pub name: String,
-    /// What it was.
+    /// The header of the run.
     pub header: RunHeader,
     /// How many steps were about to be done.
     pub steps: usize,

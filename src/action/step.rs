@@ -8,7 +8,7 @@ use super::act::{Perform, Prepare};
 use super::reads::Reads;
 use crate::hash::ContentDigest;
 
-/// What is done to a victim.
+/// The action on a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ActionKind {
     /// Unlinks its name. Cannot be undone.
@@ -25,7 +25,7 @@ pub enum ActionKind {
     Move,
 }
 
-/// What undo can do about an action.
+/// Whether undo can reverse an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reversal {
     /// It gives back what was there.
@@ -43,9 +43,9 @@ pub struct Action {
     pub kind: ActionKind,
     /// Its name in journals and messages.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// What undo can do about it.
+    /// Whether undo can reverse it.
     pub undo: Reversal,
     pub(super) prepare: Prepare,
     pub(super) perform: Perform,
@@ -64,7 +64,7 @@ impl ActionKind {
     }
 }
 
-/// What is known of a file from when it was found. What is `None` is not compared.
+/// The state of a file when it was found. `None` is not compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Length, bytes.
@@ -83,7 +83,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What a file that can be looked at now must still be when a step is carried out.
+    /// The current state of a file, to be compared when the step is taken.
     pub fn of_metadata(metadata: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
@@ -104,14 +104,14 @@ pub struct Target {
     /// Absolute path. No folder on the way may be a symbolic link when the step is carried out: a
     /// link that the user named is to be resolved once, by whoever plans.
     pub path: Vec<u8>,
-    /// What it must still be.
+    /// The expected state.
     pub expected: Expected,
 }
 
 /// One act on one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What to do.
+    /// The action.
     pub action: ActionKind,
     /// The file that stays.
     pub keeper: Target,
@@ -152,7 +152,7 @@ pub struct Settings {
     pub home_trash: Option<Vec<u8>>,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was done.
@@ -165,15 +165,15 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// What a step did.
+/// The result of a finished step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Bytes that came free on the disk: 0 where another name of the file remains, only what is not
+    /// Bytes that were freed on the disk: 0 where another name of the file remains, only what is not
     /// shared where blocks are, and 0 for a move within a file system.
     pub freed: u64,
     /// Where the file is now (`move`, `trash`).
     pub destination: Option<Vec<u8>>,
-    /// What the user should know: metadata that the link does not have, the trash that was used.
+    /// Notes for the user: metadata that the link does not have, the trash that was used.
     pub notes: Vec<String>,
 }
 
@@ -184,22 +184,20 @@ pub enum Skip {
     #[error("{0}; left alone")]
     Victim(Unfit),
     /// No file that was to be kept is what it was; this is why the first of them is not.
-    #[error("the file to be kept is no safe copy: {0}; left alone")]
+    #[error("the kept file cannot be relied on: {0}; left alone")]
     Keeper(Unfit),
     /// Keeper and victim are one file under two names.
-    #[error(
-        "is the kept file itself under another name; left alone, removing it would free nothing"
-    )]
+    #[error("is a hard link to the kept file; left alone, because removing it would free nothing")]
     SameFile,
     /// The keeper's name led elsewhere once the victim's was set aside, which was put back.
     #[error(
-        "and the kept name seem to lead to one file: while this name was set aside, the other {0}; left alone"
+        "and the kept name seem to be the same file: while this name was moved aside, the other {0}; left alone"
     )]
     SeemOne(Unfit),
     /// The temporary name of the victim showed up in the keeper's folder as well; it was put back.
     #[error(
-        "and the kept name seem to lead to one file: a new file beside this one showed up beside the \
-         other, too; left alone"
+        "and the kept name seem to be in the same folder: a new file beside this one appeared beside the other; left \
+        alone"
     )]
     OneFolder,
     /// Nothing proves that the two are two files, on a file system of this type.
@@ -220,7 +218,8 @@ pub enum Skip {
     },
     /// `hardlink`: the kept file can have no further name.
     #[error(
-        "the kept file has as many names as its file system allows; this file stays, and the remaining files of its set become links to it"
+        "the kept file has the maximum number of names; this file stays, and the remaining files of its set become \
+        links to it"
     )]
     Full,
     /// They hold different bytes.
@@ -245,18 +244,18 @@ impl Skip {
     }
 }
 
-/// What makes a step possible that was not done.
+/// A way to make a skipped step possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayOut {
     /// [`Settings::across_owners`]
     AcrossOwners,
     /// [`Settings::trust_mounts`], or an action that can be undone.
     TrustMounts,
-    /// What the message says.
+    /// A hint in the message.
     Hint(Hint),
 }
 
-/// What the user can do. A program may name its own options and commands in place of these words.
+/// Advice for the user. A program may replace it by its own options and commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// This.
@@ -285,16 +284,16 @@ impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain(words) => words,
-            Self::Journal => "make room for the journal, or put it on another disk",
-            Self::Trash => "move that away, or move or remove files without the trash",
+            Self::Journal => "free some space for the journal, or put it on another disk",
+            Self::Trash => "move that file away, or act without the trash",
             Self::MadeTrash => {
-                "what is made there is not yours (a server may squash root): move or remove files without the trash"
+                "new files there do not belong to you (a server may squash root): act without the trash"
             }
             Self::Destination => "say where to",
             Self::NotOwners => {
                 "that folder belongs to another user than the original folder: move it away, or choose another folder"
             }
-            Self::Undo => "an undo does that as soon as it can be done",
+            Self::Undo => "undo the run once the cause is gone",
         })
     }
 }
@@ -312,7 +311,7 @@ pub enum Unfit {
     #[error("is reached through a symbolic link; give the folder's real path")]
     ThroughLink,
     /// It is no regular file any more.
-    #[error("is not a regular file any more")]
+    #[error("is no longer a regular file")]
     NotRegular,
     /// It is not as reported.
     #[error("has changed since it was compared ({0})")]
@@ -321,23 +320,23 @@ pub enum Unfit {
     #[error("is open for writing in another program")]
     OpenForWriting,
     /// It may not be changed (`chattr +i`).
-    #[error("is immutable (chattr -i makes it changeable)")]
+    #[error("is immutable (run chattr -i on it)")]
     Immutable,
     /// It may only be appended to (`chattr +a`).
-    #[error("can only be appended to (chattr -a makes it changeable)")]
+    #[error("is append-only (run chattr -a on it)")]
     AppendOnly,
     /// Names in its folder may not be changed (`chattr +i` on the folder).
-    #[error("is in an immutable folder (chattr -i on the folder makes it changeable)")]
+    #[error("is in an immutable folder (run chattr -i on the folder)")]
     ImmutableFolder,
     /// Names in its folder may only be added (`chattr +a` on the folder).
-    #[error("is in an append-only folder (chattr -a on the folder makes it changeable)")]
+    #[error("is in an append-only folder (run chattr -a on the folder)")]
     AppendOnlyFolder,
     /// It cannot be opened or read.
     #[error("cannot be read: {0}")]
     Unreadable(io::Error),
 }
 
-/// What about a file is not as it was.
+/// The changed property of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Device or inode number.
@@ -365,10 +364,10 @@ impl fmt::Display for Change {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing}: {cause}{}", .hint.map(|hint| format!("; {hint}")).unwrap_or_default())]
 pub struct Failure {
-    /// What was being done, to follow "cannot".
+    /// The failed operation, worded to follow "cannot".
     pub doing: String,
-    /// What the system said.
+    /// The error of the system.
     pub cause: io::Error,
-    /// What the user can do.
+    /// Advice for the user.
     pub hint: Option<Hint>,
 }

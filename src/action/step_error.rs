@@ -34,7 +34,7 @@ impl fmt::Display for StepError {
 }
 
 impl StepError {
-    /// What would let the file go.
+    /// The way to make the step possible.
     pub fn way_out(&self) -> Option<WayOut> {
         match self {
             Self::Skip(skip) => skip.way_out(),
@@ -67,7 +67,7 @@ pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> StepError {
     move |error| StepError::Failed(failure(doing, error))
 }
 
-/// What the system said, with the usual way out.
+/// An error of the system, with the usual advice.
 pub fn failure(doing: String, error: Errno) -> Failure {
     let hint = HINTS.iter().find(|(errno, _)| *errno == error);
     Failure {
@@ -102,11 +102,10 @@ pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8
     Outcome::Failed(Failure { hint, ..failure })
 }
 
-const NO_ANSWER: &str =
-    "the program or server behind this mount failed: see its log, or act where the files lie";
+const NO_ANSWER: &str = "the program or server behind this mount failed: see its log, or act where the files are stored";
 
 const NEVER_WRITTEN: &str =
-    "this kind of file system is never writable: clean the folder that it was made from";
+    "this type of file system is always read-only: act on the folder that it was built from";
 
 /// The same, with a way out that depends on what was tried.
 pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepError {
@@ -118,8 +117,11 @@ pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepErr
 }
 
 const HINTS: &[(Errno, &str)] = &[
-    (Errno::NOSPC, "make room there and try again"),
-    (Errno::DQUOT, "make room within the quota and try again"),
+    (Errno::NOSPC, "free some space there and try again"),
+    (
+        Errno::DQUOT,
+        "free some space within the quota and try again",
+    ),
     (
         Errno::ROFS,
         "it is mounted read-only: remount it writable (mount -o remount,rw)",
@@ -129,14 +131,14 @@ const HINTS: &[(Errno, &str)] = &[
         "the disk reports errors: copy what matters from it before anything else",
     ),
     (Errno::PERM, "run as the owner of the file and its folder"),
-    (Errno::ACCESS, "run as somebody who may write to the folder"),
+    (Errno::ACCESS, "run as a user who may write to the folder"),
     (
         Errno::EXIST,
-        "nothing is ever overwritten: take what is there away, or choose another place",
+        "seekless never overwrites a file: move that file away, or choose another destination",
     ),
     (
         Errno::BUSY,
-        "something is mounted on it: unmount that first",
+        "a file system is mounted on it: unmount it first",
     ),
     (Errno::NAMETOOLONG, "choose a folder with a shorter path"),
     (
@@ -149,22 +151,22 @@ const HINTS: &[(Errno, &str)] = &[
     ),
     (
         Errno::RANGE,
-        "an extended attribute is longer than can be read or written here: getfattr -d shows them",
+        "an extended attribute is too long for this file system: getfattr -d lists them",
     ),
     (
         Errno::FBIG,
-        "the file is larger than that file system takes (FAT: 4 GiB): choose another disk",
+        "the file is too large for that file system (FAT: 4 GiB): choose another disk",
     ),
     (
         Errno::STALE,
-        "its server or program does not know the file any more: search again, or mount it again",
+        "its server or program no longer knows the file: search again, or remount it",
     ),
     (
         Errno::NOTCONN,
-        "the program behind this mount has ended: unmount it and mount it again",
+        "the program behind this mount has exited: unmount and remount it",
     ),
     (
         Errno::TIMEDOUT,
-        "its server did not answer in time: try again when it does",
+        "its server did not answer in time: try again later",
     ),
 ];

@@ -29,7 +29,7 @@ pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
 pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
-    names::rename_no_replace(folder, name, folder, aside).map_err(failed("take its name away"))?;
+    names::rename_no_replace(folder, name, folder, aside).map_err(failed("remove its name"))?;
     if !victim.is_at(folder, aside) {
         return Err(put_back(act, REPLACED.into()));
     }
@@ -103,8 +103,9 @@ pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
 pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     let before = act.pair.victim.stat.links;
     let now = stat::fresh_descriptor(&act.pair.keeper.file).ok()?.links;
-    (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before))
-        .then(|| format!("had {before} names before and has {now} now: check what else changed it"))
+    (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
+        format!("had {before} names and now has {now}: check which other program changed it")
+    })
 }
 
 /// Writes a victim that was removed again, from what is still open. Hands on why, or why that is not possible.
@@ -165,7 +166,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
             return replace_in_steps(act, link);
         }
         Err(Errno::NOENT) => return Err(clean(Skip::Victim(Unfit::Gone).into())),
-        Err(error) => return Err(clean(failed("exchange it for the link")(error))),
+        Err(error) => return Err(clean(failed("replace it with the link")(error))),
     }
     let back = |error| match names::exchange(folder, aside, name) {
         Ok(_) => clean(error),
@@ -175,7 +176,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
         return Err(back(REPLACED.into()));
     }
     proof::look_without_victim(act).map_err(|skip| back(skip.into()))?;
-    names::remove(folder, aside).map_err(|error| back(failed("remove what was replaced")(error)))
+    names::remove(folder, aside).map_err(|error| back(failed("remove the replaced file")(error)))
 }
 
 /// Removes a link that was just made, unless its name has become the last one of a file.
@@ -192,9 +193,9 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
     let folder = &act.pair.victim.place.folder;
     if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
         return failure_with(
-            "make a symbolic link",
+            "create a symbolic link",
             Errno::PERM,
-            "this mount does not show where the link leads: use remove, or move",
+            "this mount does not show the target of the link: use remove or move",
         );
     }
     // The kernel knows some lower layers (squashfs) by no identifier.
@@ -202,7 +203,7 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
         return failure_with(
             "link it to the kept file",
             Errno::OPNOTSUPP,
-            "this overlay shows a hard link with another inode number: use remove, or move",
+            "this overlay shows hard links as separate files: use remove or move",
         );
     }
     // Another process replaced the keeper's name a moment ago.
@@ -225,7 +226,7 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
         return Err(back(wrong_link(act, name)));
     }
     let removed = names::remove(folder, act.temporary);
-    removed.map_err(|error| back(failed("remove what was replaced")(error)))
+    removed.map_err(|error| back(failed("remove the replaced file")(error)))
 }
 
 /// Brings the victim back if the keeper lost its last name while the victim lost its own: the bytes are
@@ -272,7 +273,10 @@ fn restore(act: &Act<'_>, victim: &Opened) -> rustix::io::Result<()> {
 /// The file could not be put back.
 fn stuck(act: &Act<'_>, error: Errno) -> StepError {
     let beside = act.temporary.to_string_lossy();
-    let mut failure: Failure = failure(format!("put it back from {beside} beside it"), error);
+    let mut failure: Failure = failure(
+        format!("restore it from {beside} in the same folder"),
+        error,
+    );
     failure.hint = Some(Hint::Undo);
     StepError::Stuck(failure)
 }

@@ -14,7 +14,7 @@ use crate::sys::{names, stat};
 pub const SYMLINK: Action = Action {
     kind: ActionKind::Symlink,
     name: "symlink",
-    about: "make duplicates symbolic links to the file that is kept",
+    about: "replace duplicates with symbolic links to the kept file",
     undo: Reversal::GivesBack,
     prepare,
     perform,
@@ -29,7 +29,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     })
 }
 
-/// What a link in a victim's place holds.
+/// The target text of a link in a victim's place.
 pub fn text(absolute: bool, victim: &[u8], keeper: &[u8]) -> Vec<u8> {
     match absolute {
         true => keeper.to_vec(),
@@ -66,13 +66,14 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         make: &|name| {
             names::symlink(&c_text, folder, name).map_err(|error| match error {
                 Errno::PERM | Errno::OPNOTSUPP => failure_with(
-                    "make a symbolic link",
+                    "create a symbolic link",
                     error,
-                    "this file system has no symbolic links: remove, or move instead",
+                    "this file system does not support symbolic links: use remove or move",
                 ),
-                error => failed("make a symbolic link")(error),
+                error => failed("create a symbolic link")(error),
             })?;
-            // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot say so.
+            // Root trusts links of root's, so those that it makes for others belong to them. Some file systems cannot
+            // say so.
             let (owner, group) = (victim.attributes.uid, victim.attributes.gid);
             if owner != trust::me() {
                 let _ = names::give_link(folder, name, owner, group);

@@ -15,7 +15,7 @@ use crate::sys::{page_cache, statfs, sync};
 /// writes back what has been waiting for 30 s, and looks every 5 s (`vm.dirty_*_centisecs`).
 const AGE_NS: i64 = 60_000_000_000;
 
-/// What is known of the files that stay.
+/// The kept files that are known to be synced.
 #[derive(Debug, Default)]
 pub struct Synced {
     /// The change time as of which a file is on the disk, or why it is not.
@@ -64,7 +64,7 @@ impl Synced {
 
     /// Makes sure that a file is on the disk as it is: those that changed since are waited for.
     pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), StepError> {
-        let doing = "make sure that the kept file is on the disk";
+        let doing = "sync the kept file to the disk";
         // The system says once what it could not write.
         if let Some(&Err(error)) = self.known.get(&keeper.identity()) {
             return Err(failed(doing)(error));

@@ -11,7 +11,7 @@ use super::undo::Undone;
 use super::undo_step;
 use crate::heartbeat::current;
 
-/// What came of each file of a group.
+/// The outcome for each file of a group.
 pub type Fates = Vec<Result<Done, StepError>>;
 
 /// Acts on all files of a group, each of which was checked. What was done is taken back if one fails.
@@ -30,7 +30,7 @@ fn one(act: &Act<'_>) -> Result<Done, StepError> {
     (act.intent.action.row().perform)(act)
 }
 
-/// Removing cannot be taken back, so all names are set aside before the first file goes.
+/// Removing cannot be undone, so all names are set aside before the first file goes.
 fn remove(acts: &[Act<'_>]) -> Fates {
     let freed: Vec<u64> = acts
         .iter()
@@ -93,7 +93,7 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
     };
     match undo_step::undo(&step, None, undo_step::Manner::Act).0 {
         Undone::Refused(refusal) => {
-            let doing = format!("take it back, since what belongs to it stays ({refusal})");
+            let doing = format!("restore it, because its companion stays ({refusal})");
             StepError::Stuck(failure(doing, rustix::io::Errno::IO))
         }
         _ => why,
@@ -137,7 +137,7 @@ impl Because {
         }
     }
 
-    /// What becomes of the others.
+    /// The outcome for the other files of the group.
     pub fn left_alone(&self) -> StepError {
         StepError::Skip(Skip::Together {
             with: self.with.clone(),

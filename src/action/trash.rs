@@ -69,7 +69,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
         Err(error) => error,
     };
-    names::remove(&infos, &info_name).map_err(failed("take the trash's note away again"))?;
+    names::remove(&infos, &info_name).map_err(failed("remove the .trashinfo file"))?;
     Err(moved)
 }
 
@@ -82,11 +82,11 @@ fn done(destination: Vec<u8>) -> Result<Done, StepError> {
 }
 
 fn write_info(infos: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), StepError> {
-    let file = write::create(infos, name).map_err(failed("write the trash's note"))?;
+    let file = write::create(infos, name).map_err(failed("write the .trashinfo file"))?;
     let written = write::at(&file, text, 0).and_then(|()| sync::file(&file));
     written.map_err(|error| match names::remove(infos, name) {
-        Ok(()) => failed("write the trash's note")(error),
-        Err(error) => failed("take the trash's note away again")(error),
+        Ok(()) => failed("write the .trashinfo file")(error),
+        Err(error) => failed("remove the .trashinfo file")(error),
     })
 }
 

@@ -17,8 +17,8 @@ use crate::file::Untrusted;
 use crate::file::trust::{self, Distrust};
 use crate::sys::{attributes, parent, stat};
 
-/// What to do where there is no trash.
-pub const NO_TRASH: &str = "its file system has no trash that you may use: use move, or remove";
+/// The advice if there is no trash.
+pub const NO_TRASH: &str = "its file system has no trash that you can use: use move or remove";
 
 /// The user's own trash if it is on the same file system, else one at the file system's top; the first that
 /// somebody else has not made or could not change.

@@ -47,14 +47,14 @@ impl fmt::Display for Occupied {
         match &self.holder {
             Some(holder) => write!(
                 f,
-                "another seekless run (process {}: {}) acts on files in {path}: wait for its end, or end it \
-                 first; nothing was done",
+                "another seekless run (process {}: {}) acts on files in {path}: wait until it ends, or stop it; \
+                nothing was done",
                 holder.process, holder.command
             ),
             None => write!(
                 f,
-                "another process has locked {path} (flock), as a run of seekless does: wait for its end, or \
-                 end it first; nothing was done"
+                "another process has locked {path} (flock), as a run of seekless does: wait until it ends, or stop \
+                it; nothing was done"
             ),
         }
     }

@@ -19,7 +19,7 @@ use super::tree_lock::few_folders;
 use super::undo_step::{self, Manner};
 use crate::sys::{fault, process, stat, sync};
 
-/// What became of one step.
+/// The outcome of one undone step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undone {
     /// The file is as it was before.
@@ -55,7 +55,7 @@ impl Undone {
     }
 }
 
-/// What a file that is back does not have.
+/// The metadata that a restored file lacks.
 #[derive(Debug)]
 pub(super) struct Lack {
     pub missing: Vec<&'static str>,
@@ -76,13 +76,13 @@ impl Lack {
 pub struct Undo {
     /// Absolute path of the file.
     pub path: Vec<u8>,
-    /// What had been done.
+    /// The action that was taken.
     pub action: ActionKind,
-    /// What became of it.
+    /// The outcome.
     pub undone: Undone,
 }
 
-/// What an undo came to, or would come to.
+/// The totals of an undo, or of its dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoTally {
     /// The run's name.
@@ -125,7 +125,7 @@ pub fn undo(
     Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
 }
 
-/// A run that is about to be taken back. No other process can do so while this lives.
+/// A run that is about to be undone. No other process can do so while this lives.
 #[derive(Debug)]
 pub struct Reversion {
     journal: Journal,
@@ -152,7 +152,7 @@ impl Reversion {
         self.journal.run_name()
     }
 
-    /// What the run was.
+    /// The header of the run.
     pub fn header(&self) -> &RunHeader {
         &self.past.header
     }
@@ -237,8 +237,8 @@ impl Reversion {
         tally
     }
 
-    /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it took
-    /// a part; other finished steps stay done. Ends after the current step once `stop` is set.
+    /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it
+    /// took a part; other finished steps stay done. Ends after the current step once `stop` is set.
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let mut pending = Pending::new();
@@ -294,7 +294,7 @@ impl UndoTally {
         });
     }
 
-    /// What the journal does not get to know can be seen from the files: undo goes on.
+    /// Records a step. If that fails, undo continues, because the files show their state.
     fn note(&mut self, written: Result<(), JournalError>) {
         if let Err(error) = written {
             self.unwritten.get_or_insert(error.to_string());

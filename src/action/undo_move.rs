@@ -55,7 +55,7 @@ impl Scene<'_> {
             {
                 if !self.has_the_bytes(&here, &there.folder, &there.name) {
                     return Err(format!(
-                        "another file has its name now; it stays at {shown}"
+                        "another file now has its name; it stays at {shown}"
                     ));
                 }
                 self.change("put it back safely", || sync::folder(&self.place.folder))?;
@@ -72,7 +72,7 @@ impl Scene<'_> {
             // Copied back by an undo that was killed, or that could not say so any more.
             (Some(here), None, _) if self.is_whole(&here) => Ok(Undone::AsBefore),
             (Some(_), Some(_), _) => Err(format!(
-                "another file has its name now; it stays at {shown}"
+                "another file now has its name; it stays at {shown}"
             )),
             (None, Some(moved), Some(there)) => {
                 if self.intent.action == ActionKind::Trash {
@@ -110,10 +110,10 @@ impl Scene<'_> {
             }
             Ok(()) => {
                 names::rename_no_replace(folder, name, &there.folder, &there.name)
-                    .map_err(said("put back what had another file's name"))?;
+                    .map_err(said("restore its name"))?;
                 let shown = String::from_utf8_lossy(path);
                 return Err(format!(
-                    "another file took its name a moment ago; it stays at {shown}"
+                    "another file just took its name; it stays at {shown}"
                 ));
             }
             Err(Errno::XDEV) => {}
@@ -174,12 +174,12 @@ impl Scene<'_> {
     ) -> Result<bool, Refusal> {
         match stat::fresh_entry(folder, name) {
             Err(Errno::NOENT) => return Ok(false),
-            looked => looked.map_err(said("look for what was left"))?,
+            looked => looked.map_err(said("look for leftovers"))?,
         };
         if !source_is_there && !here.is_some_and(|here| self.has_the_bytes(here, folder, name)) {
             let name = name.to_string_lossy();
             return Err(format!(
-                "what it was copied from has changed since; the copy stays as {name}"
+                "its source has changed since; the copy stays as {name}"
             ));
         }
         self.unlink(folder, name, "clear up")?;
@@ -219,7 +219,7 @@ impl Scene<'_> {
             return false;
         };
         // A note without its file is passed over by every desktop.
-        let dropped = self.unlink(&place.folder, &place.name, "remove the trash's note");
+        let dropped = self.unlink(&place.folder, &place.name, "remove the .trashinfo file");
         dropped.is_ok()
     }
 }

@@ -86,9 +86,9 @@ pub(super) struct Scene<'a> {
     pub(super) place: Place,
     /// Files may have got other numbers when the run acted on them.
     is_on_overlay: bool,
-    /// What the run used on the way.
+    /// The temporary name of the run.
     pub(super) aside: CString,
-    /// What an undo uses on the way.
+    /// The temporary name of the undo.
     pub(super) ours: CString,
     /// Another name of the file that is as it was again, if there is one.
     companion: Option<&'a [u8]>,
@@ -109,7 +109,7 @@ impl<'a> Scene<'a> {
         })?;
         let aside = step.intent.temporary.as_str();
         if !aside.starts_with(".seekless-") || aside.contains('/') {
-            return Err("the journal names no temporary file of ours".to_owned());
+            return Err("the journal does not name a temporary file of seekless".to_owned());
         }
         let aside = CString::new(aside).map_err(|error| error.to_string())?;
         // A further name of the kept file becomes one again.
@@ -282,7 +282,7 @@ impl<'a> Scene<'a> {
         Ok(lack)
     }
 
-    /// What a copy of a source may get, and what of the original it does not.
+    /// The metadata that a copy of a source may get, and what it lacks.
     fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
         let was = &self.intent.metadata;
         if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
@@ -294,12 +294,12 @@ impl<'a> Scene<'a> {
         (given, Lack { missing, proven })
     }
 
-    /// What undo would come to that makes a copy of this source.
+    /// The outcome of an undo that copies this source.
     pub(super) fn foretold(&self, source: &Opened) -> Undone {
         Undone::restored(self.allowed(source).1)
     }
 
-    /// What a copy is made of, in words.
+    /// A description of the source of a copy.
     fn source(&self) -> &'static str {
         match self.intent.destination {
             Some(_) => "the moved file",
@@ -389,12 +389,12 @@ impl<'a> Scene<'a> {
 
     pub(super) fn taken(&self, aside: &CStr) -> Refusal {
         let aside = aside.to_string_lossy();
-        format!("another file has its name now; it stays beside it as {aside}")
+        format!("another file now has its name; it stays in the same folder as {aside}")
     }
 
     pub(super) fn changed(&self, aside: &CStr) -> Refusal {
         let aside = aside.to_string_lossy();
-        format!("{aside} beside it was changed since; look at it yourself")
+        format!("{aside} in the same folder has changed since; check it yourself")
     }
 }
 

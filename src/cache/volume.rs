@@ -38,7 +38,7 @@ pub enum NotCached {
     /// Another one that is mounted has the same UUID.
     #[error("another mounted file system has the same UUID")]
     Twice,
-    /// It is not there any more.
+    /// It no longer exists.
     #[error("it has gone")]
     Gone,
 }

@@ -32,7 +32,7 @@ pub struct Learned {
     pub inode: u64,
     /// Its state before and after it was read.
     pub state: State,
-    /// What was read.
+    /// The data that was read.
     pub part: Part,
 }
 

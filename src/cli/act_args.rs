@@ -1,5 +1,4 @@
-//! What may be typed after `seekless remove`, `hardlink`, `symlink`, `reflink` and `move`, raw. What it
-//! means is decided in `resolve_act`.
+//! Arguments of `seekless remove`, `hardlink`, `symlink`, `reflink` and `move`; `resolve_act` interprets them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -264,7 +263,7 @@ pub enum PlanFormat {
     Json,
 }
 
-/// What becomes of companions.
+/// How to treat companions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SidecarChoice {
     /// Treat each file by itself, and name groups that are split

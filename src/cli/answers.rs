@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config_folder;
 
-/// What was answered before, and a place for more: `answers.ndjson` in the state folder, one
-/// object a line, later lines count.
+/// The saved answers: `answers.ndjson` in the state folder, one object a line, later lines count.
 pub struct Answers {
     folder: Option<PathBuf>,
     /// Why none are kept, although there is a folder for them.
@@ -70,7 +69,7 @@ impl Answers {
         self.refused.as_ref()
     }
 
-    /// What was answered for this very set.
+    /// The saved answer for this set.
     pub fn recall(&self, set: &SetPlan) -> Option<Choice> {
         Some(match self.known.get(&key(set))? {
             Kept::All => Choice::KeepAll,

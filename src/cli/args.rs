@@ -1,4 +1,4 @@
-//! What may be typed: the commands. What `find` takes is in `find_args`.
+//! The commands and their arguments; those of `find` are in `find_args`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -260,7 +260,7 @@ Examples:
 
 Before each step, seekless checks both files again and compares them byte by byte. It names
 files that have changed, and leaves them alone. 'seekless undo' undoes a run, except a removal
-without --trash. (Reflinked files stay separate files, so there is nothing to undo.)
+without --trash. (Reflinked files stay separate files, so nothing to undo.)
 
 Exit status:
   0    done

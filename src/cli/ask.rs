@@ -13,14 +13,14 @@ use super::option_words;
 use super::progress_text::count;
 use super::question::{self, Answer};
 
-/// What is wanted for a set.
+/// The answer for a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Wish {
-    /// What is marked.
+    /// As marked.
     AsMarked,
     /// This, for this set.
     Choose(Choice),
-    /// What the rules say, for this set and all that follow.
+    /// As the rules decide, for this set and all later sets.
     RulesFromHere,
     /// To be asked another time.
     Later,
@@ -32,15 +32,15 @@ enum Wish {
     Unclear(String),
 }
 
-const KEYS: &str = "[Enter = as marked, numbers, a = all stay, n = not now, r = rules from here on, q = quit, ? = help]";
+const KEYS: &str = "[Enter = as marked, numbers, a = keep all, n = not now, r = follow the rules, q = quit, ? = help]";
 
 const HELP: [&str; 6] = [
-    "Enter      keeps the file marked with *, as the rules say",
-    "1 3        keeps files 1 and 3",
-    "a          keeps all files of this set; remembered, like all answers but the next ones",
-    "n          does nothing in this set now and asks again the next time",
-    "r          keeps what the rules say, here and in all sets that follow, without asking",
-    "q          asks no more and does nothing in the sets that follow",
+    "Enter      keep the file marked with *, as the rules decide",
+    "1 3        keep files 1 and 3",
+    "a          keep all files of this set; saved, as are the answers above",
+    "n          leave this set alone and ask again in the next run",
+    "r          follow the rules for this set and all later sets",
+    "q          stop asking and leave this and all later sets alone",
 ];
 
 /// Asks for each set in which something would be done.
@@ -49,7 +49,7 @@ pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
     if let Some(path) = answers.path() {
         let path = super::sanitize::path(&path);
         console.line(&format!(
-            "Answers are kept in {path}; without that file all is asked anew."
+            "Answers are saved in {path}. Remove that file to be asked again."
         ));
     }
     if let Some(why) = answers.refused() {
@@ -60,7 +60,7 @@ pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
             RouteError::Io(_) => String::new(),
         };
         console.complain(&format!(
-            "earlier answers are not used, and none are kept: {why}{way_out}"
+            "earlier answers are not used, and answers are not saved: {why}{way_out}"
         ));
     }
     let total = plan.totals().sets;
@@ -80,7 +80,7 @@ pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
         }
         show(console, set, number, total);
         let choice = loop {
-            let wish = match question::ask(console, &format!("Keep which? {KEYS}")) {
+            let wish = match question::ask(console, &format!("Which files to keep? {KEYS}")) {
                 Answer::Ended => Wish::Quit,
                 Answer::Said(answer) => understand(&answer, set.files.len()),
             };
@@ -102,7 +102,7 @@ pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
             }
         };
         if let Err(error) = answers.remember(set, &choice) {
-            console.complain(&format!("cannot keep the answer for another time: {error}"));
+            console.complain(&format!("cannot save the answer: {error}"));
         }
         Ok(choice)
     })

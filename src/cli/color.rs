@@ -8,7 +8,7 @@ use rustix::termios::tcgetwinsize;
 
 use super::talk_args::ColorChoice;
 
-/// What decides on colours besides the option.
+/// The properties of a terminal that decide on colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// The stream leads to a terminal.

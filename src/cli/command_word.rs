@@ -39,7 +39,7 @@ pub fn tell(matches: &ArgMatches) {
     let is_quiet = matches!(options.try_get_one("quiet"), Ok(Some(true)));
     if !is_quiet && is_here(name) {
         sanitize::complain(&format!(
-            "'{name}' is read as the command; for the entry of that name in the current folder write ./{name}"
+            "'{name}' is read as a command; to search the entry of that name in the current folder, write ./{name}"
         ));
     }
 }
@@ -62,7 +62,7 @@ pub fn mistyped(words: &[OsString], command: &Command) -> Option<String> {
         return None;
     }
     Some(format!(
-        "there is no file {word} here: did you mean the command 'seekless {meant}'?"
+        "no such file: {word}. Did you mean the command 'seekless {meant}'?"
     ))
 }
 

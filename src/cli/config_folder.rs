@@ -19,7 +19,7 @@ pub fn config_file() -> Option<PathBuf> {
     Some(base("XDG_CONFIG_HOME", ".config")?.join("seekless/config.toml"))
 }
 
-/// What is to outlive a run: `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without a
+/// The folder for state that outlives a run: `$XDG_STATE_HOME/seekless`, or below `~/.local/state`; none without a
 /// home.
 pub fn state() -> Option<PathBuf> {
     Some(base("XDG_STATE_HOME", ".local/state")?.join("seekless"))

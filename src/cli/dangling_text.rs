@@ -19,8 +19,8 @@ pub fn before(plan: &Plan) -> Vec<String> {
     let links = plan.dangling();
     let will = plural(
         links.number,
-        "symbolic link will be broken, since its target goes:",
-        "symbolic links will be broken, since their targets go:",
+        "symbolic link will break because its target is removed:",
+        "symbolic links will break because their targets are removed:",
     );
     lines(links.named.iter(), links.number, will)
 }
@@ -31,7 +31,7 @@ pub fn in_plan(out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
     if links.number == 0 {
         return Ok(());
     }
-    writeln!(out, "\n# Symbolic links that will be broken")?;
+    writeln!(out, "\n# Symbolic links that will break")?;
     for link in &links.named {
         writeln!(out, "  {}", escape(&link.link))?;
         writeln!(out, "    leads to {}", escape(&link.leads_to))?;

@@ -30,7 +30,7 @@ pub fn show(args: &DevicesArgs) -> Exit {
             Ok(ids) => ids,
             Err(error) => {
                 sanitize::complain(&format!(
-                    "cannot read the list of mounts: {error}; name a folder to look at"
+                    "cannot read the list of mounts: {error}; give a folder as PATH"
                 ));
                 return Exit::Nothing;
             }
@@ -63,7 +63,7 @@ fn print(volumes: &[&Volume], json: bool) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match json {
         true => write_json(&mut out, volumes)?,
-        false if volumes.is_empty() => writeln!(out, "no file system on a disk is mounted here")?,
+        false if volumes.is_empty() => writeln!(out, "no file system on a disk is mounted")?,
         false => {
             let stdout = io::stdout();
             let columns = stdout.is_terminal().then(|| color::columns(&stdout));
@@ -110,7 +110,7 @@ fn named(
     chosen
 }
 
-/// What is mounted from a device; the device itself if nothing is.
+/// The volumes that are mounted from a device, or the device itself if there are none.
 fn on_device(device_map: &mut DeviceMap, rdev: u64) -> Vec<VolumeId> {
     let device = device_map.device(rdev);
     let name = device_map.get(device).stack.first().cloned();

@@ -1,4 +1,4 @@
-//! What the program finds around it when it starts.
+//! The environment of the program at its start.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use seekless::report::{Header, Options};
 use super::color::Terminal;
 use super::config_folder;
 
-/// What the program finds around it; a parameter, so that decisions can be tested.
+/// The environment of the program; a parameter, so that decisions can be tested.
 pub struct Environment<'a> {
     /// Where a list of paths would come from.
     pub stdin: &'a mut dyn Read,
@@ -23,7 +23,7 @@ pub struct Environment<'a> {
     pub command: Vec<OsString>,
     /// The current folder.
     pub folder: PathBuf,
-    /// What was measured on the user's disks.
+    /// The saved profiles of the user's disks.
     pub profiles: Option<Profiles>,
     /// The present.
     pub now: Timestamp,
@@ -31,9 +31,9 @@ pub struct Environment<'a> {
     pub zone: fn() -> TimeZone,
     /// Stdin and stderr lead to a terminal, on which questions can be asked.
     pub can_ask: bool,
-    /// What stdout leads to.
+    /// Standard output.
     pub stdout: Terminal,
-    /// What stderr leads to.
+    /// Standard error.
     pub stderr: Terminal,
 }
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// All was done.
     Done,
-    /// It was done, but something could not be read or changed meanwhile; stderr names it.
+    /// It was done, but something could not be read or changed during the run; stderr names it.
     SomeLeft,
     /// Wrong use, or nothing could be done.
     Nothing,

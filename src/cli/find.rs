@@ -39,8 +39,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         return explain(&run);
     }
     if run.config.roots.is_empty() {
-        console
-            .complain("the list of paths on standard input is empty: there is nothing to look at");
+        console.complain("the list of paths on standard input is empty");
     }
     let ranking = run.ranking.take();
     search(&run, ranking, in_force, &console)
@@ -237,7 +236,7 @@ fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_ov
     }
 }
 
-/// What happens beside the engine.
+/// Progress and signals beside the engine.
 struct Watch<'a> {
     control: &'a Control,
     output: &'a Shared<ReportOutput>,
@@ -260,8 +259,9 @@ impl Watcher for Watch<'_> {
     fn interrupt(&mut self) {
         self.interrupted = true;
         self.control.cancel();
-        self.console
-            .complain("interrupted: reporting what is known so far (again to leave at once)");
+        self.console.complain(
+            "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)",
+        );
     }
 
     fn abandon(&mut self) {

@@ -1,4 +1,4 @@
-//! What may be typed after `seekless find`, raw. What it means is decided in `resolve`.
+//! Arguments of `seekless find`; `resolve` interprets them.
 
 use std::path::PathBuf;
 
@@ -117,7 +117,7 @@ pub struct FindArgs {
     pub explain: bool,
 }
 
-/// What puts sets in order.
+/// The order of the sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SortBy {
     /// Most reclaimable disk space first

@@ -109,7 +109,7 @@ fn tell(run: &FoldersRun, seen: &Tree, place: Place, console: &Console) -> Exit 
     Exit::Done
 }
 
-/// What happens beside the engine.
+/// Progress and signals beside the engine.
 struct Watch<'a> {
     control: &'a Control,
     console: &'a Console,

@@ -15,7 +15,7 @@ use super::{sanitize, script};
 /// Paths that are named; a report may list any number.
 const NAMED: usize = 5;
 
-/// What is known of a report besides its sets.
+/// A report and its origin.
 #[derive(Debug)]
 pub struct FromReport {
     name: String,
@@ -45,7 +45,7 @@ impl FromReport {
         Ok((opened.input, about))
     }
 
-    /// What it is called.
+    /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -85,8 +85,7 @@ impl FromReport {
             .chain(words)
             .collect();
         Err(format!(
-            "{stranger}. This report {}. To act on it with --yes, add the paths within which it may act: \
-             {} PATH...",
+            "{stranger}. This report {}. To act on it with --yes, add the paths that it may act on: {} PATH...",
             self.about_paths(),
             words.join(" "),
         ))
@@ -96,7 +95,7 @@ impl FromReport {
     pub fn sentence(&self) -> String {
         let limits = match self.about.limits.as_slice() {
             [] => String::new(),
-            limits => format!("; only what is in {} takes part", named(limits)),
+            limits => format!("; only files in {} take part", named(limits)),
         };
         let about = self.about_paths();
         match &self.about.stranger {
@@ -108,7 +107,7 @@ impl FromReport {
     fn about_paths(&self) -> String {
         match &self.about.roots {
             Some(roots) => format!("is about {}", named(roots)),
-            None => "does not say which paths it is about".to_owned(),
+            None => "does not name its paths".to_owned(),
         }
     }
 }

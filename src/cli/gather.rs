@@ -26,7 +26,7 @@ pub struct Gathered {
     pub found: Exit,
     /// There may be symbolic links that lead to what was found.
     pub any_links: bool,
-    /// What is known of the report that it was made of.
+    /// The report that it was made from.
     pub about: Option<FromReport>,
 }
 
@@ -64,8 +64,7 @@ fn search(
     console: &Console,
 ) -> Result<Gathered, Exit> {
     if config.roots.is_empty() {
-        console
-            .complain("the list of paths on standard input is empty: there is nothing to look at");
+        console.complain("the list of paths on standard input is empty");
     }
     let control = Control::default();
     let listener = Listener::new(console);
@@ -179,14 +178,14 @@ fn report(
         return refuse(
             console,
             &format!(
-                "{}: --trust-hash wants a report that says when it was made, and its first lines were taken out",
+                "{}: --trust-hash needs the time of the report, and its header was removed",
                 about.name()
             ),
         );
     }
     if frame.ending != Ending::Complete {
         tracing::info!(
-            "{}: the report is of a run that did not come to its end; there may be more duplicates",
+            "{}: the report is of an interrupted run; there may be more duplicates",
             about.name()
         );
     }
@@ -238,7 +237,7 @@ impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<'_, F> {
 
     fn interrupt(&mut self) {
         self.draw.clear();
-        sanitize::complain("interrupted: nothing has been done");
+        sanitize::complain("interrupted; nothing was done");
         std::process::exit(Exit::Interrupted.code().into());
     }
 

@@ -29,8 +29,7 @@ impl HiddenLinks {
     pub fn lines(&self) -> Vec<String> {
         let line = |point: &PathBuf| {
             format!(
-                "{}: this mount may show names of one file (hard links) as several files; removing one of several \
-                 names frees nothing.",
+                "{}: this mount may show hard links to one file as separate files; removing one of them frees nothing.",
                 sanitize::path(point),
             )
         };

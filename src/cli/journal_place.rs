@@ -27,7 +27,7 @@ impl JournalPlace {
             None => config_folder::journals(),
         };
         let folder = folder.ok_or(
-            "there is no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or name one with --journal DIR",
+            "no folder for journals: set HOME or XDG_STATE_HOME to an absolute path, or use --journal DIR",
         )?;
         Ok(Self {
             given: given.map(|_| folder.clone()),
@@ -40,9 +40,9 @@ impl JournalPlace {
         format!("seekless undo{} {run}", self.option())
     }
 
-    /// What an undo that ended early leaves, and the command that continues it.
+    /// The message of an undo that ended early, with the command that continues it.
     pub fn not_all_undone(&self, run: &str) -> String {
-        format!("not all is undone: {} continues it", self.undo(run))
+        format!("not everything was undone; to continue: {}", self.undo(run))
     }
 
     /// The command that only clears up after it.
@@ -66,39 +66,39 @@ impl JournalPlace {
             .unwrap_or_default()
     }
 
-    /// What makes the folder the user's own, or another one that is.
+    /// Advice that makes the folder the user's own, or names another folder.
     fn own(&self, untrusted: &Untrusted) -> String {
         match (&self.given, untrusted.why) {
             (Some(_), Distrust::Owner { .. }) => {
-                "name a folder of your own with --journal DIR".to_owned()
+                "use a folder of your own with --journal DIR".to_owned()
             }
             _ => {
                 let way_out = untrusted.way_out("XDG_STATE_HOME");
-                format!("{way_out}, or name another folder with --journal DIR")
+                format!("{way_out}, or use another folder with --journal DIR")
             }
         }
     }
 
-    /// What went wrong, and what to do about it.
+    /// The error, with advice.
     pub fn with_way_out(&self, error: &JournalError) -> String {
         match error {
             JournalError::Missing(_) => format!("{error}: see {}", self.list()),
-            JournalError::Busy(_) => format!("{error}: wait for its end, or end it first"),
+            JournalError::Busy(_) => format!("{error}: wait until it ends, or stop it"),
             JournalError::Untrusted(_, untrusted) => {
                 format!("{error}: {}", self.own(untrusted))
             }
             JournalError::Shared(folder, _) => format!(
-                "{error}: chmod 700 {0}, or name a folder for journals alone with --journal DIR",
+                "{error}: chmod 700 {0}, or use a folder that contains only journals with --journal DIR",
                 folder.display()
             ),
             JournalError::Folder(..) | JournalError::File(..) => {
-                format!("{error}; name another folder with --journal DIR")
+                format!("{error}; use another folder with --journal DIR")
             }
             JournalError::InTheWay { name, before, .. } => {
                 let before = before.as_ref();
                 let before = before.map(|run| {
                     format!(
-                        " To take back the run before it ({}): {}.",
+                        " To undo the run before it ({}): {}.",
                         words(run),
                         self.undo(&run.name)
                     )

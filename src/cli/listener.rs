@@ -33,7 +33,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What the problems so far make of a run over so many roots that came to its end.
+    /// The exit status of a finished run over `roots` paths, from the problems so far.
     pub fn exit(&self, roots: usize) -> Exit {
         self.tally.exit(roots)
     }
@@ -54,7 +54,7 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// What kinds of problems there were.
+/// Counts of problems by kind.
 #[derive(Debug, Default)]
 struct Tally {
     bad_roots: AtomicUsize,

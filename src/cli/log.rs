@@ -1,4 +1,4 @@
-//! What `-v` shows: the library's notices and traces, on stderr.
+//! The log of `-v` on standard error: notices and traces of the library.
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::format;

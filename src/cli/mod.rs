@@ -152,7 +152,7 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
             .map(|word| sanitize::path(Path::new(word)))
             .unwrap_or_default();
         sanitize::complain(&format!(
-            "an option's value is not UTF-8 ({odd}): in a pattern write ? for what cannot be written",
+            "the value of an option is not UTF-8 ({odd}): in a pattern, write ? for such characters",
         ));
         return Exit::Nothing;
     }

@@ -1,5 +1,4 @@
-//! What is said after the summary of a search: options that had no effect, how much was reported, and what to do with
-//! the report.
+//! Lines after the summary of a search: options without effect, the number of reported sets, and the next command.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -36,7 +35,7 @@ fn unused_overrides(run: &Run, summary: &Summary) -> Vec<String> {
     let rows = run.config.overrides.rows.iter().filter(is_unused);
     rows.map(|row| {
         format!(
-            "--threads {row} had no effect: the class of what was searched is {}. 'seekless devices' shows classes.",
+            "--threads {row} had no effect: the searched devices have the class {}. 'seekless devices' shows classes.",
             classes.join(", ")
         )
     })
@@ -68,7 +67,7 @@ fn next(run: &Run, summary: &Summary) -> Option<String> {
         return None;
     }
     Some(format!(
-        "Next, see what would be removed: seekless remove --dry-run --from {}",
+        "To see what would be removed: seekless remove --dry-run --from {}",
         path_word(file)
     ))
 }

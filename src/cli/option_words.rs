@@ -1,4 +1,4 @@
-//! What the library says, with the options and commands of this program that make it possible.
+//! Messages of the library, with the options and commands of this program added.
 
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
@@ -10,7 +10,7 @@ use seekless::event::{Problem, ProblemKind};
 pub fn problem(problem: &Problem) -> String {
     let words = problem.to_string();
     match problem.kind {
-        ProblemKind::LinkRoot => format!("{words} (use --follow-links, or name its target)"),
+        ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
@@ -66,17 +66,17 @@ fn with_way_out(text: &str, way_out: WayOut) -> String {
 fn hint_words(hint: Hint) -> Option<&'static str> {
     Some(match hint {
         Hint::Plain(_) => return None,
-        Hint::Journal => "make room for the journal, or put it on another disk with --journal DIR",
-        Hint::Trash => "move that away, or use move or remove without --trash",
+        Hint::Journal => "free some space for the journal, or use --journal DIR on another disk",
+        Hint::Trash => "move that file away, or use move, or remove without --trash",
         Hint::MadeTrash => {
-            "what is made there is not yours (a server may squash root): use move, or remove without --trash"
+            "new files there do not belong to you (a server may squash root): use move, or remove without --trash"
         }
-        Hint::Destination => "say where to with --to DIR",
+        Hint::Destination => "name the destination with --to DIR",
         Hint::NotOwners => {
             "that folder belongs to another user than the original folder: move it away, or choose another folder with \
              --to"
         }
-        Hint::Undo => "'seekless undo' does that as soon as it can be done",
+        Hint::Undo => "run 'seekless undo' once the cause is gone",
     })
 }
 
@@ -111,7 +111,7 @@ pub fn left(left: &Left) -> String {
 pub fn rule(error: &BadRule) -> String {
     match error {
         BadRule::NoArgument { name, argument } => {
-            format!("--keep: {name} wants {argument}: write --keep '{name} {argument}'")
+            format!("--keep: {name} needs {argument}: write --keep '{name} {argument}'")
         }
         error => format!("--keep: {error}"),
     }
@@ -164,7 +164,7 @@ mod tests {
             })
         };
         let to = refused(Hint::Destination);
-        assert!(to.ends_with("; say where to with --to DIR"), "{to}");
+        assert!(to.ends_with("; name the destination with --to DIR"), "{to}");
         let plain = refused(Hint::Plain("try again"));
         assert!(plain.ends_with("; try again"), "{plain}");
     }

@@ -6,25 +6,25 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 const FOREIGN: &[(&[&str], &str)] = &[
     (
         &["-r", "-R", "--recurse", "--recursive"],
-        "folders are always searched to the bottom; -d 1 stops below the given ones",
+        "seekless always descends into folders; use -d 1 to search only the given folders",
     ),
     (
         &["--delete", "-N", "--noprompt", "--no-prompt"],
-        "removing is a command: 'seekless remove --dry-run PATH' shows the plan, 'seekless remove PATH' carries it out",
+        "use the command 'seekless remove PATH'; 'seekless remove --dry-run PATH' shows the plan",
     ),
-    (&["--trash"], "only 'seekless remove' has --trash"),
-    (&["--to"], "only 'seekless move' has --to"),
+    (&["--trash"], "use it with the command 'seekless remove'"),
+    (&["--to"], "use it with the command 'seekless move'"),
     (
         &["--dry-run", "--yes", "--from"],
-        "only the commands that act have it: remove, hardlink, symlink, reflink and move",
+        "use it with the commands remove, hardlink, symlink, reflink and move",
     ),
     (
         &["--noempty", "--no-empty"],
-        "empty files take no part unless --empty is given",
+        "empty files are skipped by default; --empty includes them",
     ),
     (
         &["-S", "--size", "--show-size"],
-        "sizes are always shown; --min-size and --max-size choose files by size",
+        "reports always show sizes; use --min-size and --max-size to filter by size",
     ),
     (&["--minsize", "--min"], "use --min-size SIZE"),
     (&["--maxsize", "--max"], "use --max-size SIZE"),
@@ -33,7 +33,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["-A", "--nohidden"], "use --no-hidden"),
     (
         &["-s", "--symlinks", "--followlinks"],
-        "use -L to follow symbolic links; to make links use the command 'seekless symlink'",
+        "use -L to follow symbolic links, or the command 'seekless symlink' to create them",
     ),
     (
         &["--linkhard", "--link", "--hardlink"],
@@ -42,7 +42,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["-B", "--dedupe"], "use the command 'seekless reflink'"),
     (
         &["-z", "--zeromatch", "--print0", "--print-null"],
-        "use --empty for empty files, and -f nul for names that end in NUL",
+        "use --empty for empty files, and -f nul for NUL-separated names",
     ),
     (&["-t", "--no-traverse"], "use -d 1"),
     (&["--iname"], "use --name with -i"),
@@ -77,7 +77,7 @@ pub fn answer(error: &clap::Error) -> Option<String> {
     let option = option.split('=').next().unwrap_or(option);
     let row = FOREIGN.iter().find(|(words, _)| words.contains(&option));
     if let Some((_, answer)) = row {
-        return Some(format!("there is no option {option}: {answer}"));
+        return Some(format!("no such option: {option}; {answer}"));
     }
     let is_proposed = |word: &str| !DANGEROUS.contains(&word) && slip_away(option, word);
     let is_proposed = match error.get(ContextKind::SuggestedArg)? {
@@ -85,7 +85,7 @@ pub fn answer(error: &clap::Error) -> Option<String> {
         ContextValue::Strings(words) => words.iter().all(|word| is_proposed(word)),
         _ => true,
     };
-    (!is_proposed).then(|| format!("there is no option {option}: --help lists all options"))
+    (!is_proposed).then(|| format!("no such option: {option}; --help lists all options"))
 }
 
 /// Commands of other programs, and what stands for them.

@@ -28,9 +28,9 @@ pub enum NotWritten {
     #[error("standard output was closed")]
     Closed,
     /// Stdout takes no more.
-    #[error("cannot write the result to standard output: {0}")]
+    #[error("cannot write the report to standard output: {0}")]
     Stdout(io::Error),
-    /// What was kept of the plan cannot be read back.
+    /// The stored plan cannot be read back.
     #[error("cannot keep the plan: {0}")]
     Plan(io::Error),
     /// The file named with `-o` cannot be written.
@@ -38,7 +38,7 @@ pub enum NotWritten {
     File(#[from] OutputError),
 }
 
-/// What is not the place's fault: what is written cannot be had.
+/// An error of the source, not of the place that is written to.
 impl From<io::Error> for NotWritten {
     fn from(error: io::Error) -> Self {
         Self::Plan(error)
@@ -58,7 +58,7 @@ pub struct ReportOutput {
     summary_of: Option<SummaryOf>,
 }
 
-/// What a summary needs to know: what was asked for, `--isolate`, and the columns of the terminal.
+/// The input of a summary: the replication, `--isolate`, and the columns of the terminal.
 type SummaryOf = (Replication, bool, Option<usize>);
 
 /// Stdout, or a file that is there as a whole or not at all.

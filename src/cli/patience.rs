@@ -112,7 +112,7 @@ impl<'a> Watchdog<'a> {
         let place = sanitize::path(&place);
         match is_stuck {
             true => self.console.complain(&format!(
-                "{place}: does not answer now ({file}); the run ends without waiting for it"
+                "{place}: does not answer ({file}); the run ends without waiting for it"
             )),
             false => self.console.complain(&format!(
                 "{place}: did not answer for {} s ({file}); the run no longer waits for it",
@@ -126,7 +126,8 @@ impl<'a> Watchdog<'a> {
     }
 }
 
-/// Does the work on a thread of its own. The watchlist's [`Watchdog`] watches that thread and the threads that it starts.
+/// Does the work on a thread of its own. The watchlist's [`Watchdog`] watches that thread and the threads that it
+/// starts.
 pub fn run_watched<T: Send>(
     watchlist: Arc<Watchlist>,
     work: impl FnOnce() -> T + Send,
@@ -152,7 +153,7 @@ pub enum Changes<'a> {
     Steps {
         /// Set to end the work.
         stop: &'a AtomicBool,
-        /// What the user can do if the program ended in the middle of the work.
+        /// Advice for the user if the program ended in the middle of the work.
         way_out: String,
     },
 }
@@ -162,7 +163,10 @@ impl<'a> Changes<'a> {
     pub fn sweep(stop: &'a AtomicBool, place: &JournalPlace, run: &str) -> Self {
         Self::Steps {
             stop,
-            way_out: format!("not all is cleared up: {} continues it", place.sweep(run)),
+            way_out: format!(
+                "not everything was cleaned up; to continue: {}",
+                place.sweep(run)
+            ),
         }
     }
 
@@ -217,7 +221,7 @@ impl Watcher for Wait<'_> {
     fn interrupt(&mut self) {
         match &self.changes {
             Changes::None => {
-                self.console.complain("interrupted: nothing has been done");
+                self.console.complain("interrupted; nothing was done");
                 process::exit(Exit::Interrupted.code().into());
             }
             Changes::Steps { stop, .. } => {
@@ -232,8 +236,9 @@ impl Watcher for Wait<'_> {
 }
 
 /// The message if a run that changes files is interrupted.
-pub const ENDING: &str = "interrupted: ending after the current step (again to end at once; nothing is lost then either)";
+pub const ENDING: &str = "interrupted: stopping after the current step (press Ctrl-C again to stop at once; no file \
+is lost)";
 
 /// The message if the run gives up before its first step.
 pub const NOTHING_DONE: &str =
-    "nothing was done: leave out what does not answer, or wait longer with --patience";
+    "nothing was done: leave out the paths that do not answer, or wait longer with --patience";

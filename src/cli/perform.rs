@@ -61,7 +61,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         }
     };
     if let Some(error) = &tally.broken {
-        console.complain(&format!("cannot read the plan any further: {error}"));
+        console.complain(&format!("cannot read the rest of the plan: {error}"));
     }
     if run.talk.summary {
         lines(&tally, place, plan)
@@ -104,7 +104,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = vec![format!(
-        "Done: {} {}, {} of disk space came free.",
+        "Done: {} {}, {} of disk space freed.",
         action.name(),
         files(tally.done),
         Bytes(tally.freed),
@@ -113,17 +113,17 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         lines.push(format!("{}: {note}.", files(*times)));
     }
     if tally.already > 0 {
-        lines.push(format!("{} needed nothing done.", files(tally.already)));
+        lines.push(format!("{} needed no change.", files(tally.already)));
     }
     if tally.skipped > 0 {
         lines.push(format!(
-            "{} left alone, as said above.",
+            "{} left alone, as reported above.",
             files(tally.skipped)
         ));
     }
     if tally.failed > 0 {
         lines.push(format!(
-            "{} could not be done, as said above.",
+            "{} could not be changed, as reported above.",
             files(tally.failed)
         ));
     }
@@ -137,10 +137,10 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     if tally.done > 0 {
         match action.row().undo {
             Reversal::GivesBack => {
-                lines.push(format!("To take it back: {}", place.undo(&tally.run)));
+                lines.push(format!("To undo: {}", place.undo(&tally.run)));
             }
             Reversal::NothingToDo => lines.push(
-                "There is nothing to undo: each file is its own still, with all its bytes."
+                "Nothing to undo: each file is still a separate file with the same content."
                     .to_owned(),
             ),
             Reversal::Impossible => {}
@@ -169,13 +169,13 @@ impl Watch<'_> {
         };
         let undo = match self.action.row().undo {
             Reversal::GivesBack => {
-                format!(", {} takes back the whole run", self.place.undo(run))
+                format!(", {} undoes the whole run", self.place.undo(run))
             }
             Reversal::NothingToDo | Reversal::Impossible => String::new(),
         };
         self.console.complain(&format!(
-            "run {run} ends here, as if it had been killed: {} of {} steps have ended, and the current one may be half \
-             done. When that file system answers again, {} restores unfinished files{undo}",
+            "run {run} stops here, as if it had been killed: {} of {} steps are finished, and the current one may be \
+            half done. When that file system answers again, {} restores unfinished files{undo}",
             count(self.control.steps()),
             count(self.total.0),
             self.place.sweep(run),

@@ -1,4 +1,4 @@
-//! What a plan comes to, in a few lines for stderr, and the question whether it shall be done.
+//! The summary of a plan on standard error, and the question before it is carried out.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -29,7 +29,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     let unmatched = plan.unmatched().iter();
     lines.extend(unmatched.map(|pattern| {
         format!(
-            "--protect '{}' matches none of the duplicates.",
+            "--protect '{}' matches no duplicate.",
             escape(pattern.as_bytes())
         )
     }));
@@ -49,19 +49,19 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     lines
 }
 
-/// What is to be known of the files that are acted on.
+/// Details of the files that are acted on.
 fn details(plan: &Plan) -> Vec<String> {
     let totals = plan.totals();
     let mut lines = Vec::new();
     if totals.free_nothing > 0 {
         lines.push(format!(
-            "{} of them free nothing: a further name (hard link) of the file stays elsewhere.",
+            "{} of them free no space: another name (hard link) of the file stays elsewhere.",
             count(totals.free_nothing),
         ));
     }
     if totals.further_names > 0 {
         lines.push(format!(
-            "{} of them are further names (hard links) of files that stay: that frees nothing.",
+            "{} of them are hard links to kept files: removing them frees no space.",
             count(totals.further_names),
         ));
     }
@@ -73,7 +73,8 @@ fn details(plan: &Plan) -> Vec<String> {
     }
     lines.extend(plan.unproven().map(|(names, kind)| {
         format!(
-            "For {} of them nothing proves that the kept file is another one: {kind} may answer from a cache.",
+            "For {} of them seekless cannot prove that the kept file is a different file: {kind} may answer from a \
+            cache.",
             count(names),
         )
     }));
@@ -87,8 +88,8 @@ fn what(plan: &Plan, acting: &action::Settings) -> String {
         return format!("Nothing to {}.", plan.action().name());
     }
     let effect = match plan.action() {
-        ActionKind::Trash => "the disk space comes free when the trash is emptied".to_owned(),
-        _ => format!("{} of disk space come free", Bytes(totals.frees)),
+        ActionKind::Trash => "frees disk space when the trash is emptied".to_owned(),
+        _ => format!("frees {} of disk space", Bytes(totals.frees)),
     };
     format!(
         "To {}: {} ({}) in {} {}{}; {effect}. {} {}.",
@@ -123,8 +124,8 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
     let sets = totals.without_reference;
     let what = plural(
         sets,
-        "set left alone: no file of it lies below a --reference",
-        "sets left alone: no file of theirs lies below a --reference",
+        "set left alone: it has no file below a --reference",
+        "sets left alone: none has a file below a --reference",
     );
     (sets > 0).then(|| format!("{} {what}.", count(sets)))
 }
@@ -133,13 +134,14 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
 fn shared_blocks(totals: &Totals) -> Vec<String> {
     let held = (totals.held > 0).then(|| {
         format!(
-            "{} more do not come free: other files or snapshots share these blocks.",
+            "{} more are not freed: other files or snapshots share these blocks.",
             Bytes(totals.held),
         )
     });
     let unless_shared = (totals.frees_unless_shared > 0).then(|| {
         format!(
-            "{} of that come free only if no snapshot or other file shares these blocks, which cannot be known.",
+            "{} of that are freed only if no snapshot or other file shares these blocks, which the kernel does not \
+            report.",
             Bytes(totals.frees_unless_shared),
         )
     });
@@ -160,18 +162,19 @@ fn companions(plan: &Plan) -> Vec<String> {
     shown.chain(more).collect()
 }
 
-/// What should be known before it is done.
+/// The warning before the action.
 fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.row().undo == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
         return Some(match impossible {
-            false => "Bytes will not be compared (--trust-hash).".to_owned(),
+            false => "Files are not compared first (--trust-hash).".to_owned(),
             true => {
-                "Bytes will not be compared (--trust-hash), and it cannot be undone.".to_owned()
+                "Files are not compared first (--trust-hash), and the removal cannot be undone."
+                    .to_owned()
             }
         });
     }
-    impossible.then(|| "It cannot be undone; with --trash it can.".to_owned())
+    impossible.then(|| "The removal cannot be undone. Use --trash to make it undoable.".to_owned())
 }
 
 /// The question whether the plan shall be carried out.

@@ -31,7 +31,7 @@ impl PlanText {
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "# {}: this is the plan, nothing has been done",
+            "# {}: this is a plan; nothing was done",
             self.action.name()
         )?;
         self.links
@@ -82,7 +82,7 @@ impl PlanText {
             let further = nth > 0;
             match &file.fate {
                 Fate::Keep(_) if name.goes => {
-                    let why = "a further name (hard link) of a file that stays: frees nothing";
+                    let why = "a hard link to a kept file: frees no space";
                     self.line(out, self.action.name(), &name.path, Some(why))?;
                     if let Some(folder) = &self.destination {
                         self.because(out, &format!("to {}{}", escape(folder), escape(&name.path)))?;
@@ -93,7 +93,7 @@ impl PlanText {
                         out,
                         "keep",
                         &name.path,
-                        Some("a further name of the same file"),
+                        Some("another name of the same file"),
                     )?;
                 }
                 Fate::Keep(why) => {
@@ -103,7 +103,7 @@ impl PlanText {
                     self.line(out, "leave", &name.path, Some(&option_words::left(why)))?
                 }
                 Fate::Act { .. } if further && self.action == ActionKind::Reflink => {
-                    let same = "a further name of the same file";
+                    let same = "another name of the same file";
                     self.line(out, self.action.name(), &name.path, Some(same))?;
                 }
                 Fate::Act { keeper, .. } => {
@@ -201,9 +201,9 @@ fn frees_nothing(file: &PlannedFile, action: ActionKind) -> Option<String> {
     }
     match file.names_elsewhere() {
         0 => None,
-        1 => Some("frees nothing: the file has another name, which is not in this set".to_owned()),
+        1 => Some("frees no space: the file has another name, which is not in this set".to_owned()),
         more => Some(format!(
-            "frees nothing: the file has {more} other names, which are not in this set"
+            "frees no space: the file has {more} other names, which are not in this set"
         )),
     }
 }

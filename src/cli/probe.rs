@@ -106,8 +106,8 @@ fn unsuitable(path: &Path) -> Option<String> {
         None => path,
     };
     let why = match () {
-        () if path.is_dir() => "it is a folder: name a file",
-        () if !folder.is_dir() => "there is no such folder",
+        () if path.is_dir() => "it is a folder: give a file name",
+        () if !folder.is_dir() => "no such folder",
         () => return None,
     };
     Some(format!("--svg {}: {why}", path.display()))
@@ -140,13 +140,11 @@ fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
 fn save(measured: &probe::Measured, console: &Console) -> bool {
     let findings = &measured.findings;
     let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
-        console.complain("no profile was saved: there is no advice from a whole measurement");
+        console.complain("no profile was saved: the measurement gave no advice");
         return false;
     };
     let Some(profiles) = config_folder::profiles() else {
-        console.complain(
-            "no profile was saved: neither XDG_CONFIG_HOME nor HOME says where your configuration is",
-        );
+        console.complain("no profile was saved: neither XDG_CONFIG_HOME nor HOME is set");
         return false;
     };
     let pools = Pools {
@@ -178,7 +176,7 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
     match saved {
         Ok(path) => {
             console.line(&format!(
-                "saved as {}; find follows it from now on",
+                "saved as {}; find uses it from now on",
                 path.display()
             ));
             true
@@ -190,7 +188,7 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
     }
 }
 
-/// What happens beside the measurement.
+/// Progress and signals beside the measurement.
 struct Watch<'a> {
     control: &'a Control,
     console: &'a Console,
@@ -240,8 +238,9 @@ impl Watcher for Watch<'_> {
 
     fn interrupt(&mut self) {
         self.control.cancel();
-        self.console
-            .complain("interrupted: reporting what was measured so far (again to leave at once)");
+        self.console.complain(
+            "interrupted: reporting what was measured so far (press Ctrl-C again to quit at once)",
+        );
     }
 
     fn abandon(&mut self) {

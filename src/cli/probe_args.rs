@@ -1,4 +1,4 @@
-//! What may be typed after `seekless probe`.
+//! Arguments of `seekless probe`.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::progress_text::count;
 
-/// So many of a kind are named: with a summary they still fit on a screen.
+/// The number of problems of a kind that are named: with a summary they fit on a screen.
 const NAMED: u64 = 20;
 
 /// How often each was met: by what would be said behind its path, so that another cause is another kind.

@@ -86,7 +86,7 @@ struct Field {
     text: String,
 }
 
-/// States where a line stands, in at most so many characters.
+/// States where a line stands, in at most this many characters.
 pub fn describe(
     line: &ProgressLine,
     rates: &Rates,

@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::run::{Watcher, watched};
 use super::sanitize;
 
-/// What came back.
+/// The answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A line, without its end and without spaces around it.

@@ -18,9 +18,9 @@ use super::wrong_use::{WrongUse, contradiction};
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
 pub struct Run {
-    /// What the engine needs to know.
+    /// The configuration of the engine.
     pub config: Config,
-    /// What the report says about the run.
+    /// The header of the report.
     pub header: Header,
     /// How the result is written.
     pub format: &'static Format,
@@ -129,7 +129,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
         .is_some_and(|file| file.as_os_str() == "-")
     {
         return contradiction(
-            "-o -: standard output needs no -o; for a file of that name write -o ./-",
+            "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
         );
     }
     if args.summary_only && !args.format.readable_back {
@@ -150,12 +150,12 @@ fn replication(args: &FindArgs) -> Result<Replication, WrongUse> {
         (None, None, false) => Ok(Replication::Over(1)),
         (Some(over), None, false) => Ok(Replication::Over(over)),
         (None, Some(under @ 0..2), false) => contradiction(format!(
-            "--rf-under {under} asks for content without a copy: use --rf-under 2 for what there is once",
+            "--rf-under {under} matches nothing: use --rf-under 2 for files without a copy",
         )),
         (None, Some(under), false) => Ok(Replication::Under(under)),
         (None, None, true) => Ok(Replication::Under(2)),
         _ => {
-            contradiction("--rf-over, --rf-under and --unique exclude each other: use one of them")
+            contradiction("--rf-over, --rf-under and --unique cannot be combined: use one of them")
         }
     }
 }

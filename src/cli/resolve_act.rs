@@ -35,7 +35,7 @@ pub struct ActRun {
     pub plan: Option<plan::Settings>,
     /// How steps are carried out.
     pub acting: action::Settings,
-    /// What becomes of the plan.
+    /// The use of the plan.
     pub use_of_plan: Use,
     /// Where a plan or a script goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
@@ -68,7 +68,7 @@ pub enum Source {
     Stdin,
 }
 
-/// What becomes of a plan.
+/// The use of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// It is carried out.
@@ -83,12 +83,12 @@ pub enum Use {
     Script,
 }
 
-/// What one command is besides what all have in common.
+/// The options of one command besides those that all actions share.
 #[derive(Debug)]
 pub struct Special {
-    /// What is done.
+    /// The action.
     pub action: ActionKind,
-    /// What it needs to know.
+    /// Its settings.
     pub acting: action::Settings,
     /// The folder that files are moved to.
     pub to: Option<PathBuf>,
@@ -188,15 +188,15 @@ pub fn resolve(
 fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, WrongUse> {
     let way = &args.way;
     let by_name = match action {
-        ActionKind::Hardlink => Err("names of one file are hard links already"),
-        ActionKind::Reflink => Err("names of one file share all blocks already"),
-        _ if way.ask => Err("--ask asks about files, not about names"),
-        _ if way.script => Err("--script cannot tell further names from the file itself"),
+        ActionKind::Hardlink => Err("hard links to one file are already hard links"),
+        ActionKind::Reflink => Err("hard links to one file already share all blocks"),
+        _ if way.ask => Err("--ask works on files, not on names"),
+        _ if way.script => Err("--script cannot tell hard links from the file itself"),
         _ => Ok(()),
     };
     match (args.names.hard_links, by_name) {
         (true, Ok(())) => Ok(FurtherNames::Go),
-        (true, Err(why)) => contradiction(format!("{why}: leave --hard-links out")),
+        (true, Err(why)) => contradiction(format!("{why}: omit --hard-links")),
         (false, Ok(())) => Ok(FurtherNames::AsReported),
         (false, Err(_)) => Ok(FurtherNames::Stay),
     }
@@ -209,23 +209,21 @@ fn use_of_plan(
 ) -> Result<Use, WrongUse> {
     let way = &args.way;
     if way.ask && !around.can_ask {
-        return contradiction("--ask needs a terminal to ask on");
+        return contradiction("--ask needs a terminal");
     }
     match (way.dry_run, way.script) {
         (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),
         (true, _) => return Ok(Use::Show),
         _ if way.format == PlanFormat::Json => {
-            return contradiction("--format json is for a plan that is shown: add --dry-run");
+            return contradiction("--format json applies to a plan: add --dry-run");
         }
         (_, true) if action == ActionKind::Trash => {
-            return contradiction(
-                "a script cannot use the trash: drop --trash, or let seekless do it",
-            );
+            return contradiction("a script cannot use the trash: omit --trash or --script");
         }
         (_, true) => return Ok(Use::Script),
         _ if way.output.is_some() => {
             return contradiction(
-                "--output is for the plan or the script: add --dry-run or --script",
+                "--output applies to a plan or a script: add --dry-run or --script",
             );
         }
         _ => {}
@@ -234,7 +232,7 @@ fn use_of_plan(
         (true, _) => Ok(Use::Act),
         (false, true) => Ok(Use::Confirm),
         (false, false) => contradiction(
-            "there is no terminal to ask on: look at the plan with --dry-run, then add --yes",
+            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
         ),
     }
 }
@@ -247,7 +245,7 @@ fn searched(
     let given = &args.paths.roots;
     if given.is_empty() && !args.search.stdin && !args.search.null {
         return contradiction(format!(
-            "say what to {} duplicates of: a PATH (. for the current folder), or --from REPORT",
+            "{} needs a PATH (. for the current folder) or --from REPORT",
             action.name()
         ));
     }

@@ -25,7 +25,7 @@ const NOISE: [&str; 4] = [".DS_Store", "Thumbs.db", "desktop.ini", ".nomedia"];
 /// All decisions of one `seekless folders`.
 #[derive(Debug)]
 pub struct FoldersRun {
-    /// What the engine needs to know.
+    /// The configuration of the engine.
     pub config: Config,
     /// Folders of fewer bytes get no line.
     pub min_size: Bytes,
@@ -55,7 +55,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
         .is_some_and(|file| file.as_os_str() == "-")
     {
         return contradiction(
-            "-o -: standard output needs no -o; for a file of that name write -o ./-",
+            "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
         );
     }
     let noise = match args.noise.is_empty() {

@@ -27,15 +27,13 @@ pub fn search(
     let overrides = overrides(args, around)?;
     if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
         return contradiction(format!(
-            "--memory {memory} is too little to read anything: use {LEAST_MEMORY} or more"
+            "--memory {memory} is too little: use {LEAST_MEMORY} or more"
         ));
     }
     let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
     if args.isolate && roots.len() == 1 {
-        return contradiction(
-            "--isolate compares given paths with each other, and there is only one: give two or more",
-        );
+        return contradiction("--isolate compares several paths with each other: give two or more");
     }
     Ok(Config {
         roots,
@@ -77,19 +75,19 @@ fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec
         && min > max
     {
         return contradiction(format!(
-            "no file is at least {min} and at most {max} long: exchange --min-size and --max-size"
+            "--min-size {min} is larger than --max-size {max}: swap them"
         ));
     }
     if args.max_size.is_some_and(|size| size.0 == 0) && !args.empty {
         return contradiction(
-            "--max-size 0 leaves only empty files, which are left out: add --empty",
+            "--max-size 0 includes only empty files, which are skipped: add --empty",
         );
     }
     if args.empty
         && let Some(min) = args.min_size.filter(|size| size.0 > 0)
     {
         return contradiction(format!(
-            "--empty asks for empty files and --min-size {min} leaves them out: drop one of them",
+            "--empty includes empty files and --min-size {min} skips them: omit one of them",
         ));
     }
     let moment = |option, text: &Option<OsString>| {
@@ -103,9 +101,7 @@ fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec
     if let (Some(since), Some(until)) = (newer_ns, older_ns)
         && since >= until
     {
-        return contradiction(
-            "no file is newer than --newer and older than --older: exchange them",
-        );
+        return contradiction("--newer is later than --older, so no file matches: swap them");
     }
     Ok(FilterSpec {
         names: args.name.clone(),
@@ -127,7 +123,7 @@ fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec
 
 fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {
     if args.depth_random == Some(0) {
-        return contradiction("--depth-random 0 would never read: use 1 or more");
+        return contradiction("--depth-random 0 allows no reads: use 1 or more");
     }
     let overrides = Overrides {
         rows: args.threads.clone(),
@@ -138,9 +134,9 @@ fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, W
     Ok(overrides)
 }
 
-/// What is said of a path of no bytes.
+/// The message for an empty path.
 pub const EMPTY_PATH: &str =
-    "one of the given paths is empty (an unset variable?): use . for the current folder";
+    "a given path is empty (an unset variable?): use . for the current folder";
 
 fn roots(
     given: &[OsString],

@@ -76,7 +76,8 @@ impl RootLinks {
             .recv_timeout(self.patience.saturating_sub(named))
             .or_else(|_| {
                 contradiction(format!(
-                    "{}: did not answer for {} s; nothing was done: leave it out, or wait longer with --patience",
+                    "{}: did not answer for {} s; nothing was done: leave this path out, or wait longer with \
+                    --patience",
                     sanitize::path(path),
                     self.patience.as_secs()
                 ))
@@ -115,7 +116,7 @@ impl RootLinks {
     }
 }
 
-/// What each path leads to, in order; a thread that never returns keeps the program from nothing.
+/// The target of each path, in order; a thread that never returns keeps the program from nothing.
 type Looks = Receiver<io::Result<RootWay>>;
 
 fn look_at_all(paths: Vec<PathBuf>) -> Looks {
@@ -141,7 +142,7 @@ fn refuse<T>(link: &RootLink) -> Result<T, WrongUse> {
     let why = match link.owner {
         0 => "other users can change the folders on the way to the link".to_owned(),
         owner => format!(
-            "the link belongs to user {owner}, neither to root nor to the owner of what it leads to"
+            "the link belongs to user {owner}, neither to root nor to the owner of its target"
         ),
     };
     contradiction(format!(

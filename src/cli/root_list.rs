@@ -11,11 +11,11 @@ pub enum BadList {
     #[error("cannot read the list of paths on standard input: {0}")]
     Unreadable(#[from] io::Error),
     /// The list was made with `-print0`.
-    #[error("the list of paths on standard input has NUL bytes in it: read it with -0")]
+    #[error("the list of paths on standard input contains NUL bytes: use -0")]
     NulInLines,
 }
 
-/// What ends a path in a list.
+/// The byte that ends a path in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// A line feed.
@@ -74,6 +74,6 @@ mod tests {
     #[test]
     fn a_nul_among_lines_is_explained() {
         let error = read(&b"a\0b\0"[..], Ending::Line).expect_err("a NUL list");
-        assert!(error.to_string().ends_with("read it with -0"));
+        assert!(error.to_string().ends_with("use -0"));
     }
 }

@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// Descriptors that must be free before the runtime is started: its own, and the least that the work needs.
 const DESCRIPTORS: usize = 18;
 
-/// What happens beside the work.
+/// Progress and signals beside the work.
 pub trait Watcher {
     /// Some time has passed.
     fn tick(&mut self);

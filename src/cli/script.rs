@@ -42,7 +42,7 @@ impl Script {
             out,
             "#!/bin/sh\n\
              # Written by seekless {version} for you to read; nothing has been done yet.\n\
-             # {name}: {steps} {what}; {frees} of disk space come free.\n\
+             # {name}: {steps} {what}; frees {frees} of disk space.\n\
              #\n\
              # Each line below the functions is one step. Take out those that you do not want, then run\n\
              # sh with this file. What is not printable in a name is written as octal numbers.\n\

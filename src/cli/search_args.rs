@@ -1,5 +1,4 @@
-//! What may be typed to say where to look, which files take part and how disks are read. What it means is
-//! decided in `resolve`.
+//! Arguments for paths, filters and reading; `resolve` interprets them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -45,7 +44,7 @@ pub struct PatienceArgs {
 }
 
 impl PatienceArgs {
-    /// What was given.
+    /// The time.
     pub fn time(self) -> Duration {
         Duration::from_secs(self.patience.into())
     }
@@ -307,7 +306,7 @@ impl LimitArgs {
     /// The most that may be read of each device in a second.
     pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
         match self.bwlimit {
-            Some(Bytes(0)) => contradiction("--bwlimit 0 would never read: use 1M or more"),
+            Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
             rate => Ok(rate),
         }
     }
@@ -326,7 +325,7 @@ pub struct ReadArgs {
     #[command(flatten)]
     limit: LimitArgs,
 
-    /// What to do with pages in the page cache after reading: auto, keep or drop
+    /// Set how to treat pages in the page cache after reading: auto, keep or drop
     ///
     /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
     /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
@@ -343,7 +342,7 @@ pub struct ReadArgs {
     pub page_cache: PageCache,
 }
 
-/// What becomes of pages that were read.
+/// How to treat pages after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PageCache {
     /// Keep them while memory is free
@@ -355,7 +354,7 @@ pub enum PageCache {
 }
 
 impl ReadArgs {
-    /// What becomes of pages; `again` says that they are read again right away.
+    /// How to treat pages after reading; `again` says that they are read again right away.
     pub fn page_use(&self, again: bool) -> PageUse {
         match self.page_cache {
             PageCache::Keep => PageUse::Keep,
@@ -371,7 +370,7 @@ impl ReadArgs {
     }
 }
 
-/// What can be said about a report, too; so it is no part of [`SearchArgs`], whose group excludes `--from`.
+/// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 pub struct NamesArgs {
     /// Treat hard links to the same file as duplicates

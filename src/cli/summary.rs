@@ -1,4 +1,4 @@
-//! What a run did, in a few lines for stderr.
+//! The summary of a run on standard error.
 
 use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Replication;
@@ -27,7 +27,7 @@ pub fn lines(
 fn sentences(summary: &Summary, replication: Replication, isolate: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.incomplete {
-        lines.push("INCOMPLETE: interrupted; there may be more than was reported.".to_owned());
+        lines.push("INCOMPLETE: interrupted; there may be more duplicates.".to_owned());
     }
     if matches!(replication, Replication::Under(_)) {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
@@ -48,8 +48,8 @@ fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
             "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.",
         ),
         _ => Some(
-            "NOT COMPLETE: not everything answered, so nothing is reported: there may be more copies of what seems to \
-             have few.",
+            "NOT COMPLETE: some file systems did not answer, so nothing is reported: files there may be further \
+            copies.",
         ),
     }
 }
@@ -118,7 +118,7 @@ fn not_read(summary: &Summary) -> Option<String> {
     let Unread { files, bytes } = summary.unread;
     (files > 0).then(|| {
         format!(
-            "Did not have to read {} {} ({}): the same blocks as others.",
+            "Skipped reading {} {} ({}) that share their blocks with others.",
             count(files),
             plural(files, "file", "files"),
             Bytes(bytes),
@@ -208,10 +208,10 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         (left_out.hidden, "hidden", "without --no-hidden"),
         (
             left_out.ignored,
-            "named by ignore files",
+            "listed in ignore files",
             "without --ignore-file",
         ),
-        (left_out.filtered, "ruled out by filters", ""),
+        (left_out.filtered, "excluded by filters", ""),
         (left_out.empty, "empty", "--empty"),
         (left_out.symlinks, "symbolic links", "--follow-links"),
         (left_out.special, "pipes, sockets or devices", ""),
@@ -222,7 +222,7 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         ),
         (left_out.pseudo_file_system, "pseudo file systems", ""),
         (left_out.listed_before, "folders reached a second time", ""),
-        (left_out.vanished, "gone before they were looked at", ""),
+        (left_out.vanished, "removed before they were examined", ""),
         (
             left_out.unsettled,
             "folders that kept changing",
@@ -230,7 +230,7 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         ),
         (left_out.unreadable, "unreadable", "named above"),
         (left_out.unanswered, "without an answer", "named above"),
-        (left_out.changed, "changed meanwhile", "named above"),
+        (left_out.changed, "changed during the run", "named above"),
     ];
     let parts: Vec<_> = parts
         .iter()

@@ -107,7 +107,7 @@ pub fn command(
         }
     };
     if runs.is_empty() && !quiet {
-        say("No run was cut short and left unfinished files.");
+        say("No interrupted run left unfinished files.");
     }
     let mut exit = Exit::Done;
     for run in runs {
@@ -170,7 +170,7 @@ fn left_in(
             if place.folder.symlink_metadata().is_ok() {
                 let way_out = untrusted.way_out("XDG_STATE_HOME");
                 console.complain(&format!(
-                    "runs that were cut short are not looked for: {error}: {way_out}"
+                    "cannot look for interrupted runs: {error}: {way_out}"
                 ));
             }
             return Vec::new();
@@ -206,9 +206,9 @@ fn what(run: &CutShort) -> String {
 
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     match run.in_undo {
-        true => format!("{} continues it", place.undo(&run.name)),
+        true => format!("to continue: {}", place.undo(&run.name)),
         false => format!(
-            "{} restores the unfinished files, {} takes back the whole run",
+            "{} restores the unfinished files, {} undoes the whole run",
             place.sweep(&run.name),
             place.undo(&run.name)
         ),

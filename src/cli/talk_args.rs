@@ -1,4 +1,4 @@
-//! What may be typed to say how much is told.
+//! Arguments for progress, colours and verbosity.
 
 use std::time::Duration;
 

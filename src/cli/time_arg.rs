@@ -12,7 +12,7 @@ use super::sanitize;
 /// A point in time that the user wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// So many nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     At(i64),
     /// When a file was last modified: "newer" means newer than that file.
     OfFile(i64),
@@ -23,7 +23,7 @@ pub enum Moment {
 pub enum BadTime {
     /// Neither a time nor a file.
     #[error(
-        "{shown:?} is no time, and there is no file of that name: write a span (3d, '2 weeks'), \
+        "{shown:?} is not a time, and no such file exists: write a span (3d, '2 weeks'), \
          a date (today, 2024, 2024-05, 2024-05-01), a timestamp (2024-05-01T12:00:00Z) or a file's path"
     )]
     Unknown {
@@ -31,11 +31,11 @@ pub enum BadTime {
         shown: String,
     },
     /// A file is there, but its time cannot be read.
-    #[error("{} is no time, and as a file it cannot be read: {cause}", sanitize::path(.path))]
+    #[error("{} is not a time, and cannot be read as a file: {cause}", sanitize::path(.path))]
     UnreadableFile {
         /// The text, taken as a path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A time too far away to count.

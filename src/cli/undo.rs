@@ -1,4 +1,4 @@
-//! `seekless undo`: takes a run back, clears up after one, or lists the runs that there are.
+//! `seekless undo`: undoes a run, clears up after one, or lists the runs that there are.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
@@ -27,10 +27,7 @@ pub fn undo(args: &UndoArgs) -> Exit {
         }
     };
     if let Some(folder) = args.journal.as_deref().filter(|folder| !folder.exists()) {
-        complain(&format!(
-            "--journal {}: there is no such folder",
-            path(folder)
-        ));
+        complain(&format!("--journal {}: no such folder", path(folder)));
         return Exit::Nothing;
     }
     let done = match (args.list, args.sweep) {
@@ -119,12 +116,12 @@ fn taken_up(place: &JournalPlace, args: &UndoArgs) -> Result<Option<Reversion>, 
                 before.name,
                 words(&before)
             ));
-            let run = match question::ask(&Console::new(false), "Undo which? [1, 2, Enter = none]")
-            {
-                Answer::Said(answer) if answer == "1" => last.name,
-                Answer::Said(answer) if answer == "2" => before.name,
-                _ => return Ok(None),
-            };
+            let run =
+                match question::ask(&Console::new(false), "Undo which run? [1, 2, Enter = none]") {
+                    Answer::Said(answer) if answer == "1" => last.name,
+                    Answer::Said(answer) if answer == "2" => before.name,
+                    _ => return Ok(None),
+                };
             open(Some(&run)).map(Some)
         }
         reversion => reversion.map(Some),
@@ -183,7 +180,7 @@ fn name_the_one_before(place: &JournalPlace, run: &str) -> Result<(), JournalErr
     let mut before = runs.filter(|past| past.name.as_str() < run && past.done > 0 && !past.undone);
     if let Some(past) = before.next() {
         say(&format!(
-            "To take back the run before it ({}): {}",
+            "To undo the run before it ({}): {}",
             words(&past),
             place.undo(&past.name)
         ));

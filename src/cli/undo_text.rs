@@ -1,4 +1,4 @@
-//! What is said of an undo: before it is asked for, on the way, and in the end.
+//! Messages of undo: before the question, on the way, and at the end.
 
 use seekless::action::{Undo, UndoTally, Undone};
 use seekless::report::escape::escape;
@@ -11,14 +11,14 @@ use super::summary::plural;
 pub fn problem(step: &Undo) -> Option<String> {
     let path = escape(&step.path);
     match &step.undone {
-        Undone::Refused(why) => Some(format!("{path}: {why}; left as it is")),
+        Undone::Refused(why) => Some(format!("{path}: {why}; left alone")),
         Undone::RestoredWithout(missing) => Some(format!(
-            "{path}: is back, but without its {}: only an administrator may give that",
+            "{path}: restored without its {}: only root can set that",
             missing.join(", ")
         )),
         Undone::RestoredUnproven(missing) => Some(format!(
-            "{path}: is back, but without its {}: this journal cannot prove its content, and another user \
-             could write the file that was kept",
+            "{path}: restored without its {}: this journal cannot prove its content, and another user could write to \
+            the kept file",
             missing.join(", ")
         )),
         _ => None,
@@ -29,8 +29,8 @@ pub fn problem(step: &Undo) -> Option<String> {
 pub fn success(step: &Undo) -> Option<String> {
     let path = escape(&step.path);
     match &step.undone {
-        Undone::Restored => Some(format!("{path}: as before")),
-        Undone::Cleaned => Some(format!("{path}: cleared up")),
+        Undone::Restored => Some(format!("{path}: restored")),
+        Undone::Cleaned => Some(format!("{path}: cleaned up")),
         _ => None,
     }
 }
@@ -39,55 +39,58 @@ pub fn success(step: &Undo) -> Option<String> {
 pub fn wish(step: &Undo) -> String {
     let path = escape(&step.path);
     let what = match &step.undone {
-        Undone::Restored | Undone::RestoredWithout(_) => "would be as before again".to_owned(),
+        Undone::Restored | Undone::RestoredWithout(_) => "would be restored".to_owned(),
         Undone::RestoredUnproven(missing) => format!(
-            "would be back without its {}, since its content is not proven",
+            "would be restored without its {}, because its content is not proven",
             missing.join(", ")
         ),
         Undone::Cleaned => "the leftover beside it would be removed".to_owned(),
-        Undone::AsBefore => "is as before already".to_owned(),
-        Undone::Impossible => "was removed for good: that cannot be undone".to_owned(),
-        Undone::Refused(why) => format!("{why}; would be left as it is"),
+        Undone::AsBefore => "is already restored".to_owned(),
+        Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
+        Undone::Refused(why) => format!("{why}; would be left alone"),
     };
     format!("{path}: {what}")
 }
 
-/// What came of it.
+/// The outcome.
 pub fn lines(tally: &UndoTally) -> Vec<String> {
     let first = match (tally.restored + tally.cleaned, tally.refused) {
-        (0, 0) => format!("Run {}: nothing was to be undone.", tally.run),
+        (0, 0) => format!("Run {}: nothing to undo.", tally.run),
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
-        (number, _) => format!("Run {}: {} as before again.", tally.run, files(number)),
+        (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
     };
     let apart = (
         tally.apart,
-        "apart now from further names (hard links) that this run had not touched.",
+        "no longer linked to names (hard links) that this run had not changed.",
     );
-    let left = (tally.refused, "left as said above.");
+    let left = (tally.refused, "left alone, as reported above.");
     with_rest(first, [left, apart], tally)
 }
 
-/// What would come of it.
+/// The summary of a dry run.
 pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
     let number = tally.restored + tally.cleaned;
     let first = match number {
         0 => format!("Run {} ({command}): nothing would be undone.", tally.run),
         _ => format!(
-            "Run {} ({command}): {} would be as before again.",
+            "Run {} ({command}): {} would be restored.",
             tally.run,
             files(number)
         ),
     };
-    let left = (tally.refused, "would be left as they are.");
+    let left = (tally.refused, "would be left alone.");
     with_rest(first, [left, (0, "")], tally)
 }
 
 fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<String> {
     let [left, apart] = rest;
     let rest = [
-        (tally.as_before, "already as before."),
+        (tally.as_before, "already restored."),
         left,
-        (tally.impossible, "removed for good: that cannot be undone."),
+        (
+            tally.impossible,
+            "removed permanently and cannot be restored.",
+        ),
         apart,
     ];
     let rest = rest.into_iter().filter(|(number, _)| *number > 0);
@@ -95,18 +98,18 @@ fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<St
     std::iter::once(first).chain(rest).collect()
 }
 
-/// What the journal itself gave reason to say.
+/// Messages about the journal itself.
 pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
     let damaged = tally.damaged.iter().map(|line| {
         format!(
-            "journal {}: line {line} is damaged; its step is not undone",
+            "journal {}: line {line} is damaged; its step was not undone",
             tally.run
         )
     });
     let unwritten = tally.unwritten.as_ref().map(|error| {
         format!(
-            "the journal could not record every undone step ({error}): the files are restored all the same, \
-             and {} will find them restored",
+            "the journal could not record every undone step ({error}): the files are restored, and {} will find them \
+            so",
             place.undo(&tally.run)
         )
     });

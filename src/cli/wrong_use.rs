@@ -19,7 +19,7 @@ pub enum WrongUse {
     Moment {
         /// The option's name.
         option: &'static str,
-        /// What is wrong.
+        /// The reason.
         cause: BadTime,
     },
     /// A list on standard input.

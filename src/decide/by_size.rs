@@ -48,7 +48,7 @@ impl SizeClass {
     }
 }
 
-/// What is known of a size.
+/// The state of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SameSize {
     /// One file has it.
@@ -68,7 +68,7 @@ pub struct BySize {
 }
 
 impl BySize {
-    /// What is known of a size, if any file has it.
+    /// The state of a size, if any file has it.
     pub fn find(&self, size: u64, file_table: &FileTable) -> Option<SameSize> {
         let slot = self
             .table

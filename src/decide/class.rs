@@ -15,7 +15,7 @@ pub enum SampleClass {
     Tail(ClassId),
 }
 
-/// What becomes of the files of a class.
+/// The state of the files of a class.
 #[derive(Clone, Copy, Debug)]
 pub enum ClassState {
     /// They are held until there are enough of them to matter.
@@ -45,7 +45,7 @@ pub struct BlocksId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LargeId(pub u32);
 
-/// What a file is read or looked at for.
+/// The purpose for which a file is read or examined.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
     /// Its tail, of which this is the head class.

@@ -19,7 +19,7 @@ const LONGEST: u64 = 128 << 10;
 /// The rule.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstVisit {
-    /// What a second visit costs, as bytes that could be read, hashed and compared meanwhile.
+    /// The cost of a second visit, in bytes that could be read, hashed and compared meanwhile.
     pub visit: u64,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Files are offered under a key. Those of one key form a class. While a class is too small to
 //! matter its files are held; once it is large enough it opens, all held ones go on, and every
-//! later one goes on at once, in the way that the state of the class says. So no file is read on without need, and none waits for a barrier.
+//! later one goes on at once, in the way that the state of the class says. So no file is read on without need, and none
+//! waits for a barrier.
 
 use hashbrown::HashTable;
 
@@ -11,7 +12,7 @@ use crate::file::FileIndex;
 use super::chain::{Chain, Held};
 use super::class::{ClassId, ClassState};
 
-/// What files can be joined by.
+/// A key by which files are joined.
 pub trait Key: Copy + Eq {
     /// A well-mixed hash.
     fn hash(&self) -> u64;
@@ -33,7 +34,7 @@ struct KeyClass<K> {
 /// Tells places in a table from files.
 const IS_MANY: u32 = 1 << 31;
 
-/// What is known of a class that has, or may have, more than one file.
+/// The state of a class that has, or may have, more than one file.
 #[derive(Clone, Copy, Debug)]
 struct KeyFiles {
     /// Files that were ever offered (inodes).
@@ -51,7 +52,7 @@ impl KeyFiles {
     }
 }
 
-/// What became of an offered file.
+/// The result of offering a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
     /// Its class is not open: it stays.
@@ -169,7 +170,7 @@ impl<K: Key> KeyedJoin<K> {
         }
     }
 
-    /// What becomes of the files of a class; `None` while they are held.
+    /// The state of the files of a class; `None` while they are held.
     pub fn state(&mut self, id: ClassId) -> Option<&mut ClassState> {
         let files = self.classes[id.0 as usize].files;
         let many = (files & IS_MANY != 0).then_some((files & !IS_MANY) as usize);
@@ -183,7 +184,7 @@ impl<K: Key> KeyedJoin<K> {
         many.is_ok_and(|many| !matches!(many.state, ClassState::Held(_)))
     }
 
-    /// What the files of a class have in common.
+    /// The key of a class.
     pub fn key(&self, id: ClassId) -> &K {
         &self.classes[id.0 as usize].key
     }

@@ -17,11 +17,11 @@ const PRIOR_WEIGHT: f64 = 4.0;
 /// Share of files that have a duplicate, before anything is known. A guess.
 const DUPLICATED: f64 = 0.3;
 
-/// What the sizes say about very many files of one size: programs write many files of one length that have nothing
-/// else in common. A guess.
+/// The prior for very many files of one size: programs write many files of one length that have nothing else in common.
+/// A guess.
 const MANY_PRIOR: f64 = 0.5;
 
-/// What is said of files of which nothing is known.
+/// The prior for files without evidence.
 const EVEN: f64 = 0.5;
 
 /// Nothing is more certain than this: a file can always be the exception.
@@ -58,7 +58,7 @@ impl Odds {
         *count = count.saturating_add(1);
     }
 
-    /// Takes note that the head of a file of a size that so many share was compared with those of so many
+    /// Takes note that the head of a file of a size that many files share was compared with those of this many
     /// of them. It counts for as much as the share of the others that these are: what is equal to the file may
     /// be among those which are still to come, as in a backup that is read snapshot by snapshot.
     pub(super) fn compared(&mut self, size: u64, sharing: u32, with: u32, equal: bool) {
@@ -68,7 +68,7 @@ impl Odds {
         count.equal += f64::from(u8::from(equal));
     }
 
-    /// The chance that the head of a file of a size that so many share is that of another one.
+    /// The chance that the head of a file of a size that many files share is that of another one.
     pub fn of(&self, size: u64, sharing: u32) -> f64 {
         self.given(size, sharing, self.by_size_alone(size, sharing))
     }

@@ -5,9 +5,9 @@ use crate::file::DevIndex;
 /// Which numbers of replicas are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replication {
-    /// More than so many (1: duplicates).
+    /// More than this many (1: duplicates).
     Over(u64),
-    /// Fewer than so many (2: unique files).
+    /// Fewer than this many (2: unique files).
     Under(u64),
 }
 
@@ -63,7 +63,7 @@ impl Counting {
         }
     }
 
-    /// True if a set of so many inodes and replicas is reported.
+    /// True if a set of this many inodes and replicas is reported.
     pub fn reported(&self, inodes: u64, replicas: u64) -> bool {
         match self.replication {
             Replication::Over(n) => replicas > n && inodes >= u64::from(self.fewest_inodes()),

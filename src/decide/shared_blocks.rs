@@ -3,7 +3,8 @@
 //! Every file of a class of equal samples that could share its blocks is looked at: the answer stands for all
 //! extents that it lies in, or says that nothing is known. Files with one answer are candidates, and the first of
 //! them is read for all. What makes that safe is the second look, when nothing of the size is being read any
-//! more: candidates count as equal only if all their extents are the same as before (`docs/explanation/correctness.md`).
+//! more: candidates count as equal only if all their extents are the same as before
+//! (`docs/explanation/correctness.md`).
 
 use std::collections::HashMap;
 
@@ -52,7 +53,7 @@ impl SharingRule {
     }
 }
 
-/// What is to be done next.
+/// The next reads.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlocksStep {
     /// Files whose blocks are to be looked at again.
@@ -135,8 +136,8 @@ impl BlocksClass {
         self.reads().into_iter().chain([file]).collect()
     }
 
-    /// What is to be done when no file of this size is being read or looked at any more: nothing if that was all.
-    /// `contents` has those of the files that were read for others.
+    /// The next reads when no file of this size is being read or examined: nothing if that was all. `contents` has
+    /// those of the files that were read for others.
     pub fn idle(&mut self, contents: &mut HashMap<FileIndex, Content>) -> BlocksStep {
         let mut step = BlocksStep::default();
         if let Phase::Gathering = self.phase {

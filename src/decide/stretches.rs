@@ -16,7 +16,7 @@ use super::sample_sizes::{HEAD, TAIL};
 /// sixteenth of the shortest file for which it is tried.
 pub const FIRST_STRETCH: u64 = 32 << 10;
 
-/// A look is worth another one, twice as long, if it found one more content for each so many files. Where
+/// A look is worth another one, twice as long, if it found one more content for each this many files. Where
 /// a first look of 8 KiB found 30 among 1,500 and none followed, a search took three times as long.
 const TOLD_APART: usize = 64;
 
@@ -26,7 +26,7 @@ const LAST_ROUND: u8 = 30;
 /// Which files are a large class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StretchRule {
-    /// So many files at least.
+    /// The least number of files.
     pub files: usize,
     /// Files from this size on, bytes.
     pub from: u64,
@@ -46,7 +46,7 @@ impl Default for StretchRule {
 }
 
 impl StretchRule {
-    /// True if so many files of this size are a large class.
+    /// True if this many files of this size are a large class.
     pub fn are_large(self, files: usize, size: u64) -> bool {
         files >= self.files && size >= self.from
     }
@@ -127,10 +127,10 @@ impl Stretches {
     }
 }
 
-/// What was read of a file's stretches.
+/// The digests of the stretches of a file.
 pub type Seen = [Option<SampleDigest>; 2];
 
-/// What is to be done with the files of a large class.
+/// The next reads of a large class.
 #[derive(Debug, Default)]
 pub struct StretchStep {
     /// Files that are like too few others to matter.
@@ -147,7 +147,7 @@ pub struct LargeClass {
     /// The tail class that they are of.
     pub class: ClassId,
     size: u64,
-    /// What is read of each.
+    /// The stretches to read of each file.
     pub stretches: Stretches,
     /// Files whose stretches are being read.
     waiting: usize,
@@ -158,7 +158,7 @@ pub struct LargeClass {
 }
 
 impl LargeClass {
-    /// So many files of a tail class and a size, before any stretch of them was read.
+    /// A tail class of `files` files of a size, before any stretch was read.
     pub fn new(class: ClassId, size: u64, files: usize) -> Self {
         Self::of(class, size, Stretches::FIRST, files)
     }
@@ -187,7 +187,7 @@ impl LargeClass {
         self.waiting == 0
     }
 
-    /// What follows once all is seen. `matters` says of how many equal files more is to be known.
+    /// The next step once all stretches are read. `matters` says of how many equal files more is to be known.
     pub fn split(self, rule: StretchRule, matters: impl Fn(usize) -> bool) -> StretchStep {
         let mut step = StretchStep::default();
         let next = self
@@ -291,7 +291,7 @@ mod tests {
         );
     }
 
-    /// What becomes of a large class with these digests, one for each side.
+    /// The next step of a large class with these digests, one for each side.
     fn step(seen: &[[u8; 2]]) -> StretchStep {
         let mut large = LargeClass::new(ClassId(0), 8 * MIB, seen.len());
         for (i, sides) in seen.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a run did, in numbers.
+//! Counts of a run.
 
 use std::time::Duration;
 
@@ -23,9 +23,9 @@ pub struct Summary {
     pub scan_time: Duration,
     /// Time from start to end.
     pub total_time: Duration,
-    /// What each stage after the scan did, in order.
+    /// The work of each stage after the scan, in order.
     pub stages: Vec<StageTally>,
-    /// What was read from each device.
+    /// The work of each device.
     pub devices: Vec<DeviceTally>,
     /// Sets reported.
     pub sets: u64,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
     pub cached: Unread,
-    /// What was not looked at, and why.
+    /// Counts of skipped files, by reason.
     pub left_out: LeftOut,
 }
 

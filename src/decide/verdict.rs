@@ -1,4 +1,4 @@
-//! What a run finds out: sets of files with the same content.
+//! The result of a run: sets of files with the same content.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub struct DuplicateSet {
     pub members: Vec<Member>,
     /// How many replicas the set counts (inodes; names with `--hard-links`; roots with `--isolate`).
     pub replicas: u64,
-    /// Bytes on disk that come free when all members but the first are removed (with `--isolate` those below
+    /// Bytes on disk that are freed when all members but the first are removed (with `--isolate` those below
     /// its root stay as well): allocated blocks, hard links and shared extents counted once.
     pub reclaimable: u64,
 }

@@ -1,4 +1,4 @@
-//! What on a system makes disks slower than they are, and the command that changes it.
+//! Settings of the system that slow disks down, and the commands that change them.
 //!
 //! A table like the rules, but every row may speak. A row speaks only where there is evidence: a
 //! flag that contradicts something else, or a setting outside of what was measured to do no harm.
@@ -20,7 +20,7 @@ pub struct Hint {
 pub struct Advice {
     /// Name of the row that says so.
     pub name: &'static str,
-    /// What is wrong, and why it matters.
+    /// The problem, and why it matters.
     pub says: String,
     /// The command that changes it until the next start of the system.
     pub command: String,
@@ -30,7 +30,7 @@ pub struct Advice {
 /// they read 42 MB/s together with 16 KiB, 55 with 128 and 102 with 1,024.
 const SPINNING_READAHEAD_KIB: u64 = 128;
 
-/// What is proposed for a disk with a head: beyond it little was gained (113 MB/s with 4,096).
+/// The proposed read-ahead of a spinning disk, in KiB: beyond it little was gained (113 MB/s with 4,096).
 const SPINNING_PROPOSED_KIB: u64 = 1024;
 
 /// More than this and a short read on solid state fetches a thousand times of what was asked for.
@@ -52,8 +52,8 @@ pub const ADVICE: &[Hint] = &[
                 |leaf: &&Leaf| leaf.is_virtual && leaf.kind == LeafKind::Disk && rotates(leaf);
             of_leaves(volume, doubtful, |leaf| {
                 let says = format!(
-                    "{} says that it rotates, as the drivers of virtual disks do whatever is behind \
-                     them: programs that believe it read with one thread",
+                    "{} reports rotational=1, as drivers of virtual disks do by default: programs that rely on it \
+                    read with one thread",
                     leaf.name
                 );
                 (says, set(leaf, "rotational", 0))
@@ -212,7 +212,7 @@ pub const ADVICE: &[Hint] = &[
 ];
 
 impl Volume {
-    /// What could be changed so that it is read faster, or so that other programs read it so.
+    /// Changes that would let seekless or other programs read it faster.
     pub fn advice(&self) -> Vec<Advice> {
         let of_row = |hint: &Hint| {
             let advice = (hint.find)(self).into_iter();

@@ -1,4 +1,4 @@
-//! What lies under file systems whose `st_dev` is made up: what their mount says instead.
+//! The devices of file systems whose `st_dev` is anonymous, taken from their mounts.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,4 @@
-//! What a disk with a head charges: for moving it, and for each byte that passes under it.
+//! The costs of a spinning disk: of a seek, and of each byte that passes under the head.
 
 use serde::{Deserialize, Serialize};
 

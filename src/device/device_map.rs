@@ -307,7 +307,7 @@ impl DeviceMap {
             volume.policy = Policy::of(class, &facts, self.cores);
             volume.class = class;
             volume.rule = "told";
-            volume.why = "the user says so".to_owned();
+            volume.why = "set by the user".to_owned();
             volume.told.push(format!("--threads {row}"));
         }
     }

@@ -1,4 +1,4 @@
-//! What a file system's type says about where its bytes are.
+//! Where a file system stores its bytes, by its type.
 
 /// Where the bytes of a file system's files come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,9 +202,9 @@ impl FilesystemKind {
         }
     }
 
-    /// True if the page cache of its files is where the kernel says that it is, and can be read past. What lies over other
-    /// file systems has its pages there (`cachestat` counts none on overlayfs), ZFS has a cache of its own, and where
-    /// a program or another machine answers it is up to them.
+    /// True if the page cache of its files is where the kernel says that it is, and can be read past. What lies over
+    /// other file systems has its pages there (`cachestat` counts none on overlayfs), ZFS has a cache of its own, and
+    /// where a program or another machine answers it is up to them.
     pub(super) fn has_page_cache(self) -> bool {
         matches!(self, Self::Disk | Self::Btrfs)
     }

@@ -1,4 +1,4 @@
-//! What a volume is known by, wherever it is plugged in or mounted.
+//! The identity of a volume, wherever it is plugged in or mounted.
 
 use std::collections::HashSet;
 use std::fmt;

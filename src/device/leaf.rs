@@ -12,9 +12,9 @@ const SECTOR: u64 = 512;
 /// partitions of one disk have one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// What the system calls it: `sda`, `nvme0n1`; `//nas` for a server, `zfs:tank` for a pool.
+    /// The name that the system uses: `sda`, `nvme0n1`; `//nas` for a server, `zfs:tank` for a pool.
     pub name: String,
-    /// What sort of thing it is.
+    /// The kind.
     pub kind: LeafKind,
     /// The kernel's `queue/rotational` flag, if it has one.
     pub rotational: Option<bool>,

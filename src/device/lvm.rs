@@ -1,8 +1,8 @@
 //! How an LVM volume joins its parts, as far as anybody may see it.
 //!
 //! Its table is for root. But stripes announce themselves as I/O hints of the queue (dm-stripe.c and dm-raid.c,
-//! `io_hints`: a chunk is the least and a row of chunks over all disks with data the best size), and LVM calls the parts
-//! of its RAID volumes `NAME_rimage_0`, `NAME_rimage_1`, …
+//! `io_hints`: a chunk is the least and a row of chunks over all disks with data the best size), and LVM calls the
+//! parts of its RAID volumes `NAME_rimage_0`, `NAME_rimage_1`, …
 
 use super::sysfs::BlockDevice;
 use super::topology::Array;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::device::sysfs::Sysfs;
 
-    /// What is made of a volume `v` over these parts, with hints in KiB.
+    /// The level of a volume `v` over these parts, with hints in KiB.
     fn level(parts: &[&str], hints: Option<(u64, u64)>) -> Option<(String, usize, Option<u64>)> {
         let root = tempfile::tempdir().expect("a folder");
         let device = |name: &str, mapped: &str| {

@@ -92,7 +92,7 @@ impl<'a> Md<'a> {
     }
 }
 
-/// What a member is for.
+/// The role of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Reads go to it.

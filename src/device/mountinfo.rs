@@ -18,13 +18,13 @@ use super::number::DeviceNumber;
 pub(super) struct Mount {
     /// The file system's own device number; files below may carry another (btrfs subvolumes).
     pub device: DeviceNumber,
-    /// What of the file system is mounted: `/` but for bind mounts and subvolumes.
+    /// The mounted part of the file system: `/` but for bind mounts and subvolumes.
     pub root: PathBuf,
     /// Where it is mounted, as this process sees it.
     pub mount_point: PathBuf,
     /// Type of the file system, as in `ext4` or `fuse.sshfs`.
     pub filesystem: String,
-    /// What is mounted: a device path, a server's export, any word.
+    /// The source of the mount: a device path, an export of a server, any word.
     pub source: OsString,
     /// The file system's own options, split at unescaped commas.
     pub options: Vec<OsString>,

@@ -19,7 +19,7 @@ pub struct Overrides {
     pub rows: Vec<Override>,
     /// Scattered reads that each thread keeps in flight, on every volume that has a queue.
     pub depth_random: Option<usize>,
-    /// What was measured earlier; it counts less than the rows above.
+    /// Profiles that were measured earlier; the rows above take precedence.
     pub profiles: Option<Profiles>,
 }
 
@@ -28,14 +28,14 @@ pub struct Overrides {
 pub struct Override {
     /// Which volumes it is for.
     pub selector: Selector,
-    /// What is to be done with them.
+    /// The processing of the spans.
     pub told: Told,
 }
 
-/// What an [`Override`] says.
+/// The content of an [`Override`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// So many threads.
+    /// Numbers of threads.
     Threads {
         /// For scattered reads.
         random: usize,

@@ -160,7 +160,7 @@ impl Policy {
         self.sequential_threads * self.sequential_depth
     }
 
-    /// The policy with so many scattered reads in flight a thread.
+    /// The policy with this many scattered reads in flight a thread.
     pub(super) fn with_depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self

@@ -1,4 +1,4 @@
-//! What was measured on a disk and saved for later runs.
+//! The results of a measurement, saved for later runs.
 //!
 //! One file of JSON for each disk (or set of disks), named after its identity, in a folder of the
 //! user's. It is written as a whole or not at all. A file that makes no sense is an error for
@@ -36,7 +36,7 @@ pub struct Profile {
     pub measured: Measured,
     /// The numbers that were best.
     pub pools: Pools,
-    /// What a seek and a byte cost, if that was measured.
+    /// The cost of a seek and of a byte, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
@@ -48,7 +48,7 @@ pub struct Measured {
     pub at: String,
     /// By which version of what: `seekless 0.1.0`.
     pub by: String,
-    /// What was read: a path, and in how long.
+    /// The path that was read, and the time that it took.
     pub from: String,
 }
 
@@ -82,7 +82,7 @@ pub enum ProfileError {
     Unreadable {
         /// The profile's file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The file is no profile.
@@ -93,7 +93,7 @@ pub enum ProfileError {
     Bad {
         /// The profile's file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         why: String,
     },
     /// The file cannot be written.
@@ -101,7 +101,7 @@ pub enum ProfileError {
     Unwritable {
         /// The profile's file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
 }
@@ -143,7 +143,7 @@ impl Profile {
         format!("as saved for this disk: measured {at} by {by} from {from}")
     }
 
-    /// What is wrong with the numbers, if anything.
+    /// The first defect of the numbers, if any.
     fn nonsense(&self) -> Option<String> {
         if self.schema != SCHEMA {
             return Some(format!(
@@ -266,7 +266,7 @@ impl Profiles {
     }
 }
 
-/// What is not trusted, with the way out, or what the system said.
+/// The reason for distrust with advice, or the error of the system.
 fn refused(error: RouteError) -> io::Error {
     match error {
         RouteError::Untrusted(why) => {

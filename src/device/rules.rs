@@ -4,12 +4,12 @@ use super::class::Class;
 use super::leaf::{Leaf, LeafKind};
 use super::topology::Array;
 
-/// What is known of a volume when its class is chosen.
+/// The facts of a volume from which its class follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     /// Type of its file system.
     pub filesystem: &'a str,
-    /// What its bytes come from in the end.
+    /// The devices that hold its bytes.
     pub leaves: &'a [Leaf],
     /// The arrays between it and its leaves.
     pub arrays: &'a [Array],
@@ -36,7 +36,7 @@ pub struct Rule {
     pub name: &'static str,
     /// Whether it applies.
     pub matches: fn(&Facts<'_>) -> bool,
-    /// What it concludes.
+    /// The resulting class.
     pub class: Class,
     /// Why, in one clause.
     pub why: &'static str,
@@ -54,61 +54,61 @@ pub const RULES: &[Rule] = &[
         name: "memory",
         matches: |facts| facts.all(|leaf| leaf.kind == LeafKind::Memory),
         class: Class::Memory,
-        why: "the files are in memory: nothing to wait for, nothing to put in order",
+        why: "the files are in memory",
     },
     Rule {
         name: "network",
         matches: |facts| facts.any_of(LeafKind::Server),
         class: Class::Network,
-        why: "a server answers: each question costs a round trip, so several are asked at once",
+        why: "a server answers: each request costs a round trip, so several run in parallel",
     },
     Rule {
         name: "fuse",
         matches: |facts| facts.any_of(LeafKind::Program),
         class: Class::Fuse,
-        why: "a program answers, and what it reads from cannot be seen",
+        why: "a program answers, and its storage is not visible",
     },
     Rule {
         name: "mixed-disks",
         matches: |facts| facts.any(Leaf::is_spindle) && !facts.all(Leaf::is_spindle),
         class: Class::Rotational,
-        why: "one of its disks has a head to move, and a read may go to that one",
+        why: "one of its disks is rotational, and a read may go to that disk",
     },
     Rule {
         name: "spinning-disk",
         matches: |facts| facts.any(Leaf::is_spindle),
         class: Class::Rotational,
-        why: "the kernel says that it rotates: there is a head to move",
+        why: "the kernel reports rotational=1",
     },
     Rule {
         name: "network-disk",
         matches: |facts| facts.any(Leaf::is_network_disk),
         class: Class::Unknown,
-        why: "another machine serves its blocks, and its flag is only its driver's default",
+        why: "another machine serves its blocks, and rotational is only the default of its driver",
     },
     Rule {
         name: "virtual-disk",
         matches: |facts| facts.any(|leaf| leaf.is_virtual && leaf.rotational == Some(true)),
         class: Class::Unknown,
-        why: "rotational=1 is what a virtual disk says by default: no evidence for a head",
+        why: "rotational=1 is the default of virtual disks, and proves nothing",
     },
     Rule {
         name: "unseen",
         matches: |facts| facts.any_of(LeafKind::Unseen),
         class: Class::Unknown,
-        why: "what lies under this file system cannot be seen from here",
+        why: "the disks under this file system are not visible",
     },
     Rule {
         name: "no-flag",
         matches: |facts| facts.any(|leaf| leaf.kind == LeafKind::Disk && leaf.rotational.is_none()),
         class: Class::Unknown,
-        why: "the kernel does not say whether it rotates",
+        why: "the kernel does not report rotational",
     },
     Rule {
         name: "solid-state",
         matches: |facts| !facts.leaves.is_empty(),
         class: Class::SolidState,
-        why: "the kernel says that nothing rotates",
+        why: "the kernel reports rotational=0",
     },
     Rule {
         name: "no-evidence",

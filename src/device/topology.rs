@@ -42,7 +42,7 @@ pub struct Array {
 pub struct Contradiction {
     /// Name of the device.
     pub device: String,
-    /// What its own flag says.
+    /// Its own rotational flag.
     pub rotational: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Survey {
     pub leaves: Vec<Leaf>,
     /// The arrays on the way.
     pub arrays: Vec<Array>,
-    /// What else is worth telling of the layers.
+    /// Further notes on the layers.
     pub notes: Vec<String>,
     /// UUID of the file system, where sysfs has it.
     pub uuid: Option<String>,

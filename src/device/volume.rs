@@ -42,7 +42,7 @@ pub struct Volume {
     pub contradictions: Vec<Contradiction>,
     /// How far the kernel reads ahead in its files.
     pub readahead: Option<Readahead>,
-    /// What the layers are, for people.
+    /// A description of the layers.
     pub notes: Vec<String>,
     /// How it likes to be read.
     pub class: Class,
@@ -55,7 +55,7 @@ pub struct Volume {
     pub otherwise: Option<Policy>,
     /// Why it has this class.
     pub why: String,
-    /// What was measured on its disks earlier, if the policy follows that.
+    /// The profile that the policy follows, if any.
     pub profile: Option<Profile>,
     /// The options by which the user changed the policy.
     pub told: Vec<String>,
@@ -90,8 +90,7 @@ impl Volume {
             && FilesystemKind::of(&self.filesystem).has_page_cache()
     }
 
-    /// What its seeks and bytes cost, as measured or as they do on most disks; `None` where nothing
-    /// has to be moved.
+    /// The cost of its seeks and bytes, measured or typical; `None` where nothing has to be moved.
     pub fn cost(&self) -> Option<Cost> {
         let measured = self.profile.as_ref().and_then(|profile| profile.cost);
         (self.policy.order == Order::Physical).then(|| measured.unwrap_or(Cost::SPINNING))
@@ -134,8 +133,9 @@ impl Volume {
     }
 }
 
-/// What can be done where the class is not known.
-const GUESS: &str = "a guess: seekless probe measures it, --threads unknown:hdd says that it spins";
+/// The advice if the class is unknown.
+const GUESS: &str =
+    "a guess: measure it with seekless probe, or set --threads unknown:hdd for a spinning disk";
 
 impl Array {
     fn describe(&self) -> String {
@@ -201,7 +201,7 @@ impl Policy {
         if self.is_one_thread_a_disk() {
             let files = counted(at_a_time, "whole file");
             return format!(
-                "one thread a disk, in physical order: {depth} scattered reads in flight, then {files} at a time; \
+                "one thread per disk, in physical order: {depth} scattered reads in flight, then {files} at a time; \
                  metadata {metadata}"
             );
         }
@@ -210,7 +210,8 @@ impl Policy {
             Order::Physical => "threads of the disk's own, in physical order",
         };
         format!(
-            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata {metadata}"
+            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata \
+            {metadata}"
         )
     }
 }

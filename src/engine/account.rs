@@ -1,4 +1,4 @@
-//! What a run did not see, where every entry counts.
+//! The entries that a run did not see, where every entry counts.
 
 use std::collections::HashMap;
 

@@ -6,10 +6,10 @@
 use crate::sys::{memory, process};
 use crate::units::Bytes;
 
-/// What a run needs besides its threads: tables, and whatever the libraries map.
+/// The address space of a run besides its threads: tables, and mappings of the libraries.
 const BASE: u64 = 32 << 20;
 
-/// What a thread takes: its stack (the standard library's 2 MiB), the ring's memory, and blocks of its own.
+/// The address space of a thread: its stack (the standard library's 2 MiB), the ring's memory, and blocks of its own.
 const THREAD: u64 = 3 << 20;
 
 /// Threads that a run can do with: the engine's, a walker, and one of each pool, and as many again at its end.
@@ -26,7 +26,7 @@ pub struct TooLittle {
     least: Bytes,
 }
 
-/// What is left of it when a run begins.
+/// The free address space at the start of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct AddressSpace {
     left: Option<u64>,
@@ -40,7 +40,7 @@ pub fn spare() {
 }
 
 impl AddressSpace {
-    /// What is left now.
+    /// The free address space now.
     ///
     /// # Errors
     /// If that is too little.
@@ -59,8 +59,8 @@ impl AddressSpace {
         }
     }
 
-    /// Threads of one kind at most: walkers and the threads of each pool get a quarter each of half of what is left, the tables
-    /// the other half.
+    /// Threads of one kind at most: walkers and the threads of each pool get a quarter each of half of what is left,
+    /// the tables the other half.
     pub fn threads(self) -> usize {
         match self.left {
             Some(left) => ((left - BASE) / 2 / FEWEST as u64 / THREAD).max(1) as usize,

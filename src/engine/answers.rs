@@ -1,4 +1,4 @@
-//! What comes back: digests for the machine, or problems for the observer.
+//! Results of reads: digests for the machine, or problems for the observer.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

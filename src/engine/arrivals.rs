@@ -1,4 +1,4 @@
-//! What the scan brings in.
+//! Files that arrive from the scan.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -148,12 +148,12 @@ impl Session<'_> {
             let (reads, each) = (evidence.reads, evidence.each.as_secs_f64() * 1e3);
             let said = match evidence.has_head {
                 false => format!(
-                    "{name}: {reads} scattered reads took {each:.1} ms each, sooner than any head moves: \
-                     read like solid state from now on"
+                    "{name}: {reads} scattered reads took {each:.1} ms each, faster than a disk head moves: read as \
+                    solid state from now on"
                 ),
                 true => format!(
-                    "{name}: scattered reads took {each:.1} ms each while many were asked for, as if a head \
-                     had to move: read like a spinning disk from now on"
+                    "{name}: scattered reads took {each:.1} ms each with many in flight, as on a spinning disk: read \
+                    as a spinning disk from now on"
                 ),
             };
             self.observer.notice(Notice(said));

@@ -118,8 +118,7 @@ pub fn begin<'a>(
     // All threads of the run are started from here, and inherit it.
     let idle = config.io_idle.then(process::Idle::enter).transpose();
     if let Err(error) = &idle {
-        let said =
-            format!("reading is not put behind that of others: the system refused it ({error})");
+        let said = format!("cannot use the idle I/O class: the system refused it ({error})");
         observer.notice(Notice(said));
     }
     if !has_rings() {

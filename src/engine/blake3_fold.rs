@@ -1,4 +1,4 @@
-//! What the executors do with bytes here: BLAKE3.
+//! The fold of this engine: BLAKE3.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -33,7 +33,7 @@ fn key(size: u64, head: &SampleDigest) -> u64 {
 pub struct Blake3 {
     /// Heads of files on disks where a second visit is dear.
     pub heads: Heads,
-    /// What holes come to.
+    /// The digests of holes.
     pub zeros: Zeros,
 }
 

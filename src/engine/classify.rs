@@ -111,7 +111,7 @@ fn tree_of(session: &mut Session<'_>) -> Tree {
     draft.build()
 }
 
-/// What is known of each file. Nothing is, of a file that is in no class.
+/// The content of each file; unknown for a file that is in no class.
 fn classes(session: &Session<'_>) -> Vec<Class> {
     let machine = &session.machine;
     let missing = match session.control.is_cancelled() {

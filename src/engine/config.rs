@@ -53,9 +53,9 @@ pub struct Config {
     pub bytes_per_second: Option<Bytes>,
     /// Bytes that may be in flight: read ahead and not yet dealt with.
     pub memory: Option<Bytes>,
-    /// What is not to be made use of, to see what it is good for.
+    /// Disabled mechanisms, to measure their effect.
     pub without: Vec<Mechanism>,
-    /// What becomes of pages that were not in the page cache before.
+    /// How to treat pages that were not in the page cache before.
     pub page_use: PageUse,
     /// Where what was read is kept from run to run; nowhere if nothing is said.
     pub cache: Option<CacheUse>,

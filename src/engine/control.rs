@@ -1,4 +1,4 @@
-//! What others may see of a run, and do to it, while it is under way.
+//! Progress and control of a run, for other threads.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -60,7 +60,7 @@ fn ringless(limits: Limits) -> String {
 
 fn cut(limits: Limits) -> String {
     format!(
-        "less, so that it fits into the memory: scattered reads {} x {} in flight, whole files {} x {}",
+        "reduced to fit into memory: scattered reads {} x {} in flight, whole files {} x {}",
         limits.random_threads, limits.depth, limits.sequential_threads, limits.sequential_depth,
     )
 }

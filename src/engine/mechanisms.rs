@@ -1,4 +1,4 @@
-//! What a run does to be fast. Each can be left out, to measure what it contributes.
+//! The mechanisms that make a run fast. Each can be disabled, to measure its effect.
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub enum Mechanism {
     SharedBlocks,
     /// Long files read in parts by all threads that are free.
     Parts,
-    /// What comes next read ahead: announced to the kernel, or left to its readahead.
+    /// Reading ahead: announced to the kernel, or left to its readahead.
     ReadAhead,
-    /// What is hardly wanted a second time read past the page cache.
+    /// Reading past the page cache what is hardly read a second time.
     PastCache,
     /// Holes hashed without being read.
     Holes,
@@ -116,7 +116,7 @@ impl Mechanism {
         self.row().1
     }
 
-    /// What is left out without it.
+    /// The effect of disabling it.
     pub fn about(self) -> &'static str {
         self.row().2
     }

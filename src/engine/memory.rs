@@ -21,14 +21,14 @@ const BATCH: u64 = 64 << 10;
 /// Bytes of a walker: its listing's buffer and the batch that it fills.
 const WALKER: u64 = (64 << 10) + BATCH;
 
-/// What a run may have in flight.
+/// The limit of data in flight.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     bytes: Bytes,
     is_told: bool,
     /// Threads of each pool at most.
     threads: usize,
-    /// What the pools have come to, by the volumes so far.
+    /// The limits of the pools for the volumes so far.
     pools: Limits,
 }
 

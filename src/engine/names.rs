@@ -34,7 +34,7 @@ struct Entry {
     stat: Stat,
 }
 
-/// What came of looking up the names of the records of one inode.
+/// The result of looking up the names of one inode.
 struct Looked {
     /// By record the names that lead to it.
     kept: Vec<Vec<Name>>,

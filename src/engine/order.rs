@@ -31,7 +31,7 @@ pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
     by_folder.then_with(|| a.1.cmp(b.1))
 }
 
-/// What a folder is ranked by: root, depth, and the folder for its path.
+/// The sort key of a folder: root, depth, and the folder for its path.
 type Place = (u32, usize, DirId);
 
 fn place(dirs: &DirTable, dir: DirId) -> Place {

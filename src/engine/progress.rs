@@ -48,7 +48,7 @@ impl Session<'_> {
     }
 }
 
-/// What it cost that files did not lie in one piece each.
+/// The cost of fragmented files.
 fn cost_of_pieces(fragments: &Fragments, cost: Cost) -> String {
     let Fragments {
         files,

@@ -1,4 +1,4 @@
-//! How many bytes come free when files go.
+//! How many bytes are freed when files go.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -9,11 +9,11 @@ use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that come free when the files of a set are removed that do not stay.
+/// Bytes on disk that are freed when the files of a set are removed that do not stay.
 ///
 /// A file with a name that the scan did not find frees nothing. On file systems that can share
 /// extents (`sharing` gives the number of such a file system, one for all its subvolumes), an
-/// extent that a file that stays refers to as well does not come free, nor does one that only one of
+/// extent that a file that stays refers to as well is not freed, nor is one that only one of
 /// the set has and yet is shared: something outside refers to it, a snapshot perhaps. One that
 /// several of the others share counts once.
 pub fn reclaimable(

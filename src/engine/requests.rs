@@ -1,4 +1,4 @@
-//! What is asked for: what the machine wants becomes reads of spans.
+//! Turns the requests of the machine into reads of spans.
 
 use std::collections::HashSet;
 

@@ -84,7 +84,7 @@ pub struct Session<'a> {
     pub met_entries: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
     pub real_folders: HashMap<DirId, PathBuf>,
-    /// What was not seen, if every entry counts.
+    /// The entries that were not seen, if every entry counts.
     pub account: Account,
 }
 
@@ -223,7 +223,7 @@ impl Session<'_> {
         }
     }
 
-    /// Hands over so many of the sizes that are final.
+    /// Hands over this many of the sizes that are final.
     fn deliver_finished(&mut self, count: usize, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         self.to_deliver.extend(self.machine.finished());
         if self.config.every_entry || self.knows_too_little() {

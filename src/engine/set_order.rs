@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-/// What puts sets in order. Where it is equal, the path of the first file decides.
+/// The order of sets. The path of the first file breaks ties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SetOrder {
     /// Those that free most first, then those of the longest files.
@@ -17,7 +17,7 @@ pub enum SetOrder {
 }
 
 impl SetOrder {
-    /// What comes first is less.
+    /// The sort key; the first set has the least.
     pub fn key(self, set: &SetFacts) -> impl Ord + use<> {
         let &SetFacts {
             reclaimable,
@@ -33,10 +33,10 @@ impl SetOrder {
     }
 }
 
-/// What sets are sorted by.
+/// The properties by which sets are sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct SetFacts {
-    /// Bytes that come free.
+    /// Bytes that are freed.
     pub reclaimable: u64,
     /// Length of each file.
     pub size: u64,

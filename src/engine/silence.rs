@@ -14,7 +14,7 @@ use super::session::Session;
 /// After Ctrl-C, threads that the kernel lets go end within this time.
 const INTERRUPTED: Duration = Duration::from_millis(500);
 
-/// What is known of the threads that make calls to file systems, and what was said of it.
+/// The threads that call file systems, and the messages about them.
 pub struct Silence {
     pub counts: heartbeat::Silence,
     named: HashSet<PathBuf>,

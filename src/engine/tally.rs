@@ -18,7 +18,7 @@ pub enum Stage {
     Verify,
 }
 
-/// What the stages are called.
+/// The names of the stages.
 const STAGES: [&str; 6] = ["head", "tail", "stretches", "blocks", "content", "verify"];
 
 impl Stage {
@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// What one stage did on one volume. Sparse files may be longer together than 64 bits can count.
+/// The work of one stage on one volume. Sparse files may be longer together than 64 bits can count.
 #[derive(Clone, Copy, Debug, Default)]
 struct StageWork {
     files: u64,
@@ -59,7 +59,7 @@ impl EndedStages {
     }
 }
 
-/// What all stages did.
+/// The work of all stages.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// By volume, then by stage.

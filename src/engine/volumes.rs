@@ -24,13 +24,13 @@ pub struct Volumes {
     executors: HashMap<String, Arc<str>>,
     /// Files that a thread may have open at a time.
     open_files: usize,
-    /// What all of them may have in flight.
+    /// The limit of data in flight.
     memory: Memory,
     /// Scattered reads go through rings.
     rings: bool,
     /// Blocks that files share are to be made use of.
     shared_blocks: bool,
-    /// What is hardly wanted again is to go past the page cache.
+    /// Whether data that is hardly read again bypasses the page cache.
     uses_past_cache: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Volumes {
 struct Ready {
     /// Names of the physical disks below, joined by `+`.
     disks: Arc<str>,
-    /// What seeks cost, where they cost anything.
+    /// The cost of seeks, if they cost anything.
     cost: Option<Cost>,
     /// Long reads from it may go past the page cache.
     past_cache: bool,
@@ -175,7 +175,7 @@ impl Volumes {
         self.ready.iter().any(|ready| ready.cost.is_some())
     }
 
-    /// What seeks on a volume cost, where they cost anything.
+    /// The cost of seeks on a volume, if they cost anything.
     pub fn cost(&self, id: VolumeId) -> Option<Cost> {
         self.ready[id.at()].cost
     }
@@ -185,7 +185,7 @@ impl Volumes {
         &self.ready[id.at()].disks
     }
 
-    /// What is known of a volume.
+    /// A volume.
     pub fn get(&self, id: VolumeId) -> &Volume {
         self.device_map.get(id)
     }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::{DirId, SharedDirs};
 
-/// Who may keep so many folders open may keep a root open beside them.
+/// A process that may open this many folders may also keep a root open.
 const PLENTY: usize = 16;
 
 /// A small cache of folder descriptors: slot = folder number modulo size.

@@ -175,7 +175,7 @@ impl DirTable {
         self.roots[dir.0 as usize]
     }
 
-    /// What told the folder from others when it was met.
+    /// The identity of the folder when it was found.
     pub fn id(&self, dir: DirId) -> FolderId {
         let (dev, mount) = self.mounts[self.reached[dir.0 as usize] as usize];
         let ino = self.inos[dir.0 as usize];

@@ -54,7 +54,7 @@ impl FoundFile {
     }
 }
 
-/// What a name turned out to be.
+/// The result of adding a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// The first name of a file.
@@ -98,7 +98,7 @@ pub struct FileTable {
     extra_by_name: HashTable<(FileIndex, u32)>,
     /// `st_dev` of each volume number.
     devs: Vec<u64>,
-    /// What inode numbers are worth there.
+    /// How reliable inode numbers are on each volume.
     numberings: Vec<Numbering>,
     /// Files whose first name is no directory entry of theirs.
     no_entries: HashSet<FileIndex>,
@@ -144,7 +144,7 @@ impl FileTable {
         self.numberings.iter().all(|n| n.tells_files())
     }
 
-    /// What inode numbers of a volume are worth.
+    /// How reliable the inode numbers of a volume are.
     pub fn numbering(&self, volume: DevIndex) -> Numbering {
         let known = self.numberings.get(usize::from(volume));
         known.copied().unwrap_or_default()
@@ -250,7 +250,7 @@ impl FileTable {
         }
     }
 
-    /// What the scan saw of a file under its first name.
+    /// The state of a file under its first name during the scan.
     pub fn sighting(&self, file: FileIndex, dirs: &DirTable) -> Sighting {
         Sighting {
             state: self.fingerprint(file),

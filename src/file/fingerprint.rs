@@ -1,4 +1,4 @@
-//! What must not change between scan and read.
+//! The fingerprint of a file, which must not change between scan and read.
 
 use crate::sys::stat::Stat;
 

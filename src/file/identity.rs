@@ -9,7 +9,7 @@ use crate::sys::statfs;
 
 use super::Fingerprint;
 
-/// What the inode numbers of a file system prove.
+/// How reliable the inode numbers of a file system are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
     /// One number is one file at any moment, and a file keeps its number.
@@ -83,7 +83,7 @@ impl From<(u64, u64)> for FolderId {
     }
 }
 
-/// What one look at a name showed.
+/// The state of a name at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighting {
     /// The file and its state.

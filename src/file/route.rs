@@ -13,7 +13,7 @@ use super::trust::{self, Distrust};
 use crate::sys::way::{Part, Way};
 use crate::sys::{attributes, parent};
 
-/// What somebody else could have made or changed.
+/// A file or folder that another user could have created or changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {why}", .path.display())]
 pub struct Untrusted {
@@ -24,7 +24,7 @@ pub struct Untrusted {
 }
 
 impl Untrusted {
-    /// What makes it the user's own; `variable` is the one that names another place.
+    /// Advice that makes it the user's own; `variable` is the one that names another place.
     pub fn way_out(&self, variable: &str) -> String {
         let path = self.path.display();
         match self.why {

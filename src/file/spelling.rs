@@ -18,7 +18,7 @@ const NAMES: usize = 1 << 20;
 /// Folders that are remembered; a guess, since lists jump between folders.
 const FOLDERS: usize = 1 << 16;
 
-/// What was learnt about the spelling of names, folder by folder.
+/// The known spelling of names, folder by folder.
 #[derive(Debug, Default)]
 pub struct Spellings {
     /// Folders as given, and as listed.
@@ -29,7 +29,7 @@ pub struct Spellings {
     names: usize,
 }
 
-/// What a name in another case means in a folder.
+/// The meaning of a name in another case.
 #[derive(Debug)]
 enum Case {
     /// It is another name.
@@ -153,7 +153,7 @@ fn joined(folder: &[u8], name: &[u8]) -> Option<CString> {
     CString::new([folder, name].concat()).ok()
 }
 
-/// What names that differ only in case have in common.
+/// The case-folded form of a name.
 fn folded(name: &[u8]) -> Vec<u8> {
     match std::str::from_utf8(name) {
         Ok(text) => text.to_lowercase().into_bytes(),

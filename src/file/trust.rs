@@ -1,4 +1,4 @@
-//! Who else can change a file or a folder.
+//! Other users who can change a file or a folder.
 //!
 //! The effective user and root are trusted, everybody else is not. An ACL that lets others write shows in the
 //! group's bits, as its mask.
@@ -38,7 +38,7 @@ pub enum Distrust {
     FurtherNames,
 }
 
-/// What is ours alone: it belongs to the effective user, and nobody else may write to it.
+/// Checks that a file or folder belongs to the effective user and nobody else may write to it.
 ///
 /// # Errors
 /// Why it is not.

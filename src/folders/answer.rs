@@ -10,7 +10,7 @@ use super::verdict::{Count, Percent, Question, Verdict, findings};
 /// So many places or files are named of many.
 const NAMED: usize = 3;
 
-/// What is asked for.
+/// The requested verdicts.
 pub struct Wanted<'a> {
     /// Folders of fewer bytes get no line.
     pub min_bytes: u64,
@@ -45,7 +45,7 @@ pub struct FolderEntry {
 pub struct FolderLine {
     /// Its path.
     pub path: Vec<u8>,
-    /// What is said.
+    /// The verdict.
     pub said: Said,
     /// Files below it whose content counts.
     pub files: usize,

@@ -12,7 +12,7 @@ pub struct Beside {
     met: Vec<u32>,
 }
 
-/// What was found.
+/// The result.
 #[derive(Debug)]
 pub struct Shares {
     /// In order: folders with the bytes of the contents that lie in each. Those directly in a folder above are counted

@@ -10,7 +10,7 @@ use super::verdict::{Finding, Percent, Verdict};
 /// One folder of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// What was found.
+    /// The result.
     pub finding: Finding,
     /// Bytes that would be free if it went: of files that are elsewhere, too.
     pub gain: u64,
@@ -21,7 +21,8 @@ pub struct Member {
 pub struct Entry {
     /// In order.
     pub members: Vec<Member>,
-    /// Bytes that would be free if all of them went but one, that of the largest gain, where one is all that holds the others.
+    /// Bytes that would be free if all of them went but one, that of the largest gain, where one is all that holds the
+    /// others.
     pub gain: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What folders have in common by content: which are the same, lie inside another, or hold what is nowhere else.
+//! Compares folders by content: which are the same, lie inside another, or hold content that is nowhere else.
 //!
 //! Everything here is exact and works on a [`Tree`]: folders in preorder, files with the number of their content. It
 //! makes no system call. Two facts carry it. All copies of a content lie below a folder exactly if the lowest common

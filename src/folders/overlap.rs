@@ -102,7 +102,7 @@ impl Search<'_> {
     }
 }
 
-/// True unless a folder with so many common bytes is worse than the best: all of both together is at least all of one.
+/// True unless a folder with this many common bytes is worse than the best: all of both together is at least all of one.
 fn may_be_better(shared: u64, bytes: u64, best: Option<&Best>) -> bool {
     best.is_none_or(|best| {
         u128::from(shared) * best.together >= u128::from(best.shared) * u128::from(bytes)

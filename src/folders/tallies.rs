@@ -2,7 +2,7 @@
 
 use super::tree::{Content, Folder, Tree};
 
-/// What lies below a folder.
+/// The counts of everything below a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Contents, each counted once.
@@ -46,7 +46,7 @@ impl Tallies {
         Self(tallies)
     }
 
-    /// What lies below one folder.
+    /// The counts of everything below one folder.
     pub fn get(&self, folder: Folder) -> Tally {
         self.0[folder.at()]
     }

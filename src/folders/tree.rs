@@ -164,7 +164,7 @@ impl Tree {
         self.first_files[folder.at()] as usize..self.first_files[folder.at() + 1] as usize
     }
 
-    /// What a file holds.
+    /// The content of a file.
     pub fn content(&self, file: usize) -> Content {
         Content(self.contents[file])
     }

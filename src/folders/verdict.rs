@@ -1,4 +1,4 @@
-//! What is said about folders, and about which: the topmost ones of which something can be said.
+//! Verdicts about folders: only about the topmost ones to which a verdict applies.
 
 use super::beside::Beside;
 use super::forms::Forms;
@@ -28,10 +28,11 @@ impl Percent {
     }
 }
 
-/// What can be said about a folder. "Elsewhere" is always outside of it.
+/// A verdict about a folder. "Elsewhere" is always outside of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Other folders have the same names, structure, contents and targets of symbolic links. `with` is the first of them.
+    /// Other folders have the same names, structure, contents and targets of symbolic links. `with` is the first of
+    /// them.
     Identical { with: Folder, count: Count },
     /// Another folder has the same contents, each as many times, in another layout or under other names.
     SameContents { with: Folder, count: Count },
@@ -67,11 +68,11 @@ impl Verdict {
 pub struct Finding {
     /// The folder.
     pub folder: Folder,
-    /// What is said.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What is asked for.
+/// The requested verdicts.
 pub struct Question<'a> {
     /// Folders of fewer bytes are passed over, with all below them.
     pub min_bytes: u64,
@@ -127,7 +128,7 @@ pub fn findings(
     found
 }
 
-/// What is said about a folder of which every content is elsewhere, too.
+/// The verdict about a folder whose every content is also elsewhere.
 fn whole(
     tree: &Tree,
     tallies: &Tallies,

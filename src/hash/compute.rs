@@ -15,14 +15,14 @@ impl Running {
         self.0.get_or_insert_default().update(bytes);
     }
 
-    /// For a part of a longer whole, so many bytes behind its beginning; see [`Subtree`].
+    /// For a part of a longer whole, this many bytes behind its beginning; see [`Subtree`].
     pub fn at(offset: u64) -> Self {
         let mut hasher = Box::<blake3::Hasher>::default();
         hasher.set_input_offset(offset);
         Self(Some(hasher))
     }
 
-    /// What stands for the part that was begun with [`Self::at`].
+    /// The chaining value of the part that was begun with [`Self::at`].
     pub fn finish_part(self) -> Subtree {
         Subtree::of(&self.0.unwrap_or_default())
     }

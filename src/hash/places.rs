@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the hash is made for: with another purpose the same bytes give another one.
+/// The purpose of the hash: with another purpose the same bytes give another one.
 const PURPOSE: &str = "seekless 2026-11-22 places of blocks";
 
 /// Stands for the places of all blocks that a file lies in. Equal ones say that two files lie in the same

@@ -4,8 +4,8 @@ use blake3::hazmat::{
     ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root,
 };
 
-/// What stands for a part of a content: of all parts but the last the length is one power of two,
-/// 1,024 bytes at least, and each begins at a multiple of it.
+/// The chaining value of a part of a content: of all parts but the last the length is one power of two, 1,024 bytes at
+/// least, and each begins at a multiple of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Subtree(ChainingValue);
 

@@ -23,16 +23,16 @@ const LEAF: u64 = 16 << 20;
 /// Places that are kept at most: those of 512 GB, in 4 MB.
 const MOST: usize = 32 << 10;
 
-/// What stands for some zeros, once it was computed. Two threads that read two thin files want the same at
-/// the same time: one of them waits.
+/// The chaining value of some zeros, once it was computed. Two threads that read two thin files want the same at the
+/// same time: one of them waits.
 type Leaf = Arc<OnceLock<Subtree>>;
 
-/// What is known of zeros; copies know the same.
+/// A cache of chaining values of zeros; copies share it.
 #[derive(Clone, Debug, Default)]
 pub struct Zeros(Arc<Mutex<HashMap<(u64, u64), Leaf>>>);
 
 impl Running {
-    /// Takes so many zeros.
+    /// Takes this many zeros.
     pub fn feed_zeros(&mut self, mut len: u64) {
         while len > 0 {
             let step = len.min(AT_ONCE as u64);
@@ -43,8 +43,8 @@ impl Running {
 }
 
 impl Zeros {
-    /// What stands for a part that is all zeros, so many bytes behind the beginning of its content; `None`
-    /// if `goes_on` says that nobody wants to know any more. See [`Subtree`] for where parts lie.
+    /// The chaining value of a part that is all zeros, at an offset in bytes of its content; `None` if `goes_on` says
+    /// that nobody wants to know any more. See [`Subtree`] for where parts lie.
     pub fn part(&self, offset: u64, len: u64, goes_on: impl Fn() -> bool) -> Option<Subtree> {
         let mut leaves = Vec::new();
         let mut done = 0;

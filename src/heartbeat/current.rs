@@ -1,7 +1,7 @@
 //! The heartbeat of the current thread.
 //!
-//! Actions make their calls in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`] before
-//! each call. In a thread that nobody watches, [`beat`] does nothing.
+//! Actions make their calls in many places, so the heartbeat is a thread-local variable. `sys::fault` calls [`beat`]
+//! before each call. In a thread that nobody watches, [`beat`] does nothing.
 
 use std::cell::RefCell;
 use std::sync::Arc;

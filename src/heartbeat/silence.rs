@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use super::Heartbeat;
 
-/// What does not answer a call for this long is named. A disk takes about as long to spin up.
+/// The time after which a call without an answer is reported. A disk takes about as long to spin up.
 pub const NAMED: Duration = Duration::from_secs(10);
 
 /// Longest time that counts between two looks. While the run was stopped or the machine slept, no thread could answer.
 const STEP: Duration = Duration::from_secs(1);
 
-/// What is known of the threads that make calls to file systems.
+/// The threads that call file systems.
 #[derive(Debug)]
 pub struct Silence {
     /// How long a run waits while no other thread makes progress.
@@ -26,7 +26,7 @@ pub struct Silence {
     pub moved: bool,
 }
 
-/// What is known of one thread.
+/// The state of one thread.
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadState {
     count: u32,

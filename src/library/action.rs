@@ -1,4 +1,4 @@
-//! What is to be done with duplicates, and which files stay.
+//! Actions on duplicates, and the rules that say which files stay.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,7 +20,7 @@ use crate::device::Mounts;
 use crate::file::trust;
 use crate::report::read::Source;
 
-/// What is to be done with duplicates: an action, and the rules that say which files stay.
+/// An action on duplicates, and the rules that say which files stay.
 ///
 /// One file of each set always stays. Making a [`Plan`] changes nothing.
 ///
@@ -78,8 +78,8 @@ impl Action {
         Self::new(ActionKind::Remove)
     }
 
-    /// Moves duplicates into the trash of their file system (freedesktop.org). On the file system of `home_trash`, usually
-    /// `~/.local/share/Trash`, that one is used.
+    /// Moves duplicates into the trash of their file system (freedesktop.org). On the file system of `home_trash`,
+    /// usually `~/.local/share/Trash`, that one is used.
     pub fn trash(home_trash: Option<&Path>) -> Self {
         let mut action = Self::new(ActionKind::Trash);
         action.acting.home_trash = home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
@@ -145,7 +145,7 @@ impl Action {
         self
     }
 
-    /// What becomes of files that belong together by their names, such as a raw photo and its settings.
+    /// Sets how to treat files that belong together by name, such as a raw photo and its settings.
     pub fn sidecars(mut self, sidecars: Sidecars) -> Self {
         self.sidecars = sidecars;
         self
@@ -169,8 +169,8 @@ impl Action {
         self
     }
 
-    /// Relies on digests and does not compare the bytes of two files again before it acts. Sets without a digest are left
-    /// alone.
+    /// Relies on digests and does not compare the bytes of two files again before it acts. Sets without a digest are
+    /// left alone.
     pub fn trust_hash(mut self, trust: bool) -> Self {
         self.acting.trust_hash = trust;
         self
@@ -208,8 +208,8 @@ impl Action {
     /// Plans for the sets of a report in a file, in any format that `seekless find` writes and that can be read back.
     ///
     /// # Errors
-    /// As [`plan`](Self::plan), and if the report cannot be read or is not whole, or if other users could have written it:
-    /// then [`within`](Self::within) must say which paths may be acted on.
+    /// As [`plan`](Self::plan), and if the report cannot be read or is not whole, or if other users could have written
+    /// it: then [`within`](Self::within) must say which paths may be acted on.
     pub fn plan_report(self, report: impl AsRef<Path>) -> Result<Plan<'static>, Error> {
         let report = report.as_ref();
         let opened = Source::open(report).map_err(Cause::from)?;

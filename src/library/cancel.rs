@@ -16,8 +16,8 @@ impl Cancel {
         Self::default()
     }
 
-    /// Asks everything that holds a clone to end. Takes effect within about a tenth of a second in a search, and after the
-    /// current portion of steps in an action.
+    /// Asks everything that holds a clone to end. Takes effect within about a tenth of a second in a search, and after
+    /// the current portion of steps in an action.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

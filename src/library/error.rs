@@ -20,7 +20,7 @@ use crate::scan::BadPattern;
 #[error(transparent)]
 pub struct Error(#[from] Cause);
 
-/// What an [`Error`] is about.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -43,7 +43,7 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// What it is about.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
             Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads => ErrorKind::Setting,

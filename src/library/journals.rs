@@ -11,7 +11,7 @@ use super::error::{Cause, Error};
 use super::plan::path;
 use crate::action::{self, ActionKind, Reversion, TreeLock, Undone};
 
-/// A folder of journals: what each run did, so that it can be taken back.
+/// A folder of journals: what each run did, so that it can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journals {
     folder: PathBuf,
@@ -38,8 +38,8 @@ pub struct Run {
 }
 
 impl Journals {
-    /// The journals in this folder. It is made with the first of them, and must be closed to other users. The `seekless`
-    /// program keeps its own in `~/.local/state/seekless/journals`.
+    /// The journals in this folder. It is made with the first of them, and must be closed to other users. The
+    /// `seekless` program keeps its own in `~/.local/state/seekless/journals`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self {
@@ -117,13 +117,13 @@ impl fmt::Debug for Undo<'_> {
 pub struct UndoneFile {
     /// Its path, absolute.
     pub path: PathBuf,
-    /// What had been done.
+    /// The action that was taken.
     pub action: ActionKind,
-    /// What became of it.
+    /// The outcome.
     pub outcome: UndoOutcome,
 }
 
-/// What became of a file that is undone.
+/// The outcome of undoing a step for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoOutcome {
@@ -139,7 +139,7 @@ pub enum UndoOutcome {
     Impossible,
 }
 
-/// What an undo came to, or would come to.
+/// The totals of an undo, or of its dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UndoSummary {

@@ -1,4 +1,4 @@
-//! What other programs use: few words, defaults for everything, and no demands on the process.
+//! The interface for other programs: builders with defaults, and no demands on the process.
 
 mod action;
 mod cancel;

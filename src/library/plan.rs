@@ -16,7 +16,7 @@ use super::set::now_ns;
 use crate::action::plan::{self, Choice, MountCheckMode, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
 
-/// What is done with which file, ready to be looked at and carried out. Nothing has been changed yet.
+/// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
 pub struct Plan<'a> {
     plan: plan::Plan,
     acting: Settings,
@@ -32,7 +32,7 @@ impl fmt::Debug for Plan<'_> {
     }
 }
 
-/// What a plan comes to.
+/// The totals of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlanTotals {
@@ -42,7 +42,7 @@ pub struct PlanTotals {
     pub steps: u64,
     /// Bytes of the files of these steps, at their full length.
     pub bytes: u64,
-    /// Bytes that come free on the disk.
+    /// Bytes that are freed on the disk.
     pub frees: u64,
     /// Names of the files that stay.
     pub kept: u64,
@@ -66,17 +66,17 @@ pub struct PlannedSet {
 pub struct PlannedFile {
     /// Its real absolute paths in this set; never empty.
     pub paths: Vec<PathBuf>,
-    /// What becomes of it.
+    /// The fate of the file.
     pub fate: Fate,
 }
 
-/// What becomes of a file.
+/// The fate of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
     /// It stays, for this reason.
     Keep(String),
-    /// It is acted on, and so many bytes come free on the disk.
+    /// It is acted on, and this many bytes are freed on the disk.
     Act(u64),
     /// It is neither relied on nor touched, for this reason.
     Leave(String),
@@ -86,23 +86,23 @@ pub enum Fate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// What was to be done.
+    /// The planned action.
     pub action: ActionKind,
     /// The file that was acted on, an absolute path.
     pub path: PathBuf,
     /// The file that stays for it, an absolute path.
     pub kept: PathBuf,
-    /// What became of it.
+    /// The outcome.
     pub outcome: StepOutcome,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StepOutcome {
     /// It was done.
     Done {
-        /// Bytes that came free on the disk.
+        /// Bytes that were freed on the disk.
         freed: u64,
         /// Where the file is now, if it was moved.
         to: Option<PathBuf>,
@@ -123,7 +123,7 @@ pub struct Applied {
     pub run: String,
     /// Steps that were done.
     pub done: u64,
-    /// Steps that needed nothing done.
+    /// Steps that needed no change.
     pub already: u64,
     /// Steps that were not taken, because something is not as it must be.
     pub skipped: u64,
@@ -131,7 +131,7 @@ pub struct Applied {
     pub failed: u64,
     /// Steps that were not reached: it was cancelled, or the journal or the plan could not be kept.
     pub unreached: u64,
-    /// Bytes that came free on the disk.
+    /// Bytes that were freed on the disk.
     pub freed: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// What it comes to.
+    /// The totals.
     pub fn totals(&self) -> PlanTotals {
         let totals = self.plan.totals();
         PlanTotals {
@@ -197,8 +197,8 @@ impl<'a> Plan<'a> {
         self
     }
 
-    /// Executes the plan. Each step is written to a new journal before it is taken, and nothing in the plan is trusted: all
-    /// files are looked at and compared again.
+    /// Executes the plan. Each step is written to a new journal before it is taken, and nothing in the plan is trusted:
+    /// all files are looked at and compared again.
     ///
     /// # Errors
     /// If another run acts on these files, or there can be no journal. Nothing was done then.

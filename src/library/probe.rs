@@ -41,11 +41,11 @@ impl fmt::Debug for Probe<'_> {
     }
 }
 
-/// What to set for a disk.
+/// Recommended settings for a disk.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DiskAdvice {
-    /// True if a head has to move.
+    /// True if the disk is rotational.
     pub rotational: bool,
     /// Threads for scattered reads.
     pub random_threads: usize,
@@ -59,7 +59,7 @@ pub struct DiskAdvice {
     pub reasons: Vec<String>,
 }
 
-/// What was measured.
+/// The results of a measurement.
 #[derive(Debug)]
 pub struct ProbeFindings(Findings);
 
@@ -87,8 +87,8 @@ impl<'a> Probe<'a> {
         self
     }
 
-    /// Reads a scratch file of this many bytes, which has no name and is gone in the end, in place of the files that are
-    /// there.
+    /// Reads a scratch file of this many bytes, which has no name and is gone in the end, in place of the files that
+    /// are there.
     pub fn scratch(mut self, bytes: u64) -> Self {
         self.spec.scratch = Some(Bytes(bytes));
         self
@@ -141,7 +141,7 @@ impl<'a> Probe<'a> {
 }
 
 impl ProbeFindings {
-    /// What to set; `None` if neither scattered reads nor streams could be measured.
+    /// The recommended settings; `None` if neither scattered reads nor streams could be measured.
     pub fn advice(&self) -> Option<DiskAdvice> {
         let advice = self.0.advice.as_ref()?;
         Some(DiskAdvice {

@@ -60,8 +60,8 @@ impl fmt::Debug for Search<'_> {
 impl<'a> Search<'a> {
     /// Searches these folders, with everything below them, and files. Relative paths start in the current folder.
     ///
-    /// By default every regular file takes part that is not empty, symbolic links are not followed, and hard links are no
-    /// duplicates of each other.
+    /// By default every regular file takes part that is not empty, symbolic links are not followed, and hard links are
+    /// no duplicates of each other.
     pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         let root = |path: P| Root {
             path: path.into(),
@@ -193,8 +193,8 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Bytes that may be in flight: read and not yet dealt with. 8 MB (8,000,000 bytes) or more; a share of the machine's memory unless
-    /// set.
+    /// Bytes that may be in flight: read and not yet dealt with. 8 MB (8,000,000 bytes) or more; a share of the
+    /// machine's memory unless set.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.config.memory = Some(Bytes(bytes));
         self
@@ -379,7 +379,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the calling thread hears of.
+/// An event for the calling thread.
 enum Event {
     Set(Set),
     Problem(Problem),

@@ -1,4 +1,4 @@
-//! What a search finds.
+//! The results of a search.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,13 +17,13 @@ use crate::hash::ContentDigest;
 pub struct Set {
     /// Length of each file, bytes.
     pub size: u64,
-    /// BLAKE3 of the content, as `b3sum` prints it. `None` where the answer was known without it: files are compared byte
-    /// by byte where that is faster, unless [`Search::digests`](super::Search::digests) asks for digests.
+    /// BLAKE3 of the content, as `b3sum` prints it. `None` where the answer was known without it: files are compared
+    /// byte by byte where that is faster, unless [`Search::digests`](super::Search::digests) asks for digests.
     pub digest: Option<ContentDigest>,
-    /// The files: two or more, unless [`Search::fewer_copies_than`](super::Search::fewer_copies_than) asks for less. Names
-    /// of one file are one entry.
+    /// The files: two or more, unless [`Search::fewer_copies_than`](super::Search::fewer_copies_than) asks for less.
+    /// Names of one file are one entry.
     pub files: Vec<File>,
-    /// Bytes on disk that come free when all files but the first go: allocated blocks; shared ones are counted once.
+    /// Bytes on disk that are freed when all files but the first go: allocated blocks; shared ones are counted once.
     pub reclaimable: u64,
 }
 
@@ -77,7 +77,7 @@ impl From<&Member> for File {
     }
 }
 
-/// What a search did, in numbers. Sums stop at the largest number.
+/// Counts of a search. Sums saturate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -93,7 +93,7 @@ pub struct Summary {
     pub redundant_files: u64,
     /// Sum of their sizes, bytes.
     pub redundant_bytes: u64,
-    /// Bytes that come free on disk when they go.
+    /// Bytes that are freed on disk when they go.
     pub reclaimable: u64,
 }
 
@@ -139,12 +139,13 @@ pub(super) struct FoundIn {
 }
 
 impl Sets {
-    /// What the search did, in numbers.
+    /// The counts of the search.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// What could not be read; empty if [`Search::on_problem`](super::Search::on_problem) took it.
+    /// The files and folders that could not be read; empty if [`Search::on_problem`](super::Search::on_problem) took
+    /// it.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }

@@ -26,10 +26,10 @@ const SWEEP_LEAST: u64 = 4;
 /// More threads than this for metadata were never seen to pay.
 const MOST_METADATA_THREADS: usize = 64;
 
-/// What to set, and what that is expected to gain.
+/// The recommended settings, and the expected gain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
-    /// True if a head has to move.
+    /// True if the disk is rotational.
     pub rotational: bool,
     /// Threads for scattered reads.
     pub random_threads: usize,
@@ -45,9 +45,9 @@ pub struct Advice {
     pub seek_seconds: Option<f64>,
     /// Bytes a second of one stream, if that was measured.
     pub bytes_per_second: Option<f64>,
-    /// What to type after `seekless find`.
+    /// The options for `seekless find`.
     pub flags: Vec<String>,
-    /// What is expected of it.
+    /// The expected gains.
     pub gains: Vec<Gain>,
     /// Why.
     pub reasons: Vec<String>,
@@ -73,12 +73,12 @@ impl Gain {
     }
 }
 
-/// What the advice depends on besides the measurements.
+/// The inputs of the advice besides the measurements.
 #[derive(Clone, Debug)]
 pub struct Situation<'a> {
     /// How the volume is read now.
     pub policy: Policy,
-    /// What stands before the colon in `--threads` for this volume: `dev:sda`, `fuse`.
+    /// The part before the colon in `--threads` for this volume: `dev:sda`, `fuse`.
     pub selector: &'a str,
     /// Processors.
     pub cores: usize,
@@ -158,8 +158,8 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     Some(advice)
 }
 
-/// What is in force, if that is good enough or its samples reach those of the best (nobody need change what
-/// cannot be told from the best), else the first point that is.
+/// The point in force, if it is good enough or its samples reach those of the best (nobody need change what cannot be
+/// told from the best), else the first point that is.
 fn settle(line: &Series, in_force: usize, enough: f64) -> Option<u64> {
     let now = line.near(in_force as f64)?;
     let at_most = line.near_of(in_force as f64, |point| point.p90)?;

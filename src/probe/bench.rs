@@ -1,4 +1,4 @@
-//! What every experiment works with.
+//! The input of every experiment.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -18,8 +18,8 @@ use super::test_data::{Bypass, TestData};
 /// stays small.
 const MOST_RUNS: usize = 20_000;
 
-/// So many parts are enough, if their files hold this part of all bytes: the rest is small files,
-/// which no stream reads.
+/// The number of parts that is enough, if their files hold this share of all bytes: the rest is small files, which no
+/// stream reads.
 const FEWEST_RUNS: usize = 64;
 const ENOUGH: f64 = 0.7;
 
@@ -27,15 +27,15 @@ const ENOUGH: f64 = 0.7;
 const SHORTEST_RUN: u64 = 128 << 10;
 const LONGEST_RUN: u64 = 64 << 20;
 
-/// What every experiment works with.
+/// The input of every experiment.
 pub struct Bench<'a> {
-    /// Who watches.
+    /// The watcher.
     pub control: &'a Control,
     /// Chooses places.
     pub rng: Rng,
     /// Processors.
     pub cores: usize,
-    /// What the volume was taken for.
+    /// The class of the volume.
     pub class: Class,
     /// Chunk of the array that the volume is on, bytes.
     pub chunk: Option<u64>,
@@ -45,7 +45,7 @@ pub struct Bench<'a> {
     pub test_data: Option<TestData>,
     /// When the experiment has to be over.
     pub until: Instant,
-    /// What was found so far.
+    /// The results so far.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -57,12 +57,10 @@ impl Bench<'_> {
     pub fn test_data(&self) -> Result<&TestData, String> {
         let test_data = self.test_data.as_ref().ok_or("nothing was prepared")?;
         if test_data.files.is_empty() {
-            return Err("there is no file with content that could be read".to_owned());
+            return Err("no file with content can be read".to_owned());
         }
         match test_data.bypass {
-            Bypass::Impossible => {
-                Err("the page cache answers, and nothing that was tried gets past it".to_owned())
-            }
+            Bypass::Impossible => Err("all reads are answered from the page cache".to_owned()),
             _ => Ok(test_data),
         }
     }
@@ -83,7 +81,7 @@ impl Bench<'_> {
         let lines = sweep(aims, axis, self.until, self.control, sample);
         match lines.is_empty() {
             true if self.control.is_cancelled() => Err("interrupted".to_owned()),
-            true => Err("there was no time left for it: give more with --time".to_owned()),
+            true => Err("no time was left: use a longer --time".to_owned()),
             false => Ok(lines),
         }
     }
@@ -98,7 +96,7 @@ impl Bench<'_> {
         }
     }
 
-    /// What an earlier experiment found.
+    /// The chart of an earlier experiment.
     pub fn found(&self, name: &str) -> Option<&Chart> {
         chart(&self.outcomes, name)
     }

@@ -38,7 +38,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let fewest = 8;
     if runs.runs.len() < fewest {
         return Err(format!(
-            "{} in files are too little: name a larger folder, or give --scratch 1G",
+            "{} in files are too little: use a larger folder, or --scratch 1G",
             crate::units::Bytes(runs.bytes)
         ));
     }

@@ -1,4 +1,4 @@
-//! What the watcher of a measurement may see and do.
+//! Progress and control of a measurement.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ pub struct Control {
     stage: Mutex<Stage>,
 }
 
-/// What is being done.
+/// The current stage.
 #[derive(Clone, Debug, Default)]
 pub struct Stage {
     /// The experiment's name, or what is prepared.
@@ -33,7 +33,7 @@ impl Control {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// What is being done just now.
+    /// The current stage.
     pub fn stage(&self) -> Stage {
         self.stage
             .lock()

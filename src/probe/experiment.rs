@@ -8,9 +8,9 @@ use super::{blocks, metadata, order, random, sizes, streams};
 pub struct Experiment {
     /// Its name, as for `--only`.
     pub name: &'static str,
-    /// What it asks, in a few words.
+    /// The title.
     pub title: &'static str,
-    /// What its result means, in a sentence.
+    /// The meaning of the result, in a sentence.
     pub about: &'static str,
     /// Its part of the time, in relation to the others'.
     pub share: u32,
@@ -31,7 +31,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "random",
         title: "Scattered reads of 4 KiB, by how many are in flight",
-        about: "where the line turns flat, more threads or a deeper queue only make each read wait longer",
+        about: "where the line becomes flat, more threads or a deeper queue only add latency",
         share: 18,
         first: false,
         run: random::run,
@@ -39,7 +39,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "streams",
         title: "Whole files read at a time",
-        about: "a disk with a head loses time with each stream beyond the first; solid state gains",
+        about: "a spinning disk slows down with each stream after the first; solid state speeds up",
         share: 20,
         first: false,
         run: streams::run,
@@ -47,15 +47,15 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "metadata",
         title: "Metadata of files, by how many threads ask",
-        about: "what the search itself costs before anything is read",
+        about: "the cost of listing files before any file is read",
         share: 6,
         first: true,
         run: metadata::run,
     },
     Experiment {
         name: "order",
-        title: "The starts of files, in the order of folders, of inodes and of the disk",
-        about: "what a sweep across the disk gains, and how many reads in flight suit it",
+        title: "Starts of files, in the order of folders, of inodes and of the disk",
+        about: "what physical order gains, and how many reads in flight suit it",
         share: 40,
         first: false,
         run: order::run,
@@ -63,7 +63,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "sizes",
         title: "Whole files one after the other, by size",
-        about: "from where on a file is long enough for its seek not to matter",
+        about: "the size from which the seek hardly matters",
         share: 8,
         first: false,
         run: sizes::run,
@@ -71,7 +71,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         name: "blocks",
         title: "Direct reads, by size of the block",
-        about: "how much has to be asked for at a time; strided reads one block of four",
+        about: "how many bytes one read should request; strided reads one block of four",
         share: 8,
         first: false,
         run: blocks::run,

@@ -1,4 +1,4 @@
-//! What was measured: charts of points, each with its spread.
+//! The results of a measurement: charts of points, each with its spread.
 
 use serde::Serialize;
 
@@ -24,15 +24,15 @@ pub struct Findings {
     pub seconds_taken: f64,
     /// True if it was interrupted: what follows is what was known by then.
     pub interrupted: bool,
-    /// What it was measured on.
+    /// The measured place.
     pub place: Place,
-    /// What was read.
+    /// The data that was read.
     pub source: Source,
     /// One for each experiment that was asked for.
     pub experiments: Vec<Outcome>,
-    /// What to set, if that can be told.
+    /// The recommended settings, if any.
     pub advice: Option<Advice>,
-    /// What else is worth telling.
+    /// Further notes.
     pub notes: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct Place {
     pub chunk: Option<u64>,
 }
 
-/// What was read.
+/// The data that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// `files` or `scratch`.
@@ -76,14 +76,14 @@ pub struct Source {
 pub struct Outcome {
     /// Its name, as for `--only`.
     pub name: &'static str,
-    /// What it asks.
+    /// The title.
     pub title: &'static str,
-    /// What it found.
+    /// The result.
     #[serde(flatten)]
     pub result: Answer,
 }
 
-/// What an experiment found.
+/// The result of an experiment.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -96,17 +96,17 @@ pub enum Answer {
 /// Points over one axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chart {
-    /// What the points' `x` counts.
+    /// The unit of `x`.
     pub axis: Axis,
-    /// What the points' values count.
+    /// The unit of the values.
     pub unit: Unit,
     /// Lines of points.
     pub series: Vec<Series>,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// What stands below a chart.
+/// The horizontal axis of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
@@ -144,7 +144,7 @@ impl Axis {
     }
 }
 
-/// What a value counts.
+/// The unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Unit {
     /// Reads a second.
@@ -172,7 +172,7 @@ impl Unit {
 /// A line of points.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// What distinguishes it.
+    /// Its name.
     pub name: &'static str,
     /// Its points, by rising `x`.
     pub points: Vec<Point>,

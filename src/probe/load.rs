@@ -78,7 +78,7 @@ fn rate(done: &mut [Read], in_flight: usize, window: Duration) -> f64 {
     }
 }
 
-/// What streams read.
+/// The result of a stream load.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streamed {
     /// Bytes.

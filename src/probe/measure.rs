@@ -30,7 +30,7 @@ const SMALL: u64 = 256 << 20;
 /// Everything that a measurement came to, with the volume that it is about.
 #[derive(Debug)]
 pub struct Measured {
-    /// What was found.
+    /// The result.
     pub findings: Findings,
     /// The volume, as it is read now.
     pub volume: Volume,
@@ -99,7 +99,7 @@ pub fn measure(
     Ok(Measured { findings, volume })
 }
 
-/// What belongs to one run.
+/// The state of one run.
 struct Running<'a> {
     spec: &'a Spec,
     control: &'a Control,
@@ -246,21 +246,22 @@ impl Running<'_> {
         }
     }
 
-    /// What is read, and what is worth knowing of it.
+    /// Describes the data that is read.
     fn describe(&mut self, test_data: Option<&TestData>) -> Source {
         let Some(test_data) = test_data else {
             return Source::default();
         };
         if test_data.sparse > 0 {
             self.notes.push(format!(
-                "{} files were left out because not all of their bytes are on the disk (holes, reserved room, compression)",
+                "{} files were left out because not all of their bytes are on the disk (holes, reserved room, \
+                compression)",
                 test_data.sparse
             ));
         }
         if test_data.bytes() < SMALL {
             self.notes.push(format!(
-                "{} of data lie close together: on a disk with a head, seeks over all of it take longer. \
-                 Name a larger folder, or give --scratch",
+                "{} of data lie close together: on a spinning disk, seeks across the whole disk take longer. Use a \
+                larger folder, or --scratch",
                 crate::units::Bytes(test_data.bytes())
             ));
         }
@@ -274,7 +275,8 @@ impl Running<'_> {
             || self.volume.filesystem == "zfs"
         {
             self.notes.push(
-                "whoever answers here has a cache of its own, which cannot be seen or avoided: mount it again for cold numbers"
+                "the server or program behind this mount has a cache, which cannot be bypassed: remount it to measure \
+                with a cold cache"
                     .to_owned(),
             );
         }
@@ -327,7 +329,7 @@ fn nothing_to_measure(volume: &Volume) -> Option<&'static str> {
     }
 }
 
-/// What stands before the colon in `--threads` for this volume.
+/// The part before the colon in `--threads` for this volume.
 fn selector(volume: &Volume) -> String {
     match (volume.stack.as_slice(), volume.leaves.as_slice()) {
         ([], _) => volume.class.word().to_owned(),

@@ -25,7 +25,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let each = files / turns;
     if each < FEWEST {
         return Err(format!(
-            "{files} files are too few: each of {turns} samples needs {FEWEST} that nobody has looked at yet"
+            "{files} files are too few: each of {turns} samples needs {FEWEST} whose metadata is not cached"
         ));
     }
     if bench.class == Class::Memory {
@@ -84,7 +84,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     // One inode in a thousand would be enough to wait for the disk a thousand times as often.
     if waits * 1000 < alone as u64 {
         notes.push(
-            "memory answered nearly all of it: somebody looked at these files before. Mount the file system again to see the disk"
+            "memory answered nearly all of it: the metadata of these files was cached. Remount the file system to \
+            measure the disk"
                 .to_owned(),
         );
     }

@@ -49,7 +49,7 @@ impl Model {
         0.0008 + 0.0107 * distance.sqrt() + 0.0045 * distance
     }
 
-    /// Reads a second with so many in flight, from places that `next` gives in turn. A free head
+    /// Reads a second with this many in flight, from places that `next` gives in turn. A free head
     /// takes the one that it reaches first, the turn of the platter included.
     fn reads(&self, in_flight: usize, mut next: impl FnMut() -> f64) -> f64 {
         if self.heads == 0 {
@@ -95,7 +95,7 @@ impl Model {
         })
     }
 
-    /// Millions of bytes a second of so many streams.
+    /// Millions of bytes a second of this many streams.
     fn streams(&self, streams: usize) -> f64 {
         let all = (self.stream_rate * streams as f64).min(self.rate);
         if self.heads == 0 || streams <= self.heads {
@@ -105,7 +105,7 @@ impl Model {
         each * self.heads as f64 / 1e6
     }
 
-    /// What the experiments would find.
+    /// The results that the experiments would give.
     pub fn outcomes(&self) -> Vec<Outcome> {
         let line = |name, places: &[u64], value: &dyn Fn(usize) -> f64| Series {
             name,

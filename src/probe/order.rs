@@ -40,7 +40,7 @@ const MOST: usize = 50_000;
 /// a few hundredths of what these reads take.
 const STRETCH: usize = 64;
 
-/// In large files one place in so many bytes is read.
+/// In large files one place in this many bytes is read.
 const STEP: u64 = 1 << 20;
 
 /// A place with what it can be sorted by.
@@ -62,7 +62,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     };
     if places.len() < FEWEST {
         return Err(format!(
-            "{} places to read are too few: name a larger folder, or give --scratch 1G",
+            "{} places to read are too few: use a larger folder, or --scratch 1G",
             places.len()
         ));
     }
@@ -105,7 +105,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let repeated = done / places.len();
     if repeated > 2 {
         notes.push(format!(
-            "each place was read about {repeated} times: the disk's own memory may have answered"
+            "each place was read about {repeated} times: the cache of the disk may have answered"
         ));
     }
     if failed > 0 {

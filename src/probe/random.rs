@@ -22,8 +22,8 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let blocks = sums.last().copied().unwrap_or(0);
     if blocks < FEWEST_BLOCKS {
         return Err(format!(
-            "there are {blocks} blocks of 4 KiB to choose from, and less than {FEWEST_BLOCKS} say nothing: \
-             name a larger folder, or give --scratch 1G"
+            "there are {blocks} blocks of 4 KiB to choose from, and less than {FEWEST_BLOCKS} are too few: use a \
+            larger folder, or --scratch 1G"
         ));
     }
     let mut rng = bench.rng.clone();
@@ -62,12 +62,13 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     left_out.retain(|x| !is_there(x));
     if let (Some(first), Some(last)) = (left_out.iter().min(), left_out.iter().max()) {
         notes.push(format!(
-            "{first} to {last} in flight were left out: they would not all have ended in the time there was (--time gives more)"
+            "{first} to {last} in flight were skipped: the time was too short (use a longer --time)"
         ));
     }
     if done > blocks / 2 {
         notes.push(format!(
-            "{done} reads among {} of data: many places were read more than once, and the disk's own memory may have answered",
+            "{done} reads among {} of data: many places were read more than once, and the cache of the disk may have \
+            answered",
             crate::units::Bytes(blocks * BLOCK)
         ));
     }

@@ -24,7 +24,7 @@ const NO_TURN: f64 = 0.0015;
 pub(super) struct Signs {
     /// A lone read in physical order against one in any other, times.
     order_gain: Option<f64>,
-    /// What the best of more streams reaches of one stream's rate.
+    /// The best rate of several streams as a share of the rate of one.
     streams_loss: Option<f64>,
     /// Seconds that a lone scattered read takes.
     pub lone_read: Option<f64>,
@@ -61,21 +61,19 @@ impl Signs {
                 .map(|seconds| format!("a lone scattered read takes {:.2} ms", seconds * 1e3)),
         );
         signs.extend(self.order_gain.map(|gain| {
-            format!(
-                "a sweep in physical order reads {gain:.1} times as fast as the next best order"
-            )
+            format!("a sweep in physical order is {gain:.1} times as fast as the next best order")
         }));
         signs.extend(self.streams_loss.map(|left| {
             format!(
-                "more streams reach {:.0} % of one stream's rate at best",
+                "more streams reach {:.0} % of the rate of one stream at best",
                 left * 100.0
             )
         }));
         if !signs.is_empty() {
             let verdict = if rotational {
-                "a head has to move"
+                "the disk is rotational"
             } else {
-                "no sign of a head"
+                "the disk is not rotational"
             };
             reasons.push(format!("{verdict}: {}", signs.join("; ")));
         }

@@ -11,10 +11,10 @@ use super::streams::LINE;
 use super::sweep::{Aim, Sample};
 use super::test_data::TestData;
 
-/// What was measured.
+/// The results of a measurement.
 pub const MEASURED: &str = "measured";
 
-/// What the model says.
+/// The name of the model's series.
 pub const MODEL: &str = "model";
 
 const KIB: u64 = 1 << 10;

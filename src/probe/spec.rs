@@ -1,4 +1,4 @@
-//! What is to be measured.
+//! The specification of a measurement.
 
 use std::io;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub enum ProbeError {
     NoPath {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// The path is neither a folder nor a regular file.

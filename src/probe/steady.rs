@@ -2,7 +2,7 @@
 
 use super::findings::{Latency, Point};
 
-/// The last so many samples have to agree.
+/// The number of last samples that have to agree.
 const LAST: usize = 3;
 
 /// They agree if none is further than this from their mean: a twentieth, as in fio's examples of

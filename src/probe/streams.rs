@@ -22,7 +22,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let aims: Vec<Aim> = enough.map(|x| Aim { series: LINE, x }).collect();
     if aims.len() < 2 {
         return Err(format!(
-            "{} in files are too little for several streams: name a larger folder, or give --scratch 1G",
+            "{} in files are too little for several streams: use a larger folder, or --scratch 1G",
             crate::units::Bytes(runs.bytes)
         ));
     }
@@ -44,14 +44,14 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     }
     if read > 2 * runs.bytes {
         notes.push(format!(
-            "{} were read of {}: the disk's own memory may have answered",
+            "{} were read of {}: the cache of the disk may have answered",
             crate::units::Bytes(read),
             crate::units::Bytes(runs.bytes)
         ));
     }
     if cached > 0 {
         notes.push(format!(
-            "{cached} times a file was passed over because it would not leave the page cache"
+            "{cached} times a file was skipped because it stayed in the page cache"
         ));
     }
     if failed > 0 {

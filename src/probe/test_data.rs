@@ -1,4 +1,4 @@
-//! What can be read for measuring, and how to get it from the disk and not from memory.
+//! The data to read for a measurement, and how to read it from the disk and not from memory.
 
 use std::collections::HashSet;
 use std::os::fd::{AsFd, OwnedFd};
@@ -32,7 +32,7 @@ const LARGE: u64 = 256 << 10;
 pub enum Bypass {
     /// `O_DIRECT`.
     Direct,
-    /// What is to be read is first dropped from the page cache.
+    /// Drops data from the page cache before it is read.
     Dropped,
     /// Not at all: memory answers.
     Impossible,
@@ -67,7 +67,7 @@ pub struct Piece {
 }
 
 impl TestData {
-    /// What the files of a listing have that was asked for their metadata.
+    /// The files of a listing for which metadata was requested.
     pub fn of_files(listing: &Listing, access: Access) -> Self {
         let mut test_data = Self::new(access);
         let mut seen = HashSet::new();

@@ -145,7 +145,7 @@ fn write_chart(out: &mut String, chart: &Chart) -> fmt::Result {
         }
     }
     if points().any(|point| !point.steady) {
-        writeln!(out, "  ~ the last samples differ by more than a twentieth")?;
+        writeln!(out, "  ~ the last samples differ by more than 5 %")?;
     }
     for note in &chart.notes {
         writeln!(out, "  {note}")?;

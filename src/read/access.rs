@@ -1,4 +1,4 @@
-//! What all reads of a run have in common: the budgets of the devices, what becomes of the pages, and how the reading
+//! The settings of all reads of a run: the budgets of the devices, what becomes of the pages, and how the reading
 //! thread shows that it lives.
 
 use std::os::fd::AsFd;
@@ -20,9 +20,9 @@ pub(super) const LONG: u64 = PIECE as u64;
 pub struct Access {
     /// How much may be read from each device.
     pub budgets: Arc<Budgets>,
-    /// Who gives pages back.
+    /// The thread that drops pages.
     pub behind: Behind,
-    /// What is read past the page cache is read into these; none if nothing is.
+    /// Buffers for reads past the page cache; none if there are no such reads.
     pub past_cache: Option<LargePages>,
 }
 
@@ -47,7 +47,7 @@ impl Access {
         self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
     }
 
-    /// True if so many bytes of a file of this size are to be read past the page cache: nothing of it is to get in
+    /// True if this many bytes of a file of this size are to be read past the page cache: nothing of it is to get in
     /// there, and hardly any of the bytes are there. `missing` says how many are not, if it can be told.
     pub(super) fn goes_past_cache(
         &self,

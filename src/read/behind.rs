@@ -24,7 +24,8 @@ const GATHERED: u64 = 32 << 20;
 /// Files from this size on do not get into the page cache unless somebody is known to read them again, bytes.
 /// A fast disk waits for the kernel to find room there: 10 GB in six files, cold, on a network SSD took
 /// 4.6 s and 2.4 s of CPU past the page cache, 8.7 s and 12.3 s through it (medians of three in turns). The size is
-/// reasoned: photos and music stay, films and images of disks do not. Of files of 1 to 8 MB it made no difference to the time.
+/// reasoned: photos and music stay, films and images of disks do not. Of files of 1 to 8 MB it made no difference to
+/// the time.
 const KEPT_BELOW: u64 = 64 << 20;
 
 /// Share of the memory that must lie free, unused even as page cache, for pages to stay.
@@ -43,7 +44,7 @@ pub struct Range {
     pub len: u64,
 }
 
-/// What becomes of pages that were not in the page cache before.
+/// How to treat pages that were not in the page cache before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageUse {
     /// They stay.

@@ -1,4 +1,4 @@
-//! So many bytes a second from each device, however many threads read from it.
+//! Limits the bytes per second from each device, however many threads read from it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// one go, short enough that nobody notices.
 const BURST: Duration = Duration::from_millis(100);
 
-/// Who waits looks up so often whether the run is over.
+/// The interval at which waiting threads check whether the run is over.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
 /// The budgets of a run's devices. Without a rate nothing waits.
@@ -35,7 +35,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// Takes so many bytes at this time; says how long to wait before they may be read.
+    /// Takes this many bytes at this time; says how long to wait before they may be read.
     fn take(&mut self, bytes: u64, rate: u64, now: Duration) -> Duration {
         let price = Duration::try_from_secs_f64(bytes as f64 / rate as f64);
         let begin = self.paid.max(now.saturating_sub(BURST));
@@ -45,7 +45,7 @@ impl Bucket {
 }
 
 impl Budgets {
-    /// Budgets of so many bytes a second for each device.
+    /// Budgets of this many bytes a second for each device.
     pub fn new(rate: Option<u64>) -> Self {
         Self {
             rate: rate.map(|rate| rate.max(1)),
@@ -68,7 +68,7 @@ impl Budgets {
         buckets.by_volume.len() - 1
     }
 
-    /// Takes so many bytes of a volume and waits until they may be read, or until it is to stop.
+    /// Takes this many bytes of a volume and waits until they may be read, or until it is to stop.
     pub(super) fn take(&self, volume: usize, bytes: u64, stop: &AtomicBool) {
         let Some(rate) = self.rate else { return };
         let bucket = {

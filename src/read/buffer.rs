@@ -75,7 +75,7 @@ struct Pages {
 }
 
 impl LargePages {
-    /// So many bytes at most.
+    /// A limit in bytes.
     pub fn new(bytes: u64) -> Self {
         let pages = Pages {
             spare: Vec::new(),

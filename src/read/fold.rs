@@ -1,4 +1,4 @@
-//! What becomes of bytes that were read.
+//! The processing of bytes that were read.
 
 use std::hash::Hash;
 
@@ -6,7 +6,7 @@ use std::hash::Hash;
 pub trait Fold: Clone + Send + 'static {
     /// A digest under way.
     type State: Default + Send;
-    /// What is known of a part of a span.
+    /// The result for a part of a span.
     type Part: Send;
     /// A digest.
     type Digest: Copy + Eq + Hash + Send + 'static;

@@ -51,8 +51,8 @@ impl Holes {
         }
     }
 
-    /// What follows in the file from this place on. Its end is beyond the place, and a multiple of what direct reads
-    /// want unless nothing else follows.
+    /// The data or hole that follows from this offset on. Its end is beyond the place, and a multiple of what direct
+    /// reads want unless nothing else follows.
     pub fn at(&mut self, fd: impl AsFd, offset: u64) -> DataOrHole {
         if !self.is_thin {
             return DataOrHole {

@@ -178,7 +178,8 @@ fn thin() -> impl Strategy<Value = (u64, Vec<(u64, Vec<u8>)>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// On whatever holds the temporary folder, where most of what was written has no place on the disk yet, and in memory.
+    /// On whatever holds the temporary folder, where most of what was written has no place on the disk yet, and in
+    /// memory.
     #[test]
     fn thin_files_are_read_like_any_others((len, islands) in thin(), other in thin()) {
         for folder in [tempfile::tempdir(), tempfile::tempdir_in("/dev/shm")] {

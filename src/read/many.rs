@@ -33,7 +33,7 @@ struct RingFile<F: Fold> {
     failure: Option<Failure>,
 }
 
-/// What a slot is reading.
+/// The read of a slot.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     file: usize,
@@ -56,7 +56,7 @@ pub struct Many<F: Fold> {
 }
 
 impl<F: Fold> Many<F> {
-    /// Nothing in flight yet in a ring of so many slots, each of so many bytes.
+    /// Nothing in flight yet in a ring of this many slots, each of this many bytes.
     pub fn new(ring: Ring, slots: usize, slot_size: usize) -> Self {
         Self {
             ring,
@@ -104,7 +104,7 @@ impl<F: Fold> Many<F> {
                 true => Err(Failure::Refused(Errno::CANCELED)),
                 false => match reader.try_open(&task, name) {
                     Some(opened) => opened,
-                    // Descriptors are short: ours come free when what is in flight arrives.
+                    // Descriptors are short: ours become free when what is in flight arrives.
                     None if self.ring.in_flight() > 0 => return,
                     None => reader.open(&task, name),
                 },

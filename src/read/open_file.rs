@@ -35,7 +35,7 @@ pub struct Device {
 pub struct OpenFile<Fd> {
     pub fd: Fd,
     volume: usize,
-    /// What is read of it is taken out of the budget.
+    /// Whether reads of it count against the budget.
     is_paid: bool,
     pub is_direct: bool,
     /// Pages that were read are given back.
@@ -102,8 +102,8 @@ impl<Fd: AsFd> OpenFile<Fd> {
 
     /// Reads `len` bytes, or up to the end of the file, into a buffer; returns how many were read, which may be more.
     ///
-    /// `unpaid` bytes are taken out of the budget before. The buffer is longer where `len` is no multiple of what direct
-    /// reads want.
+    /// `unpaid` bytes are taken out of the budget before. The buffer is longer where `len` is no multiple of what
+    /// direct reads want.
     pub fn read(
         &self,
         (access, signs): (&Access, &Signs),

@@ -19,7 +19,7 @@ use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 /// of a file is uneven by; waking a thread takes a hundredth of it.
 pub const PART: u64 = 16 << 20;
 
-/// Files of so many parts at least are cut: 64 MiB take one thread 20 ms. Reasoned, not swept.
+/// Files of this many parts at least are cut: 64 MiB take one thread 20 ms. Reasoned, not swept.
 const LONG: u64 = 4;
 
 /// Parts that a file has at most, or one more: each keeps what stands for it until all are known.
@@ -108,7 +108,7 @@ impl<F: Fold> Parts<F> {
         &self.fd
     }
 
-    /// Ends a part that was taken, of which so many bytes were read; the file's outcome, if none is left.
+    /// Ends a part that was taken, of which this many bytes were read; the file's outcome, if none is left.
     pub fn end(
         &self,
         number: usize,
@@ -151,7 +151,7 @@ pub struct Team<F: Fold> {
 }
 
 impl<F: Fold> Team<F> {
-    /// A team that cuts files into parts of so many bytes at least, a power of two.
+    /// A team that cuts files into parts of this many bytes at least, a power of two.
     pub fn new(each: u64) -> Self {
         let (offers, offered) = unbounded();
         Self {

@@ -25,7 +25,7 @@ use super::worker::{self, Shape};
 /// Bytes of a part.
 const EACH: usize = 4096;
 
-/// Reads files of a folder with so many threads; tickets are their places in the list.
+/// Reads files of a folder with this many threads; tickets are their places in the list.
 fn read(
     folder: &Path,
     files: &[String],

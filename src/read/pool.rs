@@ -26,7 +26,7 @@ pub struct Pool<F: Fold> {
 }
 
 impl<F: Fold> Pool<F> {
-    /// A pool of so many threads, each of this shape.
+    /// A pool of this many threads, each of this shape.
     ///
     /// The queue has no bound of its own: whoever sends keeps within the device's window.
     pub fn new(
@@ -58,7 +58,7 @@ impl<F: Fold> Pool<F> {
         Self { team, ..self }
     }
 
-    /// What its threads are called.
+    /// The name of its threads.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
@@ -68,7 +68,7 @@ impl<F: Fold> Pool<F> {
         self.threads.max(1)
     }
 
-    /// Makes sure that there are so many threads and reads in flight at least.
+    /// Makes sure that there are this many threads and reads in flight at least.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);
         if slots > self.shape.slots && !self.running.is_empty() {
@@ -154,7 +154,7 @@ mod tests {
         window: Window::NONE,
     };
 
-    /// A pool of so many threads, and one task for it.
+    /// A pool of this many threads, and one task for it.
     fn pool(folder: &std::path::Path, threads: usize) -> (Pool<Hashing>, Batch) {
         let (done, _) = unbounded();
         fs::write(folder.join("f"), "content").expect("written");
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(pool.running.len(), 2, "nothing is lacking");
         pool.widen(4, 2);
         assert_eq!(pool.running.len(), 4);
-        // Those that run keep so many reads in flight and no more: others come beside them.
+        // Those that run keep this many reads in flight and no more: others come beside them.
         pool.widen(4, 3);
         assert_eq!((pool.running.len(), pool.shape.slots), (8, 3));
         pool.join();

@@ -32,7 +32,7 @@ const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 /// file will be read by then.
 const PATIENCE: u64 = 1000;
 
-/// What all readers of a run have in common.
+/// The settings of all readers of a run.
 #[derive(Clone)]
 pub struct ReadSettings {
     /// The folders that tasks name.
@@ -45,7 +45,7 @@ pub struct ReadSettings {
     pub read_ahead: bool,
     /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
     pub part: Option<u64>,
-    /// What a file system calls a hole is taken for zeros, where it can be believed.
+    /// Whether reported holes count as zeros.
     pub passes_holes: bool,
     /// Files of a set that a thread has open at a time, to compare them.
     pub set_files: usize,
@@ -286,8 +286,7 @@ impl<F: Fold> Reader<F> {
         }
     }
 
-    /// What stands for the blocks that a file lies in, if all of them may be shared and the file is the
-    /// expected one afterwards.
+    /// A digest of the blocks that a file lies in, if all of them may be shared and the file is still the expected one.
     pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
         let space = task.space?;
         let mut places = Places::default();
@@ -375,7 +374,7 @@ impl<F: Fold> Reader<F> {
     }
 }
 
-/// Tries to open something, and again up to so many times while descriptors are short, each time after a wait.
+/// Tries to open something, and again up to this many times while descriptors are short, each time after a wait.
 fn patiently<T>(
     patience: u64,
     mut attempt: impl FnMut(Option<Duration>) -> rustix::io::Result<T>,
@@ -417,8 +416,8 @@ pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
     }
 }
 
-/// What an error of a read means: a folder or a FIFO in the file's place cannot be read, but what
-/// matters is that it is not the file.
+/// The meaning of a read error: a folder or a FIFO in the file's place cannot be read, but what matters is that it is
+/// not the file.
 pub fn refused(task: &Task, fd: BorrowedFd<'_>, error: Errno) -> Failure {
     is_expected(task, fd).map_or_else(|failure| failure, |()| Failure::Refused(error))
 }
@@ -446,7 +445,7 @@ pub fn finished<D>(
 mod tests {
     use super::*;
 
-    /// Opens something that needs so many attempts; what came of it, and how long it waited before each.
+    /// Opens something that needs this many attempts; what came of it, and how long it waited before each.
     fn opened(
         patience: u64,
         needs: usize,

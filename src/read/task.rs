@@ -1,4 +1,4 @@
-//! What to read, and how it went.
+//! Reads and their outcomes.
 
 use std::ffi::CStr;
 
@@ -36,13 +36,13 @@ pub struct Task {
     pub dir: DirId,
     /// Where in the batch's names its NUL-terminated name starts.
     pub name: u32,
-    /// What the file must be.
+    /// The expected fingerprint.
     pub expect: Fingerprint,
-    /// What inode numbers on its file system are worth.
+    /// How reliable inode numbers are on its file system.
     pub numbering: Numbering,
-    /// What to read; a span without length is none.
+    /// The spans to read; a span without length is none.
     pub spans: [Span; SPANS],
-    /// What is to be done with them.
+    /// The processing of the spans.
     pub ask: Ask,
     /// The second span, of which the first is the beginning, is read only if the fold wants it once
     /// it knows the first.
@@ -53,7 +53,7 @@ pub struct Task {
     pub space: Option<VolumeId>,
 }
 
-/// What is asked of a file.
+/// The request for a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ask {
     /// The digests of its spans.

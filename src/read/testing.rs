@@ -29,7 +29,7 @@ pub struct Hashing {
     pub part_begun: Arc<dyn Fn(u64) + Send + Sync>,
     /// Whether a file with this head is read on.
     pub reads_on: Arc<dyn Fn(&Digest) -> bool + Send + Sync>,
-    /// What holes come to.
+    /// The digests of holes.
     pub zeros: Zeros,
 }
 

@@ -29,7 +29,7 @@ pub struct Shape {
     pub completions: usize,
 }
 
-/// What a thread is to do.
+/// A task for a thread.
 enum WorkItem<F: Fold> {
     Tasks(Batch),
     /// Help with what another thread has begun.

@@ -23,11 +23,11 @@ use crate::sys::{names, open, sync, write};
 pub struct OutputError {
     /// The file as the user named it.
     pub path: PathBuf,
-    /// What was in the way.
+    /// The cause.
     pub cause: Cause,
 }
 
-/// What may be in the way of a report.
+/// Causes that prevent a report from being written.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
     /// A symbolic link that another user may have made.
@@ -42,7 +42,7 @@ pub enum Cause {
     /// The name leads to something else than a moment ago.
     #[error("another process replaced it at the same time")]
     Replaced,
-    /// What the system said.
+    /// The error of the system.
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -62,12 +62,12 @@ impl From<Refusal> for Cause {
     }
 }
 
-/// Who may read a new file.
+/// The readers of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Readers {
     /// Only root if root makes it: it names files of users who need not know of each other.
     OfReport,
-    /// Whoever the umask lets.
+    /// As the umask allows.
     OfAnyFile,
 }
 
@@ -315,16 +315,17 @@ fn way_out(path: &Path, cause: &Cause) -> String {
     };
     let error = match cause {
         Cause::Link(_) => {
-            return "; name the file that is meant, or one in a folder of your own".to_owned();
+            return "; give the path of the link's target, or a file in a folder of your own"
+                .to_owned();
         }
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
-            return "; name a file in a folder that only you can write to".to_owned();
+            return "; choose a file in a folder that only you can write to".to_owned();
         }
         Cause::System(error) => error,
     };
     match error.kind() {
         StorageFull | QuotaExceeded => "; free some space or choose another disk".to_owned(),
-        NotFound => format!("; make the folder {} first", shown(folder_of(path))),
+        NotFound => format!("; create the folder {} first", shown(folder_of(path))),
         IsADirectory => {
             format!(
                 "; name a file in it, as in {}",

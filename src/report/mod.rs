@@ -50,9 +50,9 @@ pub trait Report: Send {
 /// One row of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// What the user types.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is for, in one line.
+    /// A description in one line.
     pub about: &'static str,
     /// True if it should be given each set as soon as that is final; if not, it is given them
     /// when all are known, those that would free most first.
@@ -69,7 +69,7 @@ pub struct Format {
 pub const FORMATS: &[Format] = &[
     Format {
         name: "text",
-        about: "for people: sizes, numbered files; can be edited and read back",
+        about: "a list to read: sizes and numbered files; can be edited and read back",
         streams: false,
         readable_back: true,
         digests: false,
@@ -77,7 +77,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "json",
-        about: "one document with all that is known of each file",
+        about: "one document with all details of each file",
         streams: false,
         readable_back: true,
         digests: true,
@@ -85,7 +85,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "ndjson",
-        about: "the same, one object a line, each set as soon as it is final",
+        about: "the same data, one object per line, each set as soon as it is complete",
         streams: true,
         readable_back: true,
         digests: true,
@@ -93,7 +93,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "csv",
-        about: "a table with one row for each name",
+        about: "a table with one row per name",
         streams: false,
         readable_back: false,
         digests: true,
@@ -101,7 +101,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "fdupes",
-        about: "bare names, an empty line after each set, as fdupes -r prints them",
+        about: "names only, with an empty line after each set, as fdupes -r prints them",
         streams: true,
         readable_back: false,
         digests: false,
@@ -109,7 +109,7 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "nul",
-        about: "bare names, a NUL after each and one more after each set",
+        about: "names only, with a NUL after each and one more after each set",
         streams: true,
         readable_back: false,
         digests: false,
@@ -136,7 +136,7 @@ pub struct Style {
     pub omit_first: bool,
 }
 
-/// What is known of a run before its first set.
+/// The header of a report: the facts before the first set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Version of the program.

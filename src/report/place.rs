@@ -31,11 +31,11 @@ pub enum Found {
 pub struct Place {
     /// The folder, as a starting point for calls.
     pub folder: OwnedFd,
-    /// Who may write to it.
+    /// Its access rights.
     pub access: Attributes,
     /// The name in it.
     pub name: CString,
-    /// What has the name, which is no folder and no symbolic link.
+    /// The existing file of that name, which is neither a folder nor a symbolic link.
     pub existing: Option<(Stat, Attributes)>,
 }
 
@@ -44,7 +44,7 @@ pub struct Place {
 pub enum Refusal {
     /// A symbolic link that another user may have made.
     Link(PathBuf),
-    /// What the system said.
+    /// The error of the system.
     System(Errno),
 }
 

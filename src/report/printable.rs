@@ -36,8 +36,8 @@ static HIDDEN: LazyLock<Ranges> = LazyLock::new(|| {
     )
 });
 
-/// What U+FE0F applies to, but for keycaps: `emoji-variation-sequences.txt` of Unicode 16 has all emoji of the first
-/// plane, all others that are text without it, and these.
+/// The characters that U+FE0F applies to, except keycaps: `emoji-variation-sequences.txt` of Unicode 16 has all emoji
+/// of the first plane, all others that are text without it, and these.
 static TAKES_EMOJI_STYLE: LazyLock<Ranges> = LazyLock::new(|| {
     Ranges::of(
         r"[[[\p{Emoji}--\p{Emoji_Presentation}][\p{Emoji}&&[\u{0}-\u{ffff}]]
@@ -51,7 +51,7 @@ static TAKES_EMOJI_STYLE: LazyLock<Ranges> = LazyLock::new(|| {
     )
 });
 
-/// What a joiner can join, with the colours of skin that may stand behind it.
+/// The characters that a joiner can join, with skin tones.
 static PICTOGRAPH: LazyLock<Ranges> =
     LazyLock::new(|| Ranges::of(r"[\p{Emoji}&&[\p{Extended_Pictographic}\p{Emoji_Modifier}]]"));
 

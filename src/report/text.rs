@@ -94,7 +94,7 @@ impl Text {
     /// The summary follows, on the same terminal.
     fn end_on_terminal(&self, out: &mut dyn Write) -> io::Result<()> {
         if self.folded_sets > 0 {
-            self.comment(out, "-o FILE writes all names of long sets")?;
+            self.comment(out, "use -o FILE for all names of long sets")?;
         }
         match self.any_set {
             true => out.write_all(b"\n"),

@@ -8,7 +8,7 @@ pub enum BadPattern {
     Glob {
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// The text is no regular expression.
@@ -16,14 +16,14 @@ pub enum BadPattern {
     Regex {
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it.
+        /// The defect.
         reason: String,
     },
     /// A pattern for bare names has a slash and could never match.
-    #[error("{0:?} has a slash, and a name never has one: use --path for whole paths")]
+    #[error("{0:?} contains a slash, which a file name cannot contain: use --path for paths")]
     SlashInName(String),
     /// A pattern for whole paths of files ends in a slash and could never match.
-    #[error("{0:?} ends in a slash, and no file does: write {0}** for all files below")]
+    #[error("{0:?} ends with a slash, so it matches no file: write {0}** for all files below")]
     SlashAtEnd(String),
     /// An anchored pattern starts in a folder whose name is not UTF-8.
     #[error("{0:?} starts in the current folder, whose name is not UTF-8: write it without ./")]

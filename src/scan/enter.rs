@@ -13,14 +13,14 @@ use crate::scan::limits;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, statfs};
 
-/// What became of a folder that is about to be listed.
+/// The result of opening a folder for listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
     /// It has a number now and is to be listed.
     New(DirId),
     /// It is this one, which was or will be listed on another way.
     Before(DirId),
-    /// So many folders have its number that nobody can tell in time whether it is one of them.
+    /// Too many folders have its inode number to compare it with all of them.
     OneOfTooMany,
 }
 
@@ -107,7 +107,7 @@ pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
     here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(BTRFS)
 }
 
-/// What inode numbers on the file system of a name are worth; none if it is gone.
+/// How reliable inode numbers are on the file system of a name; none if it is gone.
 pub fn numbering_of_name(folder: impl AsFd, name: &CStr, follow: bool) -> Option<Numbering> {
     let magic = statfs::magic(open::any_handle(folder, name, follow).ok()?)?;
     Some(Numbering::of_magic(magic))
@@ -119,7 +119,7 @@ pub fn numbering_of_path(path: &[u8]) -> Option<Numbering> {
     numbering_of_name(open::CWD, &path, true)
 }
 
-/// What inode numbers on the file system of an open file are worth.
+/// How reliable inode numbers are on the file system of an open file.
 pub fn numbering_of(fd: impl AsFd) -> Numbering {
     statfs::magic(fd).map_or(Numbering::Arbitrary, Numbering::of_magic)
 }

@@ -10,7 +10,7 @@ use super::glob::Globs;
 use super::kind::Kind;
 use super::path_globs::PathGlobs;
 
-/// What a filter says about an entry.
+/// The result of a filter for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It takes part (a folder: is entered).

@@ -1,4 +1,4 @@
-//! What the user wants filtered, and its check before the run.
+//! The filters of the user, and their check before the run.
 
 use std::path::PathBuf;
 
@@ -102,7 +102,7 @@ impl FilterSpec {
     }
 }
 
-/// What a name of this extension ends with, in small letters.
+/// The end of a name with this extension, in lower case.
 fn ending(extension: &str) -> Vec<u8> {
     let bare = extension.trim_start_matches('.');
     format!(".{bare}").to_ascii_lowercase().into_bytes()

@@ -42,13 +42,13 @@ pub struct FolderRun {
     pub root: u32,
     /// Device number of their file system.
     pub dev: u64,
-    /// What inode numbers are worth there, if that could be found out.
+    /// How reliable inode numbers are there, if known.
     pub numbering: Option<Numbering>,
     /// How many files.
     pub files: u32,
 }
 
-/// What the scan says to the engine.
+/// A message from the scan to the engine.
 #[derive(Debug)]
 pub enum ScanMessage {
     /// Files.
@@ -66,7 +66,7 @@ pub enum ScanMessage {
     Done {
         /// Folders listed.
         folders: u64,
-        /// What was not looked at.
+        /// Counts of skipped files.
         left_out: LeftOut,
         /// Folders that changed after they were listed, and were listed again.
         listed_again: Vec<DirId>,

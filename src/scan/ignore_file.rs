@@ -48,7 +48,7 @@ pub struct IgnoreRules {
 pub struct BadLine {
     /// Number of the line, from 1.
     pub number: usize,
-    /// What is wrong with it.
+    /// The defect.
     pub reason: String,
 }
 

@@ -14,7 +14,7 @@ pub const DEPTH: u32 = 16_384;
 /// Folders with one inode number: each further one is compared with all of them.
 pub const ALIKE: usize = 256;
 
-/// After so many names, check how much memory is left.
+/// After this many names, check how much memory is left.
 pub const LOOK: usize = 1 << 14;
 
 /// A process that holds less is not checked.
@@ -29,9 +29,9 @@ pub fn is_memory_short() -> bool {
 const RESERVE: u64 = 24 << 20;
 
 /// True if the tables could not grow much longer. All of them are lists that double when they are full. Memory is
-/// taken when it is used, so a quarter of what the process holds is enough: the largest hash table is a sixth, and it is
-/// there twice while it grows. Address space is taken at once, and lists of one length double together.
-/// If other processes hold the memory, listing less would not help.
+/// taken when it is used, so a quarter of what the process holds is enough: the largest hash table is a sixth, and it
+/// is there twice while it grows. Address space is taken at once, and lists of one length double together. If other
+/// processes hold the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
     memory.addresses < memory.held.saturating_add(RESERVE)
         || memory.held >= LITTLE && memory.available < memory.held / 4

@@ -23,7 +23,7 @@ pub struct Listing {
 pub struct Entry {
     ino: u64,
     start: u32,
-    /// What the folder says it is; [`FileType::Unknown`] if it does not say.
+    /// The type according to the folder; [`FileType::Unknown`] if it does not say.
     pub kind: FileType,
 }
 

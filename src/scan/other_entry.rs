@@ -15,7 +15,7 @@ pub struct OtherEntry {
     pub dir: DirId,
     /// Its name; empty if the folder itself is meant.
     pub name: Box<[u8]>,
-    /// What it is.
+    /// Its metadata.
     pub kind: EntryKind,
 }
 

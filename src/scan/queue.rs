@@ -39,7 +39,7 @@ impl<T> QueueGroup<T> {
 }
 
 impl<T> Queue<T> {
-    /// A queue with no folders for groups of so many walkers at first, and at most.
+    /// A queue with no folders for groups of this many walkers at first, and at most.
     pub fn new(sizes: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let groups = sizes.into_iter().map(|(first, most)| QueueGroup {
             waiting: Vec::new(),
@@ -67,8 +67,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds these folders, each with its group, if no other one waits, and somebody is at work, but no more than so many
-    /// walkers. Once nobody is, all walkers end.
+    /// Adds these folders, each with its group, if no other one waits, and somebody is at work, but no more than so
+    /// many walkers. Once nobody is, all walkers end.
     pub fn add_beside(&self, walkers: usize, folders: impl FnOnce() -> Vec<(usize, T)>) {
         let mut state = self.lock();
         let at_work: usize = state.groups.iter().map(|group| group.at_work).sum();

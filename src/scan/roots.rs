@@ -29,8 +29,8 @@ use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 /// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
 /// second time; files are handed over at once.
 ///
-/// A call about a root may never return. So the results lie behind a lock that is not held during such a call, and other
-/// threads can [take](RootResults::take) them.
+/// A call about a root may never return. So the results lie behind a lock that is not held during such a call, and
+/// other threads can [take](RootResults::take) them.
 pub struct Roots {
     walk: Arc<Walk>,
     /// Folders of files that were named one by one.
@@ -39,20 +39,20 @@ pub struct Roots {
     results: Arc<Mutex<RootResults>>,
 }
 
-/// What was found so far.
+/// The results so far.
 pub struct RootResults {
     outbox: Outbox,
     found: Found,
 }
 
-/// What roots were found to be.
+/// The types of the roots.
 #[derive(Default)]
 pub struct Found {
     /// Device numbers of good roots, one root for each.
     pub devices: Vec<(u64, usize)>,
     /// Folders to be walked.
     pub folders: Vec<Folder>,
-    /// What was left out.
+    /// Counts of skipped files.
     pub left_out: LeftOut,
     /// Files named through links, which come last: a file's own names go first.
     pub linked: Vec<LinkedFile>,
@@ -72,7 +72,7 @@ pub struct Given {
     pub keep_apart: bool,
 }
 
-/// What a root was found to be.
+/// The type of a root.
 enum Seen {
     /// It takes no part.
     Problem(ProblemKind, Option<Errno>),

@@ -28,11 +28,11 @@ const ALONE: Duration = Duration::from_secs(1);
 
 /// Scans.
 pub struct Search {
-    /// What is walked and how.
+    /// The walk.
     pub walk: Arc<Walk>,
     /// Where what is found goes.
     pub to: Sender<ScanMessage>,
-    /// Who walks what: the answer to [`ScanMessage::Rooted`].
+    /// The groups of walkers: the answer to [`ScanMessage::Rooted`].
     pub groups: Receiver<Vec<Group>>,
 }
 
@@ -159,7 +159,7 @@ impl Looker {
     }
 }
 
-/// What has been found since the last call, also by threads that get no answer now.
+/// The files found since the last call, also by threads that are blocked now.
 fn found_so_far(lookers: &[Looker]) -> Found {
     let mut all = Found::default();
     for looker in lookers {

@@ -1,4 +1,4 @@
-//! What a file is besides its bytes: owner, mode, times, flags, extended attributes.
+//! Metadata of files: owner, mode, times, flags, extended attributes.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd};
@@ -207,7 +207,7 @@ fn all(
     Ok(all)
 }
 
-/// What a call writes into a buffer. The buffer grows if it is too small.
+/// Calls with a buffer. The buffer grows if it is too small.
 fn filled(call: impl Fn(&mut Vec<u8>) -> Result<usize>) -> Result<Vec<u8>> {
     let mut buffer = Vec::with_capacity(USUAL);
     let told = match call(&mut buffer) {

@@ -94,7 +94,7 @@ fn start<const N: usize>(fd: impl AsFd, offset: u64) -> Option<(u64, Pieces)> {
     Some((position, pieces(extents, N)))
 }
 
-/// Counts the pieces of a file's first extents, of which at most so many were asked for.
+/// Counts the pieces of a file's first extents, of which at most this many were asked for.
 fn pieces(extents: &[RawExtent], most: usize) -> Pieces {
     let written = extents.iter().filter(|e| e.flags & UNWRITTEN == 0);
     let mut seen = 0;
@@ -150,8 +150,8 @@ pub fn extents(fd: impl AsFd) -> Option<Vec<Extent>> {
 /// them as they are and that others refer to as well. What is still to be written is written first.
 ///
 /// Each run of bytes that lie one behind the other on the device is given once, whatever the
-/// file system makes of it: where in the file, where on the device, how long. False if anything else was met, or nothing at all:
-/// data in the metadata, compressed or encrypted, reserved but not written, or not yet at a place.
+/// file system makes of it: where in the file, where on the device, how long. False if anything else was met, or
+/// nothing at all: data in the metadata, compressed or encrypted, reserved but not written, or not yet at a place.
 pub fn shared_blocks(fd: impl AsFd, size: u64, mut run: impl FnMut([u64; 3])) -> bool {
     let mut current: Option<[u64; 3]> = None;
     let all = each(fd, size, SYNC, |extent| {
@@ -182,7 +182,8 @@ pub fn shared_blocks(fd: impl AsFd, size: u64, mut run: impl FnMut([u64; 3])) ->
     all && any
 }
 
-/// Hands the extents up to a length to `take`, as long as it returns true; false if it did not, or if the file system does not tell.
+/// Hands the extents up to a length to `take`, as long as it returns true; false if it did not, or if the file system
+/// does not tell.
 fn each(fd: impl AsFd, length: u64, flags: u32, mut take: impl FnMut(&RawExtent) -> bool) -> bool {
     let mut start = 0;
     while start < length {
@@ -238,7 +239,7 @@ pub struct DataOrHole {
     pub end: u64,
 }
 
-/// What begins at this offset; `None` where the file system does not tell.
+/// The data or hole at this offset; `None` where the file system does not tell.
 pub fn data_or_hole_at(fd: impl AsFd, offset: u64) -> Option<DataOrHole> {
     super::fault::point().ok()?;
     let is_hole = match seek(&fd, SeekFrom::Data(offset)) {

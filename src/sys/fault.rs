@@ -2,7 +2,8 @@
 //!
 //! Only in builds with debug assertions, never in a release. `SEEKLESS_FAULT=kill@7` kills the process
 //! before the seventh call of the calls that act, `SEEKLESS_FAULT=stop@7` stops it there until it is told to
-//! go on, `SEEKLESS_FAULT=28@7` lets that call fail with error number 28 instead. The calls are counted while something [is armed](arm).
+//! go on, `SEEKLESS_FAULT=28@7` lets that call fail with error number 28 instead. The calls are counted while something
+//! [is armed](arm).
 //!
 //! In every build these calls count in the heartbeat of the [current thread](crate::heartbeat::current).
 

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 const F_SETSIG: libc::c_int = 10;
 
-/// What asking for a lease came to.
+/// The result of requesting a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     /// Nobody has the file open for writing, and nobody can without our seeing it.

@@ -11,8 +11,8 @@ use super::process;
 
 // Memory that direct I/O takes: it begins at a multiple of 4096.
 
-/// What memory and offsets of direct reads must be a multiple of: the largest logical block that
-/// disks have. (Most take 512; asking each is not worth it.)
+/// The alignment in bytes of memory and offsets of direct reads: the largest logical block that disks have. (Most take
+/// 512; asking each is not worth it.)
 pub const ALIGNMENT: usize = 4096;
 
 /// Bytes that begin at a multiple of [`ALIGNMENT`], zeroed.
@@ -23,7 +23,7 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Room for so many bytes.
+    /// Room for this many bytes.
     pub fn new(len: usize) -> Self {
         let bytes = vec![0; len + ALIGNMENT - 1].into_boxed_slice();
         let address = bytes.as_ptr().addr();
@@ -106,7 +106,8 @@ pub struct Slice {
 unsafe impl Send for Slice {}
 
 impl Slice {
-    /// A large page cut into slices of `len` bytes, a power of two and at most [`LARGE_PAGE`]; none where memory is short.
+    /// A large page cut into slices of `len` bytes, a power of two and at most [`LARGE_PAGE`]; none where memory is
+    /// short.
     pub fn page(len: usize) -> Vec<Self> {
         assert!(len.is_power_of_two() && len <= LARGE_PAGE, "{len}");
         // Twice as much, so that an aligned page lies within: what is never touched takes no memory.
@@ -148,7 +149,7 @@ impl DerefMut for Slice {
 
 // `mallopt`: how the allocator gives memory back.
 
-/// Blocks of so many bytes have mappings of their own: the C library's default to begin with.
+/// Blocks of this many bytes have mappings of their own: the C library's default to begin with.
 #[cfg(target_env = "gnu")]
 const MAPPED: libc::c_int = 128 << 10;
 
@@ -158,8 +159,8 @@ const MAPPED: libc::c_int = 128 << 10;
 #[cfg(target_env = "gnu")]
 const FREE: libc::c_int = 64 << 10;
 
-/// Has all threads take their memory from one heap. Otherwise each gets one of its own, for which 64 MiB of addresses are
-/// mapped, whatever it takes of them. Of use only before there are threads.
+/// Has all threads take their memory from one heap. Otherwise each gets one of its own, for which 64 MiB of addresses
+/// are mapped, whatever it takes of them. Of use only before there are threads.
 pub fn share_one_heap() {
     // SAFETY: takes two numbers and stores one, under the allocator's own lock.
     #[cfg(target_env = "gnu")]
@@ -170,9 +171,8 @@ pub fn share_one_heap() {
 
 /// Keeps large blocks in mappings of their own, which grow without being copied and are given
 /// back at once. Left alone, the C library would stop doing so for blocks as large as one that was
-/// freed: 300,000 files of real folders then took 59 MB instead of 48 MB, a million sparse ones 84 MB instead of 77 MB, in the
-/// same time.
-/// Other C libraries than GNU's have nothing to be told.
+/// freed: 300,000 files of real folders then took 59 MB instead of 48 MB, a million sparse ones 84 MB instead of 77 MB,
+/// in the same time. Other C libraries than GNU's have nothing to be told.
 pub fn map_large_blocks() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -192,9 +192,9 @@ pub fn map_large_blocks() {
 /// Bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// What this process holds.
+    /// The memory of this process, in bytes.
     pub held: u64,
-    /// What it can get besides before something has to give way.
+    /// The memory that it can still get without reclaim, in bytes.
     pub available: u64,
     /// Address space that it can still take (`ulimit -v`).
     pub addresses: u64,
@@ -220,7 +220,7 @@ pub fn of_this_process() -> Option<Memory> {
     })
 }
 
-/// What the control group of this process may hold, if anybody said so. `groups` is what `/proc/self/cgroup` says:
+/// The memory limit of the control group of this process, if there is one. `groups` is what `/proc/self/cgroup` says:
 /// `0::/path` in the unified hierarchy, `7:memory:/path` in that of the memory controller before (version 1).
 fn most_of_group(top: &Path, groups: &str) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {

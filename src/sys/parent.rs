@@ -8,7 +8,7 @@ use rustix::io::{Errno, Result};
 
 use super::fault;
 
-/// What the kernel takes at once is 4096 bytes with the final NUL.
+/// The longest path for one call; the kernel takes 4096 bytes with the final NUL.
 const LONGEST: usize = 4000;
 
 /// Opens an absolute path to a folder as a starting point for other calls (`O_PATH`).

@@ -27,7 +27,7 @@ pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(1 << 20)
 }
 
-/// Descriptors that can still be opened, counted up to so many.
+/// Descriptors that can still be opened, counted up to this many.
 pub fn free_descriptors(most: usize) -> usize {
     let null = || File::open("/dev/null").ok();
     let held: Vec<File> = (0..most).map_while(|_| null()).collect();
@@ -52,7 +52,7 @@ pub fn unused_descriptors() -> usize {
         .saturating_sub(open)
 }
 
-/// Has the kernel make room for so many descriptors at once.
+/// Has the kernel make room for this many descriptors at once.
 ///
 /// Its table grows by doubling. In a process of several threads each growth waits until every core has
 /// passed through the scheduler (`expand_fdtable` in `fs/file.c`), some 10 ms; before there are any it costs
@@ -153,7 +153,7 @@ pub fn cores() -> usize {
 
 // Which users this process can tell apart.
 
-/// What the kernel shows instead of a user that it cannot name here, if `/proc` does not say otherwise.
+/// The user that the kernel shows for users without a mapping, if `/proc` does not say otherwise.
 const NOBODY: u32 = 65534;
 
 /// True if this number stands for users outside of the user namespace, root among them.

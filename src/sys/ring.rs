@@ -2,7 +2,7 @@
 //!
 //! The buffers belong to the ring and each is either the kernel's (its read is in flight) or
 //! ours; the methods check which, so that no caller can touch bytes that the kernel still writes. The ring
-//! keeps the file of each read open until the read has completed: a number that came free and was given to another
+//! keeps the file of each read open until the read has completed: a number that became free and was given to another
 //! file would be read in its place.
 
 use std::io;
@@ -23,7 +23,7 @@ pub struct Ring {
 
 struct Slot {
     buffer: Aligned,
-    /// What is being read into it; none unless a read is in flight.
+    /// The file that is being read into it; none unless a read is in flight.
     file: Option<Arc<OwnedFd>>,
 }
 
@@ -172,7 +172,7 @@ mod tests {
         let wanted = file(b"wanted");
         ring.read(0, &wanted, 0, 0, 6);
         drop(wanted);
-        // It gets the number that just came free.
+        // It gets the number that just became free.
         let _other = file(b"others");
         ring.wait(1).expect("it waits");
         let (slot, result) = ring.completed().expect("one is done");

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags, StatxTimestamp, statx};
 use rustix::io::Result;
 
-/// What seekless wants to know of a file or folder.
+/// The metadata of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// Kind of file.

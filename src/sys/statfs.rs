@@ -101,9 +101,9 @@ pub fn shares_extents(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| SHARING.contains(&magic))
 }
 
-/// File systems of which it is known that what they call a hole holds nothing, also while it is being written to. Others
-/// have called data a hole: OpenZFS while it was being written out (2023), network and layered ones since they pass on what another
-/// kernel said a while ago.
+/// File systems of which it is known that what they call a hole holds nothing, also while it is being written to.
+/// Others have called data a hole: OpenZFS while it was being written out (2023), network and layered ones since they
+/// pass on what another kernel said a while ago.
 const TRUE_HOLES: &[u64] = &[
     0xef53,      // ext4 (and its elders, which have the same number)
     0x5846_5342, // xfs
@@ -129,7 +129,7 @@ pub fn is_ordered(file: impl AsFd) -> bool {
     rustix::fs::fstatfs(file).is_ok_and(|s| ORDERED.contains(&(s.f_type as u64 & 0xffff_ffff)))
 }
 
-/// Who answers calls to a file system.
+/// The party that answers calls to a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServedBy {
     /// The kernel's own file system, which sees every change at once.
@@ -167,7 +167,7 @@ const WITH_LINKS: &[u64] = &[
     0x9660,      // iso9660
 ];
 
-/// Who answers calls to the file system of this file.
+/// The party that answers calls to the file system of this file.
 pub fn served_by(file: impl AsFd) -> ServedBy {
     match magic(file) {
         Some(0x794c_7630) => ServedBy::Overlay, // overlay
@@ -217,7 +217,7 @@ pub fn most_names(file: impl AsFd) -> Option<u64> {
     known.map(|&(_, most)| most)
 }
 
-/// What people call the file system that holds this file, if it is one of the usual ones.
+/// The usual name of the file system that holds this file, if it is a common one.
 pub fn name(file: impl AsFd) -> Option<&'static str> {
     let kind = magic(file)?;
     NAMES

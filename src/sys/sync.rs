@@ -51,7 +51,7 @@ pub fn start(fd: impl AsFd) {
     unsafe { libc::sync_file_range(fd.as_fd().as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
 }
 
-/// What is to survive a loss of power.
+/// The data to sync.
 #[derive(Clone, Copy, Debug)]
 pub enum Wait<'a> {
     /// A [`file`].

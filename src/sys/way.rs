@@ -27,12 +27,12 @@ pub struct Way {
     links: usize,
 }
 
-/// What a part of a path leads to.
+/// The target of a part of a path.
 #[derive(Debug)]
 pub struct Part {
     /// The file, folder or link itself, opened with `O_PATH`.
     pub handle: OwnedFd,
-    /// What it is.
+    /// Its metadata.
     pub stat: Stat,
     /// Whose it is, and who may write to it.
     pub access: Attributes,
@@ -58,7 +58,7 @@ impl Way {
         Ok(way)
     }
 
-    /// What comes next is this path, and then what was to come.
+    /// Puts this path before the rest.
     fn lead_to(&mut self, path: &[u8]) -> Result<()> {
         if path.is_empty() {
             return Err(Errno::NOENT);

@@ -104,10 +104,10 @@ struct Request {
     reserved: u32,
 }
 
-/// What the kernel found.
+/// The result of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
-    /// So many bytes from the offset on are shared now.
+    /// The number of bytes from the offset on that are shared now.
     Bytes(u64),
     /// The ranges are not equal.
     Differs,

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use super::{Class, Disks, EntryKind, Files, Folders, Others, Root, RootPlace, Tree, Unseen};
 
-/// What a tree is made of. Folders are numbered in the order in which they were met.
+/// The parts of a tree. Folders are numbered in the order in which they were met.
 #[derive(Debug, Default)]
 pub struct Draft<'a> {
     /// The places that were given; [`Draft::build`] says what they are.
     pub roots: Vec<Root>,
-    /// What could not be seen of whole roots.
+    /// The roots that could not be seen as a whole.
     pub root_gaps: Vec<(u32, Unseen)>,
     /// For each folder the one that holds it, its root, and its name. Two folders of one name in one folder are one.
     pub folders: Vec<(Option<u32>, u32, &'a [u8])>,
@@ -30,7 +30,7 @@ pub struct Draft<'a> {
 pub struct DraftFile {
     /// Length, bytes.
     pub size: u64,
-    /// What is known of its content. Sets have any numbers here.
+    /// The class of its content. Sets have any numbers here.
     pub class: Class,
     /// Its volume.
     pub volume: u16,

@@ -2,7 +2,7 @@
 
 use super::Unseen;
 
-/// What an entry is, or why it is not known.
+/// The type of an entry, or why it is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A symbolic link, and what it says.

@@ -1,4 +1,4 @@
-//! What a run saw: every folder, every name, the class of every file, and what was not seen.
+//! The tree that a run saw: every folder, every name, the class of every file, and the entries that were not seen.
 //!
 //! It is made once, by [`crate::engine::classify`], and asks no disk again. Folders stand in preorder: by root, and
 //! within a folder by name. Entries, files and sets are numbered in that order, so the same folders always give the
@@ -16,7 +16,7 @@ pub use entry::{EntryKind, Special};
 pub use texts::Texts;
 pub use unseen::Unseen;
 
-/// What is known of the content of a file.
+/// The class of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// It equals that of the other files of this set, which has two files at least.
@@ -42,13 +42,13 @@ pub enum Scope {
 pub struct Root {
     /// The path as it was given.
     pub path: Vec<u8>,
-    /// What was found there.
+    /// The entry found there.
     pub place: RootPlace,
     /// It is where something is mounted: the root of a file system, or of a part of one.
     pub is_mount_root: bool,
 }
 
-/// What a root was found to be.
+/// The type of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootPlace {
     /// A folder, by its number.
@@ -79,7 +79,7 @@ pub struct Other<'t> {
     pub folder: u32,
     /// Its name; empty if the folder itself is meant.
     pub name: &'t [u8],
-    /// What it is.
+    /// Its metadata.
     pub kind: &'t EntryKind,
 }
 
@@ -87,7 +87,7 @@ pub struct Other<'t> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
     roots: Vec<Root>,
-    /// What could not be seen of a root as a whole.
+    /// A root that could not be seen as a whole.
     root_gaps: Vec<(u32, Unseen)>,
     folders: Folders,
     /// Where the names of each folder begin, and where the last one's end.
@@ -136,7 +136,7 @@ impl Tree {
         &self.roots
     }
 
-    /// What could not be seen of whole roots.
+    /// The roots that could not be seen as a whole.
     pub fn root_gaps(&self) -> &[(u32, Unseen)] {
         &self.root_gaps
     }
@@ -222,7 +222,7 @@ impl Tree {
         self.files.sizes[file as usize]
     }
 
-    /// What is known of the content of a file.
+    /// The class of the content of a file.
     pub fn class(&self, file: u32) -> Class {
         self.files.classes[file as usize]
     }
@@ -275,7 +275,7 @@ impl Tree {
         }
     }
 
-    /// What else lies in a folder: links, special files, and what was not seen.
+    /// Other entries of a folder: links, special files, and entries that were not seen.
     pub fn others_in(&self, folder: u32) -> impl Iterator<Item = Other<'_>> {
         self.other_numbers_in(folder).map(move |at| Other {
             folder,

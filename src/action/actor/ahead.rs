@@ -43,7 +43,7 @@ pub(super) enum Proof {
     },
 }
 
-/// What there is to know for checking one step's files.
+/// The data to check the files of one step.
 pub(super) struct Check {
     pub keeper: Target,
     pub victim: Target,
@@ -56,7 +56,7 @@ pub(super) struct Check {
 /// Two files that are what they must be.
 pub(super) struct Checked {
     pub pair: Pair,
-    /// What undo will have to prove.
+    /// The digest that undo checks.
     pub digest: Option<ContentDigest>,
     /// Their bytes were compared.
     pub compared: bool,

@@ -260,7 +260,7 @@ impl Actor {
     }
 }
 
-/// What has the name now, or what was moved.
+/// The state of the file that has the name now, or that was moved.
 fn now(act: &Act<'_>, done: &Done) -> Option<State> {
     let now = match &done.destination {
         Some(path) => Place::of(path).ok()?.stat(),

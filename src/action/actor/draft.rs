@@ -264,7 +264,7 @@ impl Actor {
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a record has so many fields")]
+    #[allow(clippy::too_many_arguments, reason = "a record has this many fields")]
     fn intent(
         &self,
         number: u64,
@@ -340,7 +340,7 @@ impl Actor {
             match Opened::open(&next, Bound::Strict, &self.ours, &self.settings.reads) {
                 Ok(opened) => (keeper, target) = (opened, next),
                 Err(_) => {
-                    // It changed meanwhile: the next file that cannot be linked takes its place.
+                    // It changed during the run: the next file that cannot be linked takes its place.
                     self.stand_ins.remove(&keeper.identity());
                     break;
                 }

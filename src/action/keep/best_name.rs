@@ -14,7 +14,7 @@ const BEFORE: &[&str] = &[
 /// Words that they put after it.
 const AFTER: &[&str] = &["copy", "copie", "copia", "kopie", "kopia", "cópia", "копия"];
 
-/// What stands between a name and the word after it.
+/// Separators between a name and the word after it.
 const JOINTS: &[char] = &[' ', '-', '_', '.', '–'];
 
 /// Counts the marks of a copy on a bare name: `IMG_1.jpg` has none, `Copy of IMG_1 (2).jpg` two.

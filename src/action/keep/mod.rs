@@ -14,7 +14,7 @@ mod rules;
 
 pub use rules::RULES;
 
-/// What a rule may look at.
+/// The properties of a file that rules compare.
 #[derive(Clone, Debug)]
 pub struct Traits<'a> {
     /// Last modification, nanoseconds since 1970.
@@ -50,9 +50,9 @@ impl<'a> Named<'a> {
 
 /// A row of [`RULES`].
 pub struct KeepRule {
-    /// What the user types.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What follows the name, if something must.
+    /// The argument, if the rule needs one.
     pub argument: Option<&'static str>,
     /// Which file it prefers, in a few words.
     pub about: &'static str,
@@ -67,33 +67,33 @@ type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 pub enum BadRule {
     /// No rule has this name.
-    #[error("{text:?} is no rule: use {}", names())]
+    #[error("{text:?} is not a rule: use {}", names())]
     Unknown {
         /// The text.
         text: String,
     },
     /// The rule wants something more.
-    #[error("{name} wants {argument}: write '{name} {argument}'")]
+    #[error("{name} needs {argument}: write '{name} {argument}'")]
     NoArgument {
         /// The rule.
         name: &'static str,
-        /// What is missing.
+        /// The missing argument.
         argument: &'static str,
     },
     /// The rule takes nothing more.
-    #[error("{name} takes nothing more, and {rest:?} follows")]
+    #[error("{name} takes no argument: remove {rest:?}")]
     Argument {
         /// The rule.
         name: &'static str,
-        /// What follows it.
+        /// The text after it.
         rest: String,
     },
-    /// What follows is not what the rule wants.
+    /// The argument is not valid for the rule.
     #[error("{name}: {reason}")]
     Wrong {
         /// The rule.
         name: &'static str,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -154,7 +154,7 @@ impl Rules {
         scores.collect()
     }
 
-    /// Chooses up to so many of the files, the best first.
+    /// Chooses up to this many of the files, the best first.
     pub fn choose(&self, files: &[Traits<'_>], count: usize) -> Vec<Chosen> {
         let scores = self.scores(files);
         let order = ordered(&scores);
@@ -255,7 +255,7 @@ fn glob(name: &'static str, text: &str) -> Result<Globs, BadRule> {
     let wrong = |reason: String| BadRule::Wrong { name, reason };
     if text.contains('/') {
         return Err(wrong(format!(
-            "{text:?} has a slash, and a name never has one: use 'under DIR' or 'regex REGEX'"
+            "{text:?} contains a slash, which a file name cannot contain: use 'under DIR' or 'regex REGEX'"
         )));
     }
     let globs = Globs::new(&[text.to_owned()], false).map_err(|e| wrong(e.to_string()))?;

@@ -7,55 +7,55 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "newest",
         argument: None,
-        about: "the file that was modified last",
+        about: "the file with the latest modification time",
         make: |_| Ok(Box::new(|file| -i128::from(file.mtime_ns))),
     },
     KeepRule {
         name: "oldest",
         argument: None,
-        about: "the file that was modified first",
+        about: "the file with the earliest modification time",
         make: |_| Ok(Box::new(|file| i128::from(file.mtime_ns))),
     },
     KeepRule {
         name: "shortest-path",
         argument: None,
-        about: "the one whose path has the fewest bytes",
+        about: "the file with the shortest path in bytes",
         make: |_| Ok(Box::new(|file| smallest(file, length))),
     },
     KeepRule {
         name: "longest-path",
         argument: None,
-        about: "the one whose path has the most bytes",
+        about: "the file with the longest path in bytes",
         make: |_| Ok(Box::new(|file| smallest(file, |name| -length(name)))),
     },
     KeepRule {
         name: "shallowest",
         argument: None,
-        about: "the one with the fewest folders above it",
+        about: "the file with the fewest parent folders",
         make: |_| Ok(Box::new(|file| smallest(file, depth))),
     },
     KeepRule {
         name: "deepest",
         argument: None,
-        about: "the one with the most folders above it",
+        about: "the file with the most parent folders",
         make: |_| Ok(Box::new(|file| smallest(file, |name| -depth(name)))),
     },
     KeepRule {
         name: "most-recently-accessed",
         argument: None,
-        about: "the one that was read last, where the file system records that",
+        about: "the file with the latest access time, if the file system records it",
         make: |_| Ok(Box::new(|file| -i128::from(file.atime_ns))),
     },
     KeepRule {
         name: "first-root",
         argument: None,
-        about: "the one below the path that was given first",
+        about: "the file below the path that was given first",
         make: |_| Ok(Box::new(|file| smallest(file, root))),
     },
     KeepRule {
         name: "under",
         argument: Some("DIR"),
-        about: "one that lies below this folder",
+        about: "a file below this folder",
         make: |dir| {
             let below = folder("under", dir)?;
             Ok(Box::new(move |file| {
@@ -66,7 +66,7 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "not-under",
         argument: Some("DIR"),
-        about: "one of which no name lies below this folder",
+        about: "a file that has no name below this folder",
         make: |dir| {
             let below = folder("not-under", dir)?;
             Ok(Box::new(move |file| {
@@ -78,7 +78,7 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "name",
         argument: Some("GLOB"),
-        about: "one whose bare name matches, as in 'name IMG_????.jpg'",
+        about: "a file whose name matches, as in 'name IMG_????.jpg'",
         make: |text| {
             let glob = glob("name", text)?;
             Ok(Box::new(move |file| {
@@ -89,7 +89,7 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "regex",
         argument: Some("REGEX"),
-        about: "one in whose path this is found, as in 'regex /originals/'",
+        about: "a file whose path matches, as in 'regex /originals/'",
         make: |text| {
             let regex = regex("regex", text)?;
             Ok(Box::new(move |file| {
@@ -103,13 +103,13 @@ pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "largest-link-count",
         argument: None,
-        about: "the one with the most names (hard links)",
+        about: "the file with the most names (hard links)",
         make: |_| Ok(Box::new(|file| -i128::from(file.links))),
     },
     KeepRule {
         name: "best-name",
         argument: None,
-        about: "the one that is not named like a copy: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of …', '…-copy', '…~'",
+        about: "a file that is not named like a copy: IMG_1.jpg before 'IMG_1 (1).jpg', 'Copy of …', '…-copy', '…~'",
         make: |_| {
             Ok(Box::new(|file| {
                 smallest(file, |name| best_name::marks(name.bare()).into())
@@ -131,7 +131,7 @@ fn depth(name: &Named<'_>) -> i128 {
     name.path.iter().filter(|&&byte| byte == b'/').count() as i128
 }
 
-/// What was found below no given path comes last.
+/// Files below no given path come last.
 fn root(name: &Named<'_>) -> i128 {
     name.root.map_or(i128::MAX, i128::from)
 }

@@ -11,7 +11,7 @@ use crate::action::swap::is_temporary;
 /// A file's place in its set, and a name's in its file.
 pub type Unit = (usize, usize);
 
-/// What is to stay: files in the order in which they are relied on, and their names.
+/// The kept files in order of preference, and their names.
 #[derive(Default)]
 struct Staying {
     files: Vec<(usize, Kept)>,
@@ -105,7 +105,7 @@ pub fn units(set: &SetPlan, files: &[usize]) -> Vec<Unit> {
     files.iter().flat_map(names).collect()
 }
 
-/// What rules see of a single name.
+/// The properties of a single name that rules compare.
 pub fn traits(set: &SetPlan, (file, name): Unit) -> Traits<'_> {
     let file: &PlannedFile = &set.files[file];
     let mut traits = file.traits();

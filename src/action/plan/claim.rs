@@ -1,4 +1,4 @@
-//! What somebody says about files: a report, or a run that just ended.
+//! Claims about files, from a report or from a search.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -26,13 +26,13 @@ pub struct Claim {
 pub struct ClaimedFile {
     /// Its names as listed.
     pub names: Vec<Vec<u8>>,
-    /// What is said of it, if anything is.
+    /// The claimed facts, if any.
     pub facts: Option<ClaimedFacts>,
     /// Somebody marked it to stay, against all rules.
     pub marked: bool,
 }
 
-/// What a file was when it was found.
+/// The state of a file when it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClaimedFacts {
     /// `st_dev`.
@@ -62,7 +62,7 @@ impl From<&DuplicateSet> for Claim {
     }
 }
 
-/// What holds for all claims of one source.
+/// The properties of all claims of one source.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// Where relative names start; without it they are not understood.

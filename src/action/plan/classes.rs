@@ -69,7 +69,7 @@ impl Policy {
         }
     }
 
-    /// What keeps a file apart from the others: from a reference, if there is one.
+    /// Why a file does not match the others, or a reference if there is one.
     fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Left {
         let from = |other: &usize| {
             let (one, other) = (&set.files[index], &set.files[*other]);

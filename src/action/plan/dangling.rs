@@ -51,7 +51,7 @@ pub enum LinkPlaces<'a> {
 pub struct DanglingLink {
     /// The link itself, absolute.
     pub link: Vec<u8>,
-    /// What it leads to in the end.
+    /// The final target.
     pub leads_to: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ pub struct Dangling {
 pub struct Search {
     /// Whole paths of names that go. A clash of hashes names a link too many; it changes nothing.
     going: HashSet<u64>,
-    /// What a link's text must end in to be worth a closer look: bare names of what goes, and of links to it.
+    /// Hashes of the names that the text of a relevant link ends in: removed files, and links to them.
     ends: HashSet<u64>,
     /// Links that were found.
     found: HashSet<u64>,
@@ -104,12 +104,12 @@ impl Search {
         }
     }
 
-    /// What was found.
+    /// The result.
     pub fn dangling(&self) -> &Dangling {
         &self.dangling
     }
 
-    /// What cannot be listed was named by the search.
+    /// Ignores folders that cannot be listed: the search has named them.
     fn below_one(&mut self, root: &Path, places: &LinkPlaces<'_>) {
         let &LinkPlaces::Below {
             filter,

@@ -8,10 +8,10 @@ use crate::action::access::Common;
 use crate::action::bounds::Hold;
 use crate::action::keep::Rules;
 
-/// What decisions go by.
+/// The rules and limits of decisions.
 #[derive(Debug)]
 pub struct Policy {
-    /// What is done to those that do not stay.
+    /// The action on files that do not stay.
     pub action: ActionKind,
     /// Which file stays.
     pub rules: Rules,
@@ -21,19 +21,19 @@ pub struct Policy {
     pub isolate: bool,
     /// Only sets with a file below a reference are acted on.
     pub by_reference: bool,
-    /// Names of one file count as duplicates of each other: so many *names* stay, and others go.
+    /// Names of one file count as duplicates of each other: this many *names* stay, and others go.
     pub by_name: bool,
-    /// What files must have in common to stand for each other.
+    /// The properties that files must share to replace each other.
     pub common: Common,
 }
 
 /// Why a file stays on which the user put the mark.
 pub(super) const MARKED: &str = "marked in the report";
 
-/// What is wanted for one set.
+/// The choice for one set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// What the rules say.
+    /// As the rules decide.
     ByRule,
     /// These files stay.
     Keep(Vec<usize>),

@@ -1,4 +1,4 @@
-//! How many bytes come free when a plan is carried out.
+//! How many bytes are freed when a plan is carried out.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -11,10 +11,9 @@ use crate::sys::statfs;
 
 /// Estimates for the files of a set that are acted on.
 ///
-/// Counted are allocated blocks. A file of which a name remains frees nothing. Of extents that
-/// several files share, what a file that stays refers to does not come free; what only files of
-/// this set share that go counts once; and what only one of them has although it is shared does not
-/// come free, since something else refers to it. `destination` is the file system that files are moved to.
+/// Counts allocated blocks. A file of which a name remains frees nothing. An extent that a kept file refers to is not
+/// freed. An extent that only several removed files of this set share counts once. A shared extent that only one of
+/// them has is not freed, since something else refers to it. `destination` is the file system that files are moved to.
 pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>) {
     let shared = match set
         .files

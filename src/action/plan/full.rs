@@ -36,7 +36,7 @@ fn divide_by(set: &mut SetPlan, most: impl Fn(&PlannedFile) -> Option<u64>) {
         match limit {
             Some(limit) if more > limit => {
                 stand_ins.insert(first, (place, set.files[place].links));
-                let why = format!("the one kept before it has all {limit} names that it can have");
+                let why = format!("the file kept before it already has {limit} names, the maximum");
                 set.files[place].fate = Fate::Keep(Kept::Because(why));
             }
             _ => {

@@ -28,7 +28,7 @@ const FOLDERS: usize = 1 << 16;
 /// Looks at names, one set after the other.
 #[derive(Debug, Default)]
 pub struct Inspector {
-    /// What holds for all claims.
+    /// The origin of all claims.
     pub origin: Origin,
     /// Where something may be done.
     pub bounds: Bounds,

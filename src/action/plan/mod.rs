@@ -50,7 +50,7 @@ pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Sha
 pub use sidecars::Parted;
 pub use steps::steps;
 
-/// What becomes of files that belong together by their names.
+/// How to treat files that belong together by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sidecars {
     /// They go each by its own set; what is torn apart is named.
@@ -62,7 +62,7 @@ pub enum Sidecars {
     Ignore,
 }
 
-/// What becomes of further names (hard links) of a file that stays.
+/// How to treat hard links to a kept file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FurtherNames {
     /// They stay.
@@ -77,11 +77,11 @@ pub enum FurtherNames {
 /// How a plan is made.
 #[derive(Debug)]
 pub struct Settings {
-    /// Who stays.
+    /// The policy that chooses the kept files.
     pub policy: Policy,
     /// Where something may be done.
     pub bounds: super::bounds::Bounds,
-    /// What becomes of companions.
+    /// How to treat companions.
     pub sidecars: Sidecars,
     /// Whether names of files that stay may go.
     pub further_names: FurtherNames,
@@ -199,7 +199,7 @@ impl Settings {
     }
 }
 
-/// What a plan comes to.
+/// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Sets in which something is done.
@@ -208,7 +208,7 @@ pub struct Totals {
     pub steps: u64,
     /// Bytes of the files of these steps, at their full length.
     pub bytes: u64,
-    /// Bytes that come free on the disk.
+    /// Bytes that are freed on the disk.
     pub frees: u64,
     /// Names of the files that stay.
     pub kept: u64,
@@ -222,7 +222,7 @@ pub struct Totals {
     pub without_reference: u64,
     /// Bytes of `frees` in blocks that several files that go share. The kernel does not say whether others do, too.
     pub frees_unless_shared: u64,
-    /// Bytes that do not come free, since something outside the set shares these blocks: a snapshot, another file.
+    /// Bytes that are not freed, since something outside the set shares these blocks: a snapshot, another file.
     pub held: u64,
     /// Device numbers of the files that are acted on, with a path on each.
     pub devices: BTreeMap<u64, Vec<u8>>,
@@ -307,12 +307,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What is done.
+    /// The action.
     pub fn action(&self) -> ActionKind {
         self.settings.policy.action
     }
 
-    /// What it comes to.
+    /// The totals.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

@@ -18,7 +18,7 @@ use crate::sys::{names, stat, sync, write};
 /// Pairs of folders that are tried for each pair of file systems. Each step checks its own folders again.
 const PAIRS: usize = 64;
 
-/// What the check may do, and what the plan is for.
+/// The limits of the check, and the purpose of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountCheckMode {
     /// Files may be created and removed to find out.
@@ -36,7 +36,7 @@ pub(super) struct MountCheck<'g> {
     action: ActionKind,
     mode: MountCheckMode,
     file_systems: &'g mut FileSystems,
-    /// What was found about links, by the file systems of victim and keeper.
+    /// The results for links, by the file systems of victim and keeper.
     links: HashMap<(u64, u64), Option<Left>>,
     /// Whether two paths lead to one folder.
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,

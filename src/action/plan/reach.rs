@@ -1,4 +1,4 @@
-//! Who could take the name of a kept file away: the folders on its way tell.
+//! The users who could remove the name of a kept file, according to the folders on its path.
 //!
 //! Root may remove a file, or make it a symbolic link, because its owner has a copy. If that copy lies in a folder of
 //! somebody else, that user can take it away afterwards, or put another file in its place. So files that different
@@ -21,7 +21,7 @@ enum Who {
     Others(u32, bool),
 }
 
-/// What was found out about folders.
+/// The results for folders.
 #[derive(Debug, Default)]
 pub struct Reach {
     known: HashMap<Vec<u8>, BTreeSet<Who>>,
@@ -45,7 +45,7 @@ impl Reach {
         }
     }
 
-    /// Who could take away what lies in this folder, besides root and its owner.
+    /// The users besides root and the owner who could remove files from this folder.
     fn others(&mut self, folder: &[u8], owner: u32) -> BTreeSet<Who> {
         let all = self.who(folder).iter().copied();
         all.filter(|who| !matches!(who, Who::Owner(uid) if *uid == 0 || *uid == owner))

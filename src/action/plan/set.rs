@@ -9,7 +9,7 @@ use crate::action::access::{Apart, Rights};
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
 
-/// What is to become of the files of one set.
+/// The planned fate of the files of one set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetPlan {
     /// Length of each file, bytes.
@@ -30,7 +30,7 @@ pub struct SetPlan {
 pub struct Shared {
     /// Several files that go share them. They count as coming free, which is wrong if another file shares them too.
     pub unless_shared: u64,
-    /// Something outside the set shares them: they do not come free.
+    /// Something outside the set shares them: they are not freed.
     pub held: u64,
 }
 
@@ -53,11 +53,11 @@ pub struct PlannedFile {
     pub links: u64,
     /// Bytes allocated on disk.
     pub allocated: u64,
-    /// Who may read and write it.
+    /// The access rights.
     pub rights: Rights,
     /// Its names in this set; never empty.
     pub names: Vec<PlannedName>,
-    /// What becomes of it.
+    /// The fate of the file.
     pub fate: Fate,
 }
 
@@ -90,7 +90,7 @@ impl PlannedName {
     }
 }
 
-/// What becomes of a file.
+/// The fate of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// It stays, for this reason.
@@ -99,7 +99,7 @@ pub enum Fate {
     Act {
         /// Place of the file that stays for it.
         keeper: usize,
-        /// Bytes that come free on the disk.
+        /// Bytes that are freed on the disk.
         frees: u64,
     },
     /// It is neither relied on nor touched.
@@ -212,18 +212,18 @@ impl Left {
     /// The reason, in a few words.
     pub fn words(&self) -> String {
         let words = match self {
-            Self::Gone => "is not there any more",
-            Self::NoFolder => "is relative, and the report does not say to which folder",
+            Self::Gone => "no longer exists",
+            Self::NoFolder => "is a relative path, and the report does not name its folder",
             Self::Link => "is a symbolic link",
             Self::NotRegular => "is not a regular file",
-            Self::Size => "has another length than the report says",
+            Self::Size => "has another size than in the report",
             Self::Changed => "has changed since the report",
-            Self::OutsideRoots => "lies outside the paths that were searched",
-            Self::OutsidePaths => "lies outside the given paths",
-            Self::Aside => "lies in the folder that files are moved to",
-            Self::NoDigest => "has no digest to trust in the report",
-            Self::Repeated => "is in another set already",
-            Self::Refused(cause) => return format!("cannot be looked at: {cause}"),
+            Self::OutsideRoots => "is outside the searched paths",
+            Self::OutsidePaths => "is outside the given paths",
+            Self::Aside => "is in the destination folder",
+            Self::NoDigest => "has no digest in the report",
+            Self::Repeated => "is already in another set",
+            Self::Refused(cause) => return format!("cannot be read: {cause}"),
             Self::Apart(apart) => {
                 return format!("{apart} the files it equals");
             }
@@ -233,27 +233,30 @@ impl Left {
                 );
             }
             Self::OneFolder => {
-                "and the kept name seem to lead to one file: both paths lead to one folder, seen through two mounts"
+                "and the kept name seem to be the same file: both paths lead to the same folder, seen through two \
+                mounts"
             }
             Self::NotForScript => {
                 "may be the kept file itself, seen through another mount, which a script cannot check"
             }
-            Self::NoHardLinks => {
-                "is on a file system that has no hard links: use symlink, or remove"
-            }
+            Self::NoHardLinks => "is on a file system without hard links: use symlink or remove",
             Self::LinkLooksLikeCopy => {
-                "is on a mount that shows a hard link with another inode number, like a copy: use symlink, or remove"
+                "is on a mount that shows hard links as separate files: use symlink or remove"
             }
             Self::NoSymlinks => {
-                "is where no symbolic link to the kept file can be made: use remove, or move"
+                "cannot be replaced by a symbolic link to the kept file: use remove or move"
             }
-            Self::OtherFileSystem => "is alone on its file system, which hard links cannot leave",
-            Self::Companion => "stays, since its companion does",
-            Self::NotAsked => "was not decided on",
+            Self::OtherFileSystem => {
+                "is alone on its file system, and hard links cannot cross file systems"
+            }
+            Self::Companion => "stays because its companion stays",
+            Self::NotAsked => "has no decision yet",
             Self::NoReference => "has no copy below a reference folder",
-            Self::SameName => "is the same name as another listed one, seen through another mount",
+            Self::SameName => {
+                "is the same name as another in the report, seen through another mount"
+            }
             Self::ReferenceElsewhere => {
-                "has its copy below a reference folder on another file system; hard links cannot leave a file system"
+                "has its copy below a reference folder on another file system, and hard links cannot cross file systems"
             }
         };
         words.to_owned()
@@ -261,7 +264,7 @@ impl Left {
 }
 
 impl PlannedFile {
-    /// What rules look at.
+    /// The properties that rules compare.
     pub fn traits(&self) -> Traits<'_> {
         Traits {
             mtime_ns: self.mtime_ns,

@@ -10,12 +10,12 @@ use super::set::{Fate, Left, SetPlan};
 use crate::sys::open::CWD;
 use crate::sys::stat;
 
-/// What a file is to its companions.
+/// The role of a file among its companions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Settings, edits, a small picture.
     Sidecar,
-    /// What the sensor saw.
+    /// A raw photo.
     Raw,
     /// A picture that anybody can open.
     Still,
@@ -51,7 +51,7 @@ const EXTENSIONS: &[(&str, Role)] = &[
     ("avi", Role::Film),
 ];
 
-/// What a path says about a file's companions.
+/// The parts of a path that identify companions.
 #[derive(Debug, PartialEq, Eq)]
 struct Part<'a> {
     /// Path without extensions: what companions have in common.
@@ -191,7 +191,7 @@ impl Companions {
         }
     }
 
-    /// What has to go together, once all sets were [counted](Self::count).
+    /// The groups that must go together, once all sets were [counted](Self::count).
     pub fn groups(&self) -> Groups {
         let several = self.sizes.iter().filter(|&(_, &size)| size > 1);
         Groups {

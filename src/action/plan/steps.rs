@@ -87,7 +87,7 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
     file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
 }
 
-/// What a file must have in common with a keeper to take its place: a hard link cannot leave its file system.
+/// The properties that a file must share with its keeper: a hard link cannot leave its file system.
 fn place_of(file: &PlannedFile, action: ActionKind) -> (u64, Class) {
     let volume = match action {
         ActionKind::Hardlink => file.volume,

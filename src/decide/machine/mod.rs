@@ -48,7 +48,7 @@ pub struct Machine {
     early_tails: HashMap<FileIndex, SampleDigest>,
     /// Contents that were read with the heads of files whose tails are wanted nevertheless.
     early_contents: HashMap<FileIndex, ContentDigest>,
-    /// What files are read or looked at for, where it is not the file's own digest.
+    /// The purpose for which files are read or examined, unless it is their own digest.
     awaited: HashMap<FileIndex, Awaited>,
     odds: Odds,
     effects: Vec<Effect>,
@@ -306,8 +306,8 @@ impl Machine {
         }
     }
 
-    /// True if a file of which a first sample is wanted is best read whole at once, as all files of its size are then. To be
-    /// asked just before it is read: by then more is known than when it was found.
+    /// True if a file of which a first sample is wanted is best read whole at once, as all files of its size are then.
+    /// To be asked just before it is read: by then more is known than when it was found.
     pub fn is_read_whole(&mut self, file: FileIndex) -> bool {
         let class = self.size_class(file);
         let SizeClass { whole, files, .. } = *self.by_size.class(class);

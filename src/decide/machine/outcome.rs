@@ -1,4 +1,4 @@
-//! What has come out.
+//! The results so far.
 
 use crate::decide::by_size::SameSize;
 use crate::decide::chain::Chain;

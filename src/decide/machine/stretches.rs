@@ -13,7 +13,7 @@ impl Machine {
         self.stretch_rule = Some(rule);
     }
 
-    /// True if so many files like these would be a large class, and reading stretches of them costs less than
+    /// True if this many files like these would be a large class, and reading stretches of them costs less than
     /// reading all: no seek for each, and no look at blocks that may spare even that.
     pub(super) fn is_large(&self, so_many: usize, like: &[FileIndex]) -> bool {
         let Some(rule) = self.stretch_rule else {

@@ -1,4 +1,4 @@
-//! What the machine wants read.
+//! The reads that the machine requests.
 
 use crate::decide::stretches::Stretches;
 use crate::file::FileIndex;
@@ -8,12 +8,11 @@ use crate::file::FileIndex;
 pub struct Effect {
     /// The file to read.
     pub file: FileIndex,
-    /// What of it.
+    /// The part to read.
     pub want: Want,
 }
 
-/// What to read of a file. Its first samples may be replaced by everything
-/// ([`super::Machine::is_read_whole`]).
+/// The part of a file to read. Its first samples may be replaced by everything ([`super::Machine::is_read_whole`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
     /// The first [`HEAD`](super::HEAD) bytes.
@@ -67,6 +66,6 @@ pub enum FirstSample {
 pub struct Comparing {
     /// Files from this size on, bytes.
     pub from: u64,
-    /// Groups of so many files at most.
+    /// Groups of this many files at most.
     pub most: usize,
 }

@@ -33,7 +33,7 @@ pub const SIZES: [u64; 12] = [
 /// Larger groups are not compared.
 pub const MOST: usize = 3;
 
-/// So many files are a large class, and their stretches meet in the middle of the longest after a few looks.
+/// This many files are a large class, and their stretches meet in the middle of the longest after a few looks.
 pub const LARGE_CLASS: StretchRule = StretchRule {
     files: 3,
     from: FROM,

@@ -6,14 +6,14 @@ use std::ops::Range;
 /// cache when it is compared.
 pub const BLOCK: usize = 64 << 10;
 
-/// So many files of one length, equal at both ends, may well differ. Fewer are most likely copies,
-/// and are read from front to back.
+/// The number of files of one length, equal at both ends, that may well differ. Fewer are most likely copies, and are
+/// read from front to back.
 const LARGE_CLASS: usize = 16;
 
 /// The blocks of files of one length, each once.
 #[derive(Clone)]
 pub struct Blocks {
-    /// What is left of each part.
+    /// The rest of each part.
     parts: [Range<u64>; 2],
     /// The part looked at last.
     at: usize,
@@ -22,7 +22,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Of so many files of this length, bytes. A large class is looked at from its middle and from its
+    /// Of this many files of this length, bytes. A large class is looked at from its middle and from its
     /// beginning on.
     pub fn new(files: usize, len: u64) -> Self {
         let block = BLOCK as u64;
@@ -36,7 +36,7 @@ impl Blocks {
         }
     }
 
-    /// Of files of this length, from front to back in blocks of so many bytes.
+    /// Of files of this length, from front to back in blocks of this many bytes.
     pub fn front_to_back(len: u64, block: usize) -> Self {
         Self {
             parts: [0..len, 0..0],

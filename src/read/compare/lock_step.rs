@@ -6,14 +6,14 @@ use super::blocks::Blocks;
 use super::side::Side;
 use super::split::Block;
 
-/// What files are read into: a block of the first of a class, and one of another.
+/// Buffers for comparison: a block of the first of a class, and one of another.
 pub struct Buffers {
     first: Aligned,
     piece: Aligned,
 }
 
 impl Buffers {
-    /// Room for blocks of so many bytes.
+    /// Room for blocks of this many bytes.
     pub fn new(len: usize) -> Self {
         Self {
             first: Aligned::new(len),
@@ -21,7 +21,7 @@ impl Buffers {
         }
     }
 
-    /// So many bytes of the first file of the class that was read last, and of the one of its files that was.
+    /// The last blocks: `len` bytes of the first file of the class that was read last, and of the file of it that was.
     pub fn last(&self, len: usize) -> [&[u8]; 2] {
         [&self.first[..len], &self.piece[..len]]
     }
@@ -37,7 +37,7 @@ pub struct Comparison<S> {
     pub classes: Vec<Vec<S>>,
 }
 
-/// What became of one block of all files.
+/// The result of one block of all files.
 pub struct Step<S: Side> {
     /// Where it begins.
     pub offset: u64,

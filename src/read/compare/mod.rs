@@ -49,8 +49,8 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Takes note that it could not be read, and leaves the first file in the same blocks to stand for the others. If it has
-    /// changed, what was read of it so far may not be theirs.
+    /// Takes note that it could not be read, and leaves the first file in the same blocks to stand for the others. If
+    /// it has changed, what was read of it so far may not be theirs.
     fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
         failed.push((self.task, failure));
         let mut same_blocks = self.same_blocks.drain(..);
@@ -218,8 +218,8 @@ fn compare<D: Send>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     to_the_end(all, is_large_class, &mut Buffers::new(BLOCK), answers);
 }
 
-/// Compares files to their end and answers for each. Of a large class several threads compare a class each, once they no
-/// longer share the files of one.
+/// Compares files to their end and answers for each. Of a large class several threads compare a class each, once they
+/// no longer share the files of one.
 fn to_the_end<D: Send>(
     mut comparison: Comparison<File<'_>>,
     is_large_class: bool,
@@ -283,7 +283,7 @@ fn each_on_its_own<D: Send>(
     });
 }
 
-/// Answers for files that were equal to each other and to no others, after so many bytes.
+/// Answers for files that were equal to each other and to no others, after this many bytes.
 fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
     let Some(first) = class.first() else { return };
     let mut answer = |file: &File<'_>, state: Result<(), Failure>, bytes| {

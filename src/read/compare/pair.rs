@@ -32,7 +32,7 @@ pub enum Unequal<E> {
     Short(Which),
     /// One of them could not be read.
     Unreadable(Which, Errno),
-    /// Whoever looked between two pieces wants no more.
+    /// The caller stopped between two pieces.
     Stopped(E),
 }
 
@@ -68,7 +68,7 @@ impl Side for Half<'_> {
     }
 }
 
-/// Makes sure that two files begin with the same bytes, so many.
+/// Makes sure that two files begin with the same bytes, this many.
 ///
 /// `after` sees each piece once both have it, and where the next one begins.
 ///

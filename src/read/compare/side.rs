@@ -1,11 +1,11 @@
-//! What the comparison asks of a file.
+//! The interface of a file to the comparison.
 
 /// A file that is compared with others.
 pub trait Side: Sized + Send {
-    /// What becomes of a file that could not be read.
+    /// The result for a file that could not be read.
     type Failed: Send;
 
-    /// Reads a block of so many bytes, all of it, to the beginning of a buffer. Whoever cannot is taken out; another
+    /// Reads a block of this many bytes, all of it, to the beginning of a buffer. Whoever cannot is taken out; another
     /// file may take its place if it stands for that as well.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use super::side::Side;
 /// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
 const FOR_A_THREAD: usize = 64;
 
-/// Threads that so many blocks to be read are worth.
+/// Threads that this many blocks to be read are worth.
 pub fn threads_for(blocks: usize) -> usize {
     match blocks / FOR_A_THREAD {
         0 | 1 => 1,
@@ -38,10 +38,10 @@ pub struct Block<'b> {
     pub piece: &'b mut [u8],
 }
 
-/// What files with equal blocks have in common that are unlike the first one's.
+/// The key of blocks that differ from the first file's.
 type Key = [u8; 32];
 
-/// What was seen of some files.
+/// The blocks of some files.
 struct Seen<S: Side> {
     like_first: Vec<S>,
     /// With their keys: comparing each with each would be quadratic.
@@ -214,7 +214,7 @@ fn digest(piece: &[u8], _first: &[u8]) -> Key {
     *blake3::hash(piece).as_bytes()
 }
 
-/// So many bytes at the beginning are the same.
+/// The number of equal bytes at the beginning.
 pub fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     /// Bytes compared at a time until the place is near.
     const STEP: usize = 1024;

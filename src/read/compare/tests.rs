@@ -30,7 +30,7 @@ fn compare(marks: &[(usize, u8)], size: usize, spoil: impl Fn(&Path)) -> Vec<Out
     compare_spoilt(folder.path(), marks.len(), content, spoil)
 }
 
-/// So many files with these contents, compared; returns each one's outcome.
+/// This many files with these contents, compared; returns each one's outcome.
 fn compare_contents(
     folder: &Path,
     files: usize,
@@ -137,7 +137,7 @@ fn comparing_tells_apart_what_differs_anywhere() {
     );
 }
 
-/// So many files are shared out among threads.
+/// This many files are shared out among threads.
 #[test]
 fn a_large_class_is_told_apart_like_a_pair() {
     const SIZE: usize = 70_000;

@@ -188,7 +188,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Whoever waits for a descriptor gets one, or learns that there is none.
+/// Waits for a descriptor, or reports that there is none.
 fn out_of_descriptors<T>() -> Result<T, Failure> {
     Err(Failure::Refused(Errno::MFILE))
 }

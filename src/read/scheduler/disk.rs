@@ -16,13 +16,13 @@ use super::volume::AHEAD;
 
 /// A disk with its own executor.
 pub(super) struct Disk<F: Fold, W> {
-    /// What waits for the head to come by, whatever is to be read.
+    /// Reads that wait for the head.
     waiting: Elevator<Waiting<W>>,
     in_flight: usize,
     window: usize,
     /// Set while it is not known whether there is a head.
     trying: Option<Trying>,
-    /// Who reads it.
+    /// The pool that reads it.
     pub pool: Pool<F>,
 }
 
@@ -46,7 +46,7 @@ struct Trying {
 }
 
 impl<F: Fold, W: Copy> Disk<F, W> {
-    /// A disk that keeps so many reads in flight.
+    /// A disk that keeps this many reads in flight.
     pub fn new(pool: Pool<F>, reads: usize) -> Self {
         Self {
             waiting: Elevator::default(),
@@ -107,7 +107,7 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         evidence
     }
 
-    /// What the end of a lone read shows, if it was one.
+    /// The evidence of a finished lone read, if it was one.
     fn tried(&mut self, was_read: bool) -> Option<Evidence> {
         let trying = self.trying.as_mut()?;
         let took = trying.since.take()?.elapsed();

@@ -1,8 +1,8 @@
-//! What answers say about what a device is, whatever its flag says.
+//! Evidence about the class of a device from its response times.
 
 use std::time::Duration;
 
-/// What was seen.
+/// The evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// There is a head to move, or there cannot be one.
@@ -16,7 +16,7 @@ pub struct Evidence {
 /// Places that lie so far apart, bytes, are never in a drive's cache together: it reads ahead less.
 pub const FAR: u64 = 64 << 20;
 
-/// Reads that a verdict is made from at most: so many quick ones, and one fewer slow ones than end it.
+/// The largest number of reads for a verdict: this many quick ones, and one fewer slow ones than end it.
 pub const TRIALS: usize = QUICK as usize + SLOW as usize - 1;
 
 /// Quick answers that show that there is no head. One in ten reads at most meets its sector just
@@ -58,14 +58,14 @@ impl Trial {
 /// Reads after which the pace of a busy device is judged.
 const PACE: u32 = 16;
 
-/// So many in a row are judged together, the slowest of them left out: whatever holds a device up once, all that
-/// waited comes at once afterwards. (Not each for itself: on a busy machine answers are noticed in bunches.)
+/// The number of consecutive answers that are judged together, without the slowest: whatever holds a device up once,
+/// all that waited comes at once afterwards. (Not each for itself: on a busy machine answers are noticed in bunches.)
 const PACES: usize = 4;
 
 /// Reads after which a verdict is no longer waited for: there are too few at a time for one.
 const PATIENCE: u32 = 256;
 
-/// What is taken to be in flight must be that many, so that it is the device that is waited for.
+/// The least number of reads in flight that counts, so that the device is the bottleneck.
 const LEAST_IN_FLIGHT: usize = 16;
 
 /// A device that needs longer than this for each of many scattered reads has a head to move: from
@@ -98,7 +98,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// True if a verdict is near that has not been given yet, with so many reads in flight: what is read
+    /// True if a verdict is near that has not been given yet, with this many reads in flight: what is read
     /// meanwhile would disturb it, and be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
         !self.is_judged && self.seen < PATIENCE && in_flight >= LEAST_IN_FLIGHT
@@ -109,7 +109,7 @@ impl Pace {
         self.cached = self.cached.saturating_add(1);
     }
 
-    /// Takes note of a read from the device that ended at this time, with so many others in flight;
+    /// Takes note of a read from the device that ended at this time, with this many others in flight;
     /// the evidence for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
         self.seen = self.seen.saturating_add(1);

@@ -1,4 +1,4 @@
-//! What is asked for, who is asked to describe it, and what comes back.
+//! Jobs for readers, and their results.
 
 use crate::device::VolumeId;
 use crate::file::FileIndex;
@@ -9,7 +9,7 @@ use crate::read::task::{Batch, Outcome, Task};
 pub struct Job<W> {
     /// The file.
     pub file: FileIndex,
-    /// What is wanted of it, in the asker's own terms.
+    /// The request, in the terms of the caller.
     pub want: W,
     /// More bytes than a random read should have: for the sequential pool.
     pub bulk: bool,
@@ -48,6 +48,6 @@ pub struct Finished<W, D> {
     pub job: Job<W>,
     /// Volume it was read from.
     pub volume: VolumeId,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome<D>,
 }

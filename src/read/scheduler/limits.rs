@@ -33,7 +33,7 @@ impl Limits {
         sequential_depth: 0,
     };
 
-    /// What pools come to that serve volumes with these limits and with others.
+    /// The limits of pools that serve volumes with these limits and with others.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Limits {
         }
     }
 
-    /// How far the thread of a disk with a head looks ahead: so many short files that the drive has
+    /// How far the thread of a disk with a head looks ahead: this many short files that the drive has
     /// a choice, but of long ones hardly more than the next piece.
     pub(super) fn disk_window(self) -> Window {
         Window {

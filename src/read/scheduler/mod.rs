@@ -78,7 +78,7 @@ pub struct Scheduler<F: Fold, W> {
 pub struct Change {
     /// Which.
     pub volume: VolumeId,
-    /// What was seen.
+    /// The evidence.
     pub evidence: Evidence,
 }
 

@@ -1,4 +1,4 @@
-//! Who compares a set of files, and when.
+//! Chooses the pool that compares a set of files, and the time.
 
 use crate::device::VolumeId;
 use crate::read::fold::Fold;

@@ -9,7 +9,7 @@ use crate::read::task::Ticket;
 use super::job::Job;
 use super::volume::DiskIndex;
 
-/// Who reads the files of a set.
+/// The reader of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum By {
     /// The pool for whole files.
@@ -23,7 +23,7 @@ pub(super) enum By {
 /// Files, each with its volume.
 pub(super) type Set<W> = Vec<(VolumeId, Job<W>)>;
 
-/// What waits, and what is under way.
+/// The waiting and the running comparisons.
 pub(super) struct Sets<W> {
     waiting: HashMap<By, Elevator<Set<W>>>,
     /// By the ticket of a set's first file who reads it.
@@ -45,14 +45,14 @@ impl<W> Sets<W> {
         self.waiting.entry(by).or_default().push(position, set);
     }
 
-    /// Who has something to read.
+    /// The readers with work.
     pub fn readers(&self) -> Vec<By> {
         let waiting = self.waiting.iter();
         let waiting = waiting.filter(|(_, sets)| !sets.is_empty());
         waiting.map(|(&by, _)| by).collect()
     }
 
-    /// The next set for a reader that may have so many under way.
+    /// The next set for a reader that may have this many under way.
     pub fn next(&mut self, by: By, most: usize) -> Option<Set<W>> {
         if self.under_way.values().filter(|&&at| at == by).count() >= most {
             return None;

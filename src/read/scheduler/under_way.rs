@@ -13,11 +13,11 @@ pub(super) struct Handed<W> {
     pub job: Job<W>,
     /// Its volume.
     pub volume: VolumeId,
-    /// Who has it, and what for.
+    /// The reader of the job, and its purpose.
     pub visit: Visit,
 }
 
-/// Who has a job, and what for.
+/// The reader of a job, and its purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Visit {
     /// The pools read it.

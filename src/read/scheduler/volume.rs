@@ -19,7 +19,7 @@ const BATCH: usize = 64;
 /// Tasks that may wait in a pool's queue for each that is being done.
 pub(super) const AHEAD: usize = 2;
 
-/// Who reads a volume.
+/// The reader of a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// The pools, in order of arrival.
@@ -34,7 +34,7 @@ pub enum Lane {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct DiskIndex(pub usize);
 
-/// What waits to be read from a file system, and how much of it is under way.
+/// The waiting reads of a file system, and the number in flight.
 #[derive(Debug)]
 pub(super) struct VolumeQueues<W> {
     /// The disk with an executor of its own; none if the pools read it.
@@ -186,7 +186,7 @@ impl<W: Copy> VolumeQueues<W> {
         self.groups.clear();
     }
 
-    /// Takes note that so many jobs are under way.
+    /// Takes note that this many jobs are under way.
     pub fn begun(&mut self, bulk: bool, count: usize) {
         self.queue(bulk).in_flight += count;
         self.busy_since.get_or_insert_with(Instant::now);

@@ -32,7 +32,7 @@ pub(super) const SETTLED: u64 = 64 << 10;
 /// Bytes of a hole that are hashed before anybody looks whether the run is over. Some milliseconds' worth.
 const ZEROS: u64 = PART;
 
-/// What a hole is looked for.
+/// The position of the search for holes.
 #[derive(Clone, Copy)]
 enum Cursor {
     Reading,
@@ -187,13 +187,13 @@ impl<F: Fold> File<F> {
         self.next(Cursor::Reading, self.read, self.next_len())
     }
 
-    /// The piece to be announced next, of so many bytes at most.
+    /// The piece to be announced next, of this many bytes at most.
     pub fn next_to_announce(&mut self, most: u64) -> Piece {
         let most = most.min(self.decided() - self.announced);
         self.next(Cursor::Announcing, self.announced, most)
     }
 
-    /// The piece that begins after so many bytes: of so many at most, or the rest of a hole.
+    /// The piece that begins after this many bytes: of this many at most, or the rest of a hole.
     fn next(&mut self, cursor: Cursor, after: u64, most: u64) -> Piece {
         let piece = self.piece_at(after, most);
         let run = self.holes[cursor as usize].at(&self.open.fd, piece.offset);
@@ -213,7 +213,7 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// The piece that begins after so many bytes, of so many at most.
+    /// The piece that begins after this many bytes, of this many at most.
     fn piece_at(&self, mut after: u64, most: u64) -> Piece {
         let mut span = self.first;
         while after >= self.task.spans[span].len && span + 1 < SPANS {
@@ -294,7 +294,7 @@ impl<F: Fold> File<F> {
         was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
-    /// What came of it once it was read, or could not be; `None` if that is for others to say.
+    /// The outcome after the read, or its failure; `None` if that is for others to say.
     pub fn outcome(
         &mut self,
         failure: Option<Failure>,

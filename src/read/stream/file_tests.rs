@@ -26,7 +26,7 @@ fn file(folder: &Path, spans: [(u64, u64); 2], may_end_early: bool) -> File<Hash
     File::new(*task, Arc::new(fd.into()), false, false)
 }
 
-/// Bytes of the first read, and of one after so many.
+/// Bytes of the first read, and of one after this many.
 fn reads(mut file: File<Hashing>, after: u64) -> (u64, u64) {
     let first = file.next_to_read().len;
     file.read = after;

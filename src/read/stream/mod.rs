@@ -54,7 +54,7 @@ pub struct Stream<F: Fold> {
     files: VecDeque<File<F>>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
-    /// Who helps with long files, if anybody does.
+    /// The team that helps with long files, if any.
     team: Option<Team<F>>,
     /// The file of which parts are taken.
     parts: Option<Arc<Parts<F>>>,
@@ -141,7 +141,7 @@ impl<F: Fold> Stream<F> {
             true => Err(Failure::Refused(Errno::CANCELED)),
             false => match reader.try_open(&task, name) {
                 Some(opened) => opened,
-                // Descriptors are short: ours come free when what we have is read.
+                // Descriptors are short: ours become free when what we have is read.
                 None if !self.files.is_empty() => return false,
                 None => reader.open(&task, name),
             },

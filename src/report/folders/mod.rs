@@ -16,9 +16,9 @@ pub const FOLDERS_SCHEMA: u32 = 1;
 /// One format of these reports.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderFormat {
-    /// What the user types.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is for, in one line.
+    /// A description in one line.
     pub about: &'static str,
     /// Writes an answer.
     pub write: fn(&mut dyn Write, &FolderReport<'_>) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! What stands between a report in JSON and its parser, which would hold a text of any length.
+//! A reader between a JSON report and its parser, which limits the length of texts.
 
 use std::io::{self, BufRead, Read};
 

@@ -35,7 +35,7 @@ pub fn read_document(input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadE
     }
 }
 
-/// What a user can add who knows that lines are whole.
+/// The line that a user can append if the report is complete.
 const END: &str = r#"{"type":"summary","incomplete":true}"#;
 
 /// Reads what `ndjson` wrote.
@@ -332,7 +332,7 @@ fn known_format(name: &str) -> Result<(), BadLine> {
     }
 }
 
-/// What a document has told so far.
+/// The parts of a document that were read so far.
 struct Document<'a> {
     each: Each<'a>,
     format: Option<String>,

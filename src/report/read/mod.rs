@@ -20,16 +20,16 @@ pub use source::{OpenError, Source};
 /// A report read back as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadReport {
-    /// What stands around the sets.
+    /// The header and the summary.
     pub frame: Frame,
     /// The sets, in the order in which they were written.
     pub sets: Vec<ReadSet>,
 }
 
-/// What stands around the sets of a report.
+/// The header and the summary of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// What is known of the run; `None` if it was taken out.
+    /// The header of the run; `None` if it was removed.
     pub header: Option<Header>,
     /// How the report ends.
     pub ending: Ending,
@@ -58,7 +58,7 @@ pub struct ReadSet {
     pub cached: bool,
     /// How many replicas the set counted when it was written.
     pub replicas: u64,
-    /// What would have come free when all but one were removed.
+    /// The bytes that are freed if all files but one are removed.
     pub reclaimable: u64,
     /// The files that are still listed, the one marked to be kept first; never empty.
     pub members: Vec<ReadMember>,
@@ -69,7 +69,7 @@ pub struct ReadSet {
 pub struct ReadMember {
     /// Its names as reported; never empty, and none of them is.
     pub names: Vec<Vec<u8>>,
-    /// What the format tells about the file; `text` tells nothing.
+    /// The facts about the file in this format; `text` has none.
     pub facts: Option<Facts>,
     /// The user put the mark of what stays here; a mark that is where the report had it is none.
     pub marked: bool,
@@ -101,9 +101,7 @@ pub enum ReadError {
     #[error("cannot read the report: {0}")]
     Io(#[from] io::Error),
     /// It is in none of the formats that are read.
-    #[error(
-        "this is no report in text, json or ndjson: make one with -f text, -f json or -f ndjson"
-    )]
+    #[error("not a report in text, json or ndjson: create one with -f text, -f json or -f ndjson")]
     OtherFormat,
     /// There is nothing in it.
     #[error("the report is empty")]
@@ -111,16 +109,16 @@ pub enum ReadError {
     /// It was written to another plan.
     #[error(
         "the report has schema {0}, this version reads schema {SCHEMA}: \
-         use the version that wrote it, or make the report again"
+         use the version that wrote it, or create the report again"
     )]
     Schema(u32),
     /// It ends in the middle.
-    #[error("line {0}: the report is cut off here; make it again")]
+    #[error("line {0}: the report is truncated here; create it again")]
     CutOff(usize),
     /// Its last line is not there: what else is not there, nobody knows.
     #[error(
-        "line {line}: the report is cut off here: it has no last line that says how the run ended. Make it again; \
-         or, if nothing is missing, add this line to its end: {wanted}"
+        "line {line}: the report is truncated here: its last line does not say how the run ended. Create it again; \
+        or, if nothing is missing, append this line: {wanted}"
     )]
     NoEnd {
         /// The last line that is there.
@@ -133,7 +131,7 @@ pub enum ReadError {
     Line {
         /// Counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The defect.
         reason: BadLine,
     },
     /// It is no JSON, or not of the documented shape.
@@ -143,12 +141,12 @@ pub enum ReadError {
         line: usize,
         /// Counted from 1.
         column: usize,
-        /// What is wrong there.
+        /// The defect.
         reason: String,
     },
 }
 
-/// What can be wrong with a line.
+/// A defect of a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLine {
     /// A line at the margin is neither a comment nor the head of a set.
@@ -173,13 +171,13 @@ pub enum BadLine {
     #[error("no file can have the name \"{}\"", escape(.0))]
     NoName(Vec<u8>),
     /// The digest is not 64 hexadecimal digits.
-    #[error("{0:?} is no BLAKE3 digest")]
+    #[error("{0:?} is not a BLAKE3 digest")]
     Digest(String),
     /// A base64 name is not base64.
     #[error("the bytes of a name are not valid base64")]
     Base64,
     /// A time is not as in RFC 3339.
-    #[error("{0:?} is no RFC 3339 time between 1677 and 2262")]
+    #[error("{0:?} is not an RFC 3339 time between 1677 and 2262")]
     Time(String),
     /// A word in the list of options is not known.
     #[error("unknown option {0:?}")]
@@ -223,7 +221,7 @@ pub enum BadLine {
     #[error("the line is too long for a name")]
     TooLong,
     /// The line holds terminal colours.
-    #[error("the report holds terminal colours; make it again without them")]
+    #[error("the report contains terminal colours; create it again without them")]
     Colored,
 }
 

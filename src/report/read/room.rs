@@ -13,7 +13,7 @@ const BYTES: u64 = 512 << 20;
 /// attack on the memory or no report.
 pub const TEXT: u64 = 16 << 20;
 
-/// What a set takes, and whether there is room for it.
+/// The memory of a set, and whether it fits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Room {
     names: u64,
@@ -21,7 +21,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// Counts so many names with texts of so many bytes in all; true if they still fit. What does not is to
+    /// Counts this many names with texts of this many bytes in all; true if they still fit. What does not is to
     /// be counted and dropped.
     pub fn take(&mut self, names: usize, bytes: usize) -> bool {
         self.names += names as u64;

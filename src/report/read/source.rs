@@ -21,8 +21,8 @@ use crate::sys::{attributes, stat, statfs};
 pub struct Source {
     /// Its bytes.
     pub input: Box<dyn Read + Send>,
-    /// Who else could have written it; `None` if only this user or root could, or if it was handed to this process:
-    /// what a pipe brings is the affair of whoever set the pipe up.
+    /// The other user who could have written it; `None` if only this user or root could, or if it was handed to this
+    /// process: what a pipe brings is the affair of whoever set the pipe up.
     pub stranger: Option<Untrusted>,
 }
 
@@ -35,7 +35,7 @@ pub enum OpenError {
     /// Nothing would ever come from it.
     #[error("it is a named pipe, and no program writes to it")]
     NoWriter,
-    /// Whoever has the other end can let this wait.
+    /// The process at the other end can block this one.
     #[error(
         "it is a named pipe that others could write to ({0}): give the report as a file, or on standard input"
     )]
@@ -98,7 +98,7 @@ impl Source {
         Self::handed_over(io::stdin(), Path::new("standard input"))
     }
 
-    /// What this process was started with. What has a name says whose it is, a pipe of the shell does not.
+    /// Whether the process was started with it. A file with a name shows its owner, a pipe of the shell does not.
     fn handed_over(
         input: impl Read + AsFd + Send + 'static,
         path: &Path,

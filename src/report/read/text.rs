@@ -12,7 +12,7 @@ use crate::report::escape::unescape;
 use crate::report::text::CACHED;
 use crate::report::{Header, Options, SCHEMA, time};
 
-/// What a user can add who knows that a report is whole.
+/// The line that a user can append if the report is complete.
 const END: &str = "# interrupted: ended by hand";
 
 /// Reads what `text` wrote and somebody edited.

@@ -23,7 +23,7 @@ use crate::tree::{EntryKind, Special, Unseen};
 use super::walker::Walker;
 use super::{Folder, Left, ReachedBy, count, found_file};
 
-/// What holds for all entries of a folder.
+/// The context of all entries of a folder.
 struct FolderContext {
     dir: DirId,
     root: u32,
@@ -34,7 +34,7 @@ struct FolderContext {
 }
 
 impl Folder {
-    /// What lies in it by this name, to be looked at.
+    /// The entry of this name.
     fn below(&self, here: &FolderContext, name: &CStr, reached_by: ReachedBy) -> Self {
         Self {
             dir: here.dir,
@@ -77,7 +77,7 @@ impl Walker {
         (self.listing, self.buffer) = (listing, buffer);
     }
 
-    /// What holds for all entries of a folder, of which these are the first; all of them if `is_whole`.
+    /// The context of all entries of a folder, of which these are the first; all of them if `is_whole`.
     fn here(
         &mut self,
         dir: DirId,
@@ -191,7 +191,7 @@ impl Walker {
         }
     }
 
-    /// True if a folder with so many names is not to be listed any further.
+    /// True if a folder with this many names is not to be listed any further.
     fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
         if names >= limits::NAMES {
             self.walked.left_out.unreadable += 1;

@@ -33,7 +33,7 @@ impl Walker {
         }
     }
 
-    /// What a link leads to; nothing if it leads nowhere.
+    /// The target of a link; none if the link is broken.
     fn target(&mut self, folder: &Folder, name: &CStr) -> Option<Stat> {
         let walk = self.walk.clone();
         let target = self.with_folder(folder.dir, |above| names::read_link(above, name));

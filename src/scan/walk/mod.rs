@@ -40,7 +40,7 @@ use crate::sys::stat::Stat;
 use links::Links;
 use walker::Walker;
 
-/// What and how to walk. It is shared with walkers that may never come back.
+/// The settings of a walk. It is shared with walkers that may never come back.
 pub struct Walk {
     /// Where folders are entered.
     pub dirs: Arc<SharedDirs>,
@@ -102,11 +102,11 @@ pub struct Folder {
     pub rules: Option<Arc<IgnoreRules>>,
     /// How it was left, if it was looked at before.
     pub left: Left,
-    /// What its name refers to.
+    /// How the folder was reached.
     pub reached_by: ReachedBy,
 }
 
-/// What a folder's name refers to.
+/// How a folder was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {
     /// The folder's own entry in the folder above, or the path of a root.
@@ -193,7 +193,7 @@ impl Walk {
         self.follow_links && self.max_depth.is_some()
     }
 
-    /// What can only be listed when nothing else waits.
+    /// The folders that can be listed only when nothing else waits.
     fn take_waiting(&self) -> Vec<Folder> {
         let mut waiting = std::mem::take(&mut *locked(&self.aside));
         waiting.extend(self.links().next_folders(&self.dirs));
@@ -303,12 +303,12 @@ pub enum Round {
     Last,
 }
 
-/// What came of a walk.
+/// The result of a walk.
 #[derive(Default)]
 pub struct Walked {
     /// Folders listed.
     pub folders: u64,
-    /// What was left out.
+    /// Counts of skipped files.
     pub left_out: LeftOut,
     /// Folders that were listed, where they may have to be listed again.
     pub listed: Vec<Folder>,
@@ -345,7 +345,7 @@ pub fn path_of(dirs: &SharedDirs, dir: DirId, name: Option<&CStr>) -> PathBuf {
     std::ffi::OsString::from_vec(path).into()
 }
 
-/// What the file table needs of a file's metadata.
+/// The metadata of a file for the file table.
 pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
     FoundFile {
         ino: stat.ino,

@@ -69,7 +69,7 @@ fn hardlink_makes_one_file_of_two_and_undo_two_of_one() {
     assert_eq!(done.freed, size);
     assert_eq!(
         done.notes,
-        ["has the kept file's mode, modification time now"]
+        ["now has the mode, modification time of the kept file"]
     );
     let ino = |path: &Path| fs::symlink_metadata(path).expect("metadata").ino();
     assert_eq!(ino(&scene.keeper()), ino(&scene.victim()));
@@ -132,7 +132,7 @@ fn move_never_overwrites() {
         fs::write(there.join("v"), "precious").expect("written");
         let before = picture(&scene.tree());
         let said = failed(scene.perform(ActionKind::Move));
-        assert!(said.contains("nothing is ever overwritten"), "{said}");
+        assert!(said.contains("seekless never overwrites a file"), "{said}");
         assert_eq!(fs::read(there.join("v")).expect("read"), b"precious");
         assert_eq!(picture(&scene.tree()), before);
     }
@@ -433,7 +433,7 @@ fn hard_links_across_file_systems_are_never_something_else() {
             .perform(&step(ActionKind::Hardlink, &scene.keeper(), &there)),
     );
     assert!(
-        said.contains("hard links end at a file system's border"),
+        said.contains("a hard link cannot cross file systems"),
         "{said}"
     );
     assert!(fs::symlink_metadata(&there).expect("metadata").is_file());
@@ -470,7 +470,8 @@ fn undo_refuses_what_changed_since_and_says_which() {
             told.push(step.clone());
         });
         assert_eq!(tally.expect("a journal").refused, 1, "{action:?}");
-        let refused = matches!(&told[0].undone, seekless::action::Undone::Refused(why) if why.contains("changed since"));
+        let refused = matches!(&told[0].undone, seekless::action::Undone::Refused(why) if why.contains("changed \
+        since"));
         assert!(refused, "{told:?}");
         let mut after = picture(&scene.top);
         after.retain(|path, _| !path.starts_with("state"));
@@ -495,13 +496,13 @@ fn a_run_that_goes_on_cannot_be_undone() {
     let mut actor = scene.actor();
     done(actor.perform(&scene.step(ActionKind::Hardlink)));
     let error = seekless::action::undo(&scene.journals(), None, &mut |_| {}).expect_err("busy");
-    assert!(error.to_string().contains("still going on"), "{error}");
+    assert!(error.to_string().contains("is still active"), "{error}");
     drop(actor);
     assert_eq!(scene.undo().restored, 1);
     let error = seekless::action::undo(&scene.journals(), Some("no-such"), &mut |_| {});
     assert_eq!(
         error.expect_err("missing").to_string(),
-        "there is no run no-such"
+        "no such run: no-such"
     );
 }
 
@@ -571,7 +572,7 @@ fn a_folder_that_may_not_be_written_is_named_with_the_way_out() {
     });
     fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("mode");
     assert!(
-        said.contains("run as somebody who may write to the folder"),
+        said.contains("run as a user who may write to the folder"),
         "{said}"
     );
 }

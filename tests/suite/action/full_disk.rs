@@ -92,7 +92,7 @@ fn undo_on_a_full_disk(volume: &Volume) {
     prepared(&scene, "undo")
         .run()
         .exits(0)
-        .says("nothing was to be undone");
+        .says("nothing to undo");
 }
 
 macro_rules! volumes {

@@ -73,7 +73,7 @@ fn bare_undo_does_not_go_past_a_damaged_journal() {
         // The ways out: by name, or without the file.
         run(&scene, &format!("undo {first}"))
             .exits(0)
-            .says("1 file as before again");
+            .says("1 file restored");
         assert_eq!(links(&scene, "dup/v"), 1);
     }
     let scene = Scene::new();
@@ -93,7 +93,7 @@ fn the_steps_of_a_run_whose_first_line_is_damaged_can_be_undone_by_name() {
     run(&scene, &format!("undo {second}"))
         .exits(1)
         .says("line 1 is damaged")
-        .says("1 file as before again");
+        .says("1 file restored");
     assert_eq!((links(&scene, "dup/new"), links(&scene, "dup/v")), (1, 2));
 }
 
@@ -191,7 +191,7 @@ fn a_kept_file_that_was_only_touched_is_good_enough() {
         touch(&scene.keeper());
         run(&scene, "undo")
             .exits(0)
-            .says("1 file as before again")
+            .says("1 file restored")
             .never_says("changed since");
         let after = fs::symlink_metadata(scene.victim()).expect("metadata");
         assert!(after.is_file() && after.nlink() == 1, "{action}");
@@ -210,7 +210,7 @@ fn a_moved_file_that_was_only_touched_comes_back() {
             .filter(|(path, seen)| seen.content == noise(1, SIZE) && !path.starts_with("tree"));
         let (moved, _) = moved.next().expect("it went somewhere");
         touch(&scene.top.join(moved));
-        run(&scene, "undo").exits(0).says("1 file as before again");
+        run(&scene, "undo").exits(0).says("1 file restored");
         assert_eq!(fs::read(scene.victim()).expect("read"), noise(1, SIZE));
     }
 }
@@ -258,7 +258,7 @@ fn without_comparing_the_digest_of_the_search_is_kept() {
     )
     .exits(0);
     touch(&scene.keeper());
-    run(&scene, "undo").exits(0).says("1 file as before again");
+    run(&scene, "undo").exits(0).says("1 file restored");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn journals_of_the_first_version_are_undone_by_times() {
             touch(&scene.keeper());
             run(&scene, "undo").exits(1).says("has changed since");
         } else {
-            run(&scene, "undo").exits(0).says("1 file as before again");
+            run(&scene, "undo").exits(0).says("1 file restored");
             assert_eq!(picture(&scene.tree()), before);
         }
     }
@@ -288,9 +288,9 @@ fn a_dry_undo_says_what_would_be_done_and_does_nothing() {
         let done = picture(&scene.top);
         let shown = run(&scene, "undo --dry-run")
             .exits(0)
-            .says("1 file would be as before again");
+            .says("1 file would be restored");
         let text = shown.stdout_text();
-        assert!(text.contains("dup/v: would be as before again"), "{text}");
+        assert!(text.contains("dup/v: would be restored"), "{text}");
         assert!(picture(&scene.top) == done, "{action}: something was done");
         run(&scene, "undo --yes").exits(0);
         assert_eq!(picture(&scene.tree()), before, "{action}");
@@ -302,7 +302,7 @@ fn a_dry_undo_says_what_would_be_done_and_does_nothing() {
     fs::write(scene.keeper(), noise(9, SIZE)).expect("written");
     let shown = run(&scene, "undo --dry-run").exits(1);
     let text = shown.stdout_text();
-    assert!(text.contains("would be left as it is"), "{text}");
+    assert!(text.contains("would be left alone"), "{text}");
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn the_next_run_says_what_was_cut_short_and_puts_it_back_first() {
             run(&scene, &format!("{action} --yes --keep oldest tree"))
                 .exits(0)
                 .says(&says)
-                .says("1 file as before again")
+                .says("1 file restored")
                 .says("Done: ");
             assert_eq!(leftovers(&scene).first(), None, "{action}");
             run(&scene, "find tree").exits(0).never_says("cut short");
@@ -481,13 +481,11 @@ fn what_was_cut_short_can_be_swept_by_itself() {
     for action in ["remove", "hardlink", "symlink"] {
         let (scene, _) = killed(action, 0).expect("something is left");
         let before = picture(&Scene::new().tree());
-        run(&scene, "undo --sweep")
-            .exits(0)
-            .says("1 file as before again");
+        run(&scene, "undo --sweep").exits(0).says("1 file restored");
         assert_eq!(picture(&scene.tree()), before, "{action}");
         run(&scene, "undo --sweep")
             .exits(0)
-            .says("No run was cut short");
+            .says("No interrupted run");
         run(&scene, "undo").exits(0);
     }
 }
@@ -544,7 +542,7 @@ fn what_is_out_of_reach_is_not_taken_for_swept() {
     fs::rename(&away, &folder).expect("plugged in");
     run(&scene, &format!("undo --sweep {name}"))
         .exits(0)
-        .says("1 file as before again");
+        .says("1 file restored");
     assert!(scene.victim().exists());
 }
 
@@ -571,7 +569,7 @@ fn what_cannot_be_put_back_is_named() {
     fs::write(scene.victim(), "new").expect("written");
     run(&scene, "remove --yes tree")
         .exits(1)
-        .says("another file has its name now");
+        .says("another file now has its name");
     assert_eq!(fs::read(scene.victim()).expect("there"), b"new");
     // It is a copy like any other by then.
     assert_eq!(fs::read(scene.keeper()).expect("there"), noise(1, SIZE));

@@ -136,7 +136,7 @@ fn cut_short(stage: &Stage, daemon: Daemon, command: &str, end: End, words: &[&s
             falls_silent(&daemon);
             running.interrupt(signal);
             let words = [
-                &["interrupted: ending", "mounted: does not answer now"],
+                &["interrupted: stopping", "mounted: does not answer"],
                 words,
             ]
             .concat();
@@ -172,7 +172,7 @@ fn an_action_that_gets_no_answer_ends_and_is_taken_back() {
             let words = [
                 "as if it had been killed",
                 "seekless undo --sweep ",
-                "takes back the whole run",
+                "undoes the whole run",
             ];
             cut_short(&stage, daemon, &line, *end, &words);
             is_restored(&stage, &before);
@@ -248,7 +248,10 @@ fn an_undo_that_gets_no_answer_ends_and_goes_on_when_called_again() {
             daemon,
             "undo",
             end,
-            &["not all is undone: seekless undo 2", "continues it"],
+            &[
+                "not everything was undone; to continue: seekless undo 2",
+                "continues it",
+            ],
         );
         is_restored(&stage, &before);
     }
@@ -269,7 +272,7 @@ fn a_sweep_that_gets_no_answer_ends_and_goes_on_when_called_again() {
         let daemon = shown(&stage);
         daemon.be_silent_at(RENAME2, 1);
         let words = [
-            "not all is cleared up: seekless undo --sweep 2",
+            "not everything was cleaned up; to continue: seekless undo --sweep 2",
             "continues it",
         ];
         cut_short(&stage, daemon, "undo --sweep", end, &words);
@@ -323,7 +326,7 @@ fn a_report_on_a_silent_file_system_is_given_up() {
                 let running = Running::start(&stage, "hardlink --yes --from mounted/report");
                 falls_silent(&daemon);
                 running.interrupt(signal);
-                running.ends(daemon, 130, &["nothing has been done"]);
+                running.ends(daemon, 130, &["nothing was done"]);
             }
         }
     }

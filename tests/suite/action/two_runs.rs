@@ -66,12 +66,12 @@ fn a_second_run_in_the_same_tree_is_refused_and_says_who_is_at_work() {
         let run = prepared(&scene, second).run();
         match second {
             // Whichever of the two is met first: the run's journal, or its locks.
-            "undo" if run.stderr_text().contains("is still going on") => run.exits(2),
+            "undo" if run.stderr_text().contains("is still active") => run.exits(2),
             _ => run
                 .exits(2)
                 .says(&occupied)
                 .says(line)
-                .says("wait for its end")
+                .says("wait until it ends")
                 .says("nothing was done"),
         };
         assert_eq!(picture(&scene.tree()), held, "{second}");
@@ -128,7 +128,7 @@ fn a_report_of_files_at_work_is_refused_too() {
         .says("another seekless run");
     first.goes_on();
     let first = prepared(&scene, "undo").run().exits(0);
-    first.says("1 file as before again");
+    first.says("1 file restored");
     let found = prepared(&scene, "find -f json -o found.json tree").run();
     found.exits(0);
     let line = "symlink --yes --from found.json";

@@ -78,10 +78,7 @@ fn round_trip(files: u64, action: &str) {
     assert_eq!(before.len(), after.len());
     let again = long("undo");
     assert_eq!(again.code(), 0, "{again}");
-    assert!(
-        again.stderr_text().contains("nothing was to be undone"),
-        "{again}"
-    );
+    assert!(again.stderr_text().contains("nothing to undo"), "{again}");
 }
 
 #[test]
@@ -135,7 +132,7 @@ fn runs_are_listed_and_undone_by_name() {
         "{listed}"
     );
     let undone = run(&scene, &format!("undo -v {name}"));
-    assert!(undone.stderr_text().contains("as before again"), "{undone}");
+    assert!(undone.stderr_text().contains("restored"), "{undone}");
     assert_eq!(picture(&scene.tree()), before);
     assert!(run(&scene, "undo --list").stdout_text().contains("undone"));
     let wrong = run(&scene, "undo 19700101T000000Z");
@@ -152,7 +149,7 @@ fn without_a_run_there_is_nothing_to_undo() {
     let nothing = run(&scene, "undo");
     assert_eq!(nothing.code(), 2);
     assert!(
-        nothing.stderr_text().contains("there is nothing to undo"),
+        nothing.stderr_text().contains("nothing to undo"),
         "{nothing}"
     );
     assert_eq!(run(&scene, "undo --list").code(), 0);
@@ -168,7 +165,7 @@ fn what_changed_since_is_named_and_left() {
     let undone = run(&scene, "undo");
     assert_eq!(undone.code(), 1, "{undone}");
     let undone = undone.says("changed since").says("nothing could be undone");
-    undone.never_says("nothing was to be undone");
+    undone.never_says("nothing to undo");
     assert_eq!(fs::read(scene.victim()).expect("read"), b"edited");
 }
 
@@ -179,7 +176,7 @@ fn plain_removal_says_that_it_cannot_be_undone() {
     assert_eq!(run(&scene, "remove --yes tree").code(), 0);
     let undone = run(&scene, "undo");
     assert!(
-        undone.stderr_text().contains("1 file removed for good"),
+        undone.stderr_text().contains("1 file removed permanently"),
         "{undone}"
     );
     assert_eq!(picture(&scene.tree()).len(), before - 1);
@@ -290,14 +287,15 @@ fn a_second_undo_names_the_run_before_and_touches_nothing() {
     undone.never_says("seekless undo");
     let again = run(&scene, "undo").exits(0);
     again
-        .says("nothing was to be undone")
+        .says("nothing to undo")
         .says(&format!("hardlink --yes tree): seekless undo {first}"))
-        .never_says("as before again");
+        .never_says("file restored")
+        .never_says("files restored");
     let still = fs::metadata(scene.victim()).expect("metadata").ino();
     assert_eq!(linked, still);
     run(&scene, &format!("undo {first}"))
         .exits(0)
-        .says("as before again");
+        .says("restored");
     run(&scene, "undo").exits(0).never_says("run before");
 }
 
@@ -385,7 +383,7 @@ fn names_that_the_run_had_not_touched_are_told_apart() {
     run(&scene, "hardlink --yes --keep oldest tree").exits(0);
     run(&scene, "undo")
         .exits(0)
-        .says("1 file apart now from further names (hard links)");
+        .says("1 file no longer linked to names (hard links)");
     assert_eq!(fs::metadata(&outside).expect("metadata").nlink(), 1);
     assert_eq!(fs::read(&outside).expect("read"), noise(1, SIZE));
 }
@@ -449,7 +447,7 @@ fn nobody_gets_the_rights_of_an_owner_who_does_not_come_back() {
     undo.before(|| Ok(remove_capability_from_bounding_set(CapabilitySet::CHOWN)?))
         .run()
         .exits(1)
-        .says("is back, but without its owner, mode");
+        .says("restored without its owner, mode");
     let now = fs::metadata(scene.victim()).expect("metadata");
     assert_eq!((now.uid(), now.gid(), now.mode() & 0o7777), (0, 0, 0o755));
 }

@@ -66,8 +66,8 @@ fn without_a_digest_nobodys_bytes_stay_nobodys() {
             stage
                 .run("undo --yes")
                 .exits(1)
-                .says("is back, but without its")
-                .says("another user could write the file that was kept");
+                .says("restored without its")
+                .says("another user could write to the kept file");
             let context = format!("{action}, version {version}");
             assert_eq!(looks(&victim), (NOBODY, NOBODY, 0o755), "{context}");
             assert_eq!(extended(&victim, "security.capability"), None, "{context}");
@@ -117,7 +117,7 @@ fn a_copy_on_another_disk_that_others_could_write_comes_back_without_rights() {
         let undo = stage.run("undo --yes").exits(1);
         match with_digest {
             false => {
-                undo.says("is back, but without its");
+                undo.says("restored without its");
                 let now = looks(&stage.tree.path("r/v"));
                 assert_eq!(now, (NOBODY, NOBODY, 0o755));
             }

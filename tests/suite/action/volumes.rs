@@ -170,7 +170,7 @@ fn frees_what_the_plan_says(kind: &str, options: &str) {
     let done = act("reflink --yes tree");
     let freed = full.saturating_sub(used_at_rest(&volume, kind));
     assert!(!done.stderr_text().contains("seekless undo"), "{done}");
-    let done = done.says("There is nothing to undo");
+    let done = done.says("Nothing to undo");
     let difference = freed.abs_diff(promised);
     assert!(
         difference * 100 <= promised,

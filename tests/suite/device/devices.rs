@@ -504,7 +504,7 @@ fn the_users_word_on_a_class_counts_more_than_the_flag() {
     assert!(volume.is_settled());
     let said = volume.explain();
     assert!(
-        said.contains("class hdd by rule told: the user says so"),
+        said.contains("class hdd by rule told: set by the user"),
         "{said}"
     );
     assert!(said.contains("as told by --threads dev:sdb:hdd"), "{said}");

@@ -135,7 +135,7 @@ fn find_follows_a_saved_profile_and_names_a_bad_one() {
         let run = seekless(tree.root(), arguments).before(picture.show());
         run.env("XDG_CONFIG_HOME", config).run().exits(0)
     };
-    let spins = "one thread a disk";
+    let spins = "one thread per disk";
     let said = run("devices .");
     assert!(said.stdout_text().contains(spins), "{said}");
 

@@ -604,23 +604,22 @@ const FAT: i64 = 2_000_000_000;
 const ALL_WORK: [Cell; 6] = [Works; 6];
 
 const NO_HARD_LINKS: Cell = Refuses(
-    "7 names left alone: each is on a file system that has no hard links: use symlink, or remove.",
+    "7 names left alone: each is on a file system without hard links: use symlink or remove.",
 );
 
 const LIKE_A_COPY: Cell = Refuses(
-    "7 names left alone: each is on a mount that shows a hard link with another inode number, like a copy: use \
-     symlink, or remove.",
+    "7 names left alone: each is on a mount that shows hard links as separate files: use symlink or remove.",
 );
 
 const NO_SYMLINKS: Cell = Refuses(
-    "7 names left alone: each is where no symbolic link to the kept file can be made: use remove, or move.",
+    "7 names left alone: each cannot be replaced by a symbolic link to the kept file: use remove or move.",
 );
 
 const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];
 
 const NEVER_WRITABLE: Cell = Refuses(
-    "Read-only file system (os error 30); this kind of file system is never writable: clean the folder that it was \
-     made from",
+    "Read-only file system (os error 30); this type of file system is always read-only: act on the folder that it was \
+    built from",
 );
 
 /// A program that cannot change anything, and does not say so when it is mounted.
@@ -766,8 +765,8 @@ const ROWS: &[Row] = &[
             Works,
             Works,
             Refuses(
-                "belongs to user 65534, and this runs as root; what is made there is not yours (a server may squash \
-                 root): use move, or remove without --trash",
+                "belongs to user 65534, and this runs as root; new files there do not belong to you (a server may \
+                squash root): use move, or remove without --trash",
             ),
             Works,
             Works,

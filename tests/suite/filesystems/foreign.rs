@@ -302,13 +302,13 @@ fn is_refused(what: Shown, action: &str, reason: &str) {
 #[ignore = "mounts file systems of programs: root only"]
 fn links_that_a_mount_cannot_hold_are_refused_before_anything() {
     for what in [Shown::Sshfs, Shown::Unionfs] {
-        is_refused(what, "hardlink", "another inode number");
+        is_refused(what, "hardlink", "as separate files");
     }
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
-        is_refused(what, "hardlink", "no hard links");
+        is_refused(what, "hardlink", "without hard links");
     }
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
-        is_refused(what, "symlink", "no symbolic link to the kept file");
+        is_refused(what, "symlink", "by a symbolic link to the kept file");
     }
 }
 
@@ -372,7 +372,7 @@ fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
         let places = format!("{} {}", shows.point().display(), other.display());
         let run = desk.run(&format!("{action} --dry-run {places}"));
         run.exits(0)
-            .says("nothing proves that the kept file is another one");
+            .says("cannot prove that the kept file is a different file");
     }
 }
 
@@ -493,7 +493,7 @@ fn in_full_copies_are_acted_on_on_cryfs() {
     copies_are_acted_on(Shown::Cryfs, "remove");
     copies_are_acted_on(Shown::Cryfs, "move --to to");
     copies_are_acted_on(Shown::Cryfs, "symlink");
-    is_refused(Shown::Cryfs, "hardlink", "no hard links");
+    is_refused(Shown::Cryfs, "hardlink", "without hard links");
 }
 
 #[test]

@@ -253,9 +253,7 @@ fn hardlink_names_the_reason_where_a_link_gets_another_number() {
     let container = Container::new(Lower::Image, &[(&["a/1"], 1), (&["b/1"], 1)]);
     let before = picture(&container.tree());
     let run = container.acting("hardlink", "").run();
-    let run = run
-        .exits(2)
-        .says("with another inode number: use remove, or move");
+    let run = run.exits(2).says("as separate files: use remove or move");
     assert!(picture(&container.tree()) == before, "{run}");
 }
 

@@ -1,4 +1,4 @@
-//! A word that is both a command and an entry of the current folder is read as the command, and a line says so.
+//! A word that is both a command and an entry of the current folder is read as a command, and a line says so.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ fn tree() -> Tree {
     Tree::new().copies(["find/a", "find/b", "undo", "devices"], "the same")
 }
 
-const SAID: &str = "is read as the command";
+const SAID: &str = "is read as a command";
 
 #[test]
 fn a_command_that_could_be_an_entry_is_named_with_the_way_to_the_entry() {
@@ -21,7 +21,7 @@ fn a_command_that_could_be_an_entry_is_named_with_the_way_to_the_entry() {
     ] {
         fs::create_dir_all(tree.root().join("journals")).expect("a folder can be made");
         let said = format!(
-            "seekless: '{name}' {SAID}; for the entry of that name in the current folder write ./{name}"
+            "seekless: '{name}' {SAID}; to search the entry of that name in the current folder, write ./{name}"
         );
         seekless(tree.root(), line).run().exits(0).says(&said);
     }

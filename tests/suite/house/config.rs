@@ -53,7 +53,7 @@ fn what_the_file_sets_is_followed_and_named() {
     run(&tree, "--max-size 10 .")
         .run()
         .exits(2)
-        .says("exchange --min-size and --max-size")
+        .says("is larger than --max-size")
         .says("--min-size 1k");
 }
 

@@ -1,4 +1,4 @@
-//! Every example in the help texts and in the README is run and does what is said beside it.
+//! Every example in the help texts, in the README and in two guides is run and does what is said beside it.
 //!
 //! The examples are read from the texts themselves: one that is not in [`EXAMPLES`] fails the test, and so
 //! does a row of which the example is gone.
@@ -61,7 +61,8 @@ const COPY_2: &str = "home/Pictures/phone/Copy of IMG_2.jpg";
 const FOUND: &str = "seekless -o found.txt ~/Pictures";
 const FOUND_IMAGES: &str = "seekless --type image,video -o found.txt ~/Pictures";
 const BACKUP: &str = "seekless -o backup.txt /mnt/backup";
-const IN_LIBRARY: &str = "seekless move --to /mnt/backup/in-the-library --reference ~/Pictures --only-under /mnt/backup /mnt/backup";
+const IN_LIBRARY: &str = "seekless move --to /mnt/backup/in-the-library --reference ~/Pictures --only-under \
+/mnt/backup /mnt/backup";
 
 /// What each example comes to in the place that [`place`] makes.
 const EXAMPLES: &[Example] = &[
@@ -97,7 +98,7 @@ const EXAMPLES: &[Example] = &[
     // remove, hardlink, symlink, reflink, move
     shows(
         "seekless remove --dry-run ~/Pictures",
-        &["keep ", "remove ", "nothing has been done"],
+        &["keep ", "remove ", "nothing was done"],
     ),
     shows(
         "seekless remove --trash --keep best-name,oldest ~/Pictures",
@@ -111,7 +112,7 @@ const EXAMPLES: &[Example] = &[
     .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),
     shows(
         "seekless remove -H --dry-run ~/src",
-        &["a further name (hard link) of a file that stays"],
+        &["a hard link to a kept file"],
     ),
     shows("seekless find -o found.txt ~/Pictures", &[]),
     shows("seekless hardlink --from found.txt", &["seekless undo "])
@@ -124,13 +125,13 @@ const EXAMPLES: &[Example] = &[
     .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows("seekless symlink --script -o links.sh ~/src", &[]),
     // undo
-    shows("seekless undo", &["2 files as before again"]).after(&["seekless hardlink --yes ~/src"]),
+    shows("seekless undo", &["2 files restored"]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --dry-run", &["2 files"]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --sweep", &[]).after(&["seekless hardlink --yes ~/src"]),
     shows("seekless undo --list", &["hardlink"]).after(&["seekless hardlink --yes ~/src"]),
     shows(
         "seekless undo 20261121T045702Z",
-        &["2 files as before again"],
+        &["2 files restored"],
     )
     .after(&["seekless hardlink --yes ~/src"]),
     // devices, probe
@@ -172,7 +173,7 @@ const EXAMPLES: &[Example] = &[
         &["2023/IMG_2.jpg"],
     )
     .but_not(&["IMG_1.jpg"]),
-    // the README
+    // the README and the guides
     shows(
         "seekless compare --one-way --only here -f nul --flat /mnt/old /mnt/backup | rsync -a --from0 --files-from=- /mnt/old /mnt/backup/old",
         &["notes/diary.txt"],
@@ -202,10 +203,6 @@ const EXAMPLES: &[Example] = &[
     shows(
         "seekless --threads ssd:4,16 --threads hdd:1,1 --depth-random 16 ~/Pictures /mnt/backup",
         &["IMG_1"],
-    ),
-    shows(
-        "seekless probe --save --svg disk.svg /mnt/backup",
-        &["/mnt/backup"],
     ),
     shows("seekless --type image,video -o found.txt ~/Pictures", &[]),
     shows(
@@ -415,7 +412,7 @@ fn check(example: &Example) {
     }
     let before = shell.picture();
     let mut own = shell.here(line);
-    if let Some((_, run)) = said_before.split_once("To take it back: seekless undo ") {
+    if let Some((_, run)) = said_before.split_once("To undo: seekless undo ") {
         // The run of the example is not this one.
         let run = run.split_whitespace().next().expect("a run's name");
         own = own.replace("20261121T045702Z", run);
@@ -488,11 +485,18 @@ fn of_help(command: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Every line of the README's blocks for a shell.
-fn of_readme(found: &mut BTreeSet<String>) {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).expect("the README");
-    for block in readme.split("```sh\n").skip(1) {
+/// Pages whose every line for a shell is an example.
+const PAGES: [&str; 3] = [
+    "README.md",
+    "docs/guide/photos.md",
+    "docs/guide/backup-disks.md",
+];
+
+/// Every line of a page's blocks for a shell.
+fn of_page(page: &str, found: &mut BTreeSet<String>) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let page = fs::read_to_string(page).expect("a page");
+    for block in page.split("```sh\n").skip(1) {
         let block = block.split("```").next().unwrap_or("");
         found.extend(block.lines().map(str::to_owned));
     }
@@ -509,9 +513,15 @@ fn every_example_is_run_here() {
     for command in commands.iter().chain(&others) {
         of_help(command, &mut found);
     }
-    of_readme(&mut found);
-    // `.ci/run` tries the first on a folder that every machine has, and the other is what runs this.
-    for built in ["cargo run --release -- ~/Pictures", "cargo test"] {
+    for page in PAGES {
+        of_page(page, &mut found);
+    }
+    // `.ci/run` tries the first on a folder that every machine has, and the last is what runs this.
+    for built in [
+        "cargo run --release -- ~/Pictures",
+        "cargo install --path . --locked",
+        "cargo test",
+    ] {
         assert!(found.remove(built), "{built}");
     }
     let run: BTreeSet<String> = EXAMPLES.iter().map(|e| e.line.to_owned()).collect();

@@ -11,3 +11,4 @@ mod library;
 mod repository;
 mod sessions;
 mod slips;
+mod style;

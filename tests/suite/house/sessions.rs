@@ -1,4 +1,4 @@
-//! The README's sessions do what it says: they are run as they stand there.
+//! The sessions of the guides do what they say: they are run as they stand there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,19 +7,16 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{Tree, noise};
 
-/// The blocks of shell lines in the part of the README that begins with these words.
-fn sessions(start: &str) -> Vec<Vec<String>> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).expect("the README");
-    let part = readme.split(start).nth(1).expect("the part is there");
-    let part = part.split("\n**").next().expect("a part");
-    let blocks = part.split("```sh\n").skip(1);
-    blocks
-        .map(|block| {
-            let block = block.split("```").next().unwrap_or("");
-            block.lines().map(str::to_owned).collect()
-        })
-        .collect()
+/// The first block of shell lines below this heading of a guide.
+fn session(guide: &str, heading: &str) -> Vec<String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("docs/guide")
+        .join(guide);
+    let page = fs::read_to_string(page).expect("a guide");
+    let part = page.split(&format!("\n## {heading}\n")).nth(1);
+    let block = part.expect("the heading is there").split("```sh\n").nth(1);
+    let block = block.expect("a block of shell lines").split("```").next();
+    block.unwrap_or("").lines().map(str::to_owned).collect()
 }
 
 /// What one sees of each file: time, number of names and content.
@@ -84,10 +81,11 @@ fn play(tree: &Tree, lines: &[String]) -> usize {
 }
 
 #[test]
-fn the_sessions_of_the_readme_run_and_end_where_they_began() {
-    let sessions = sessions("**Act on what was found.**");
-    assert_eq!(sessions.len(), 2, "the photo library and the backup disk");
-    for session in sessions {
+fn the_sessions_of_the_guides_run_and_end_where_they_began() {
+    for session in [
+        session("photos.md", "From report to trash, and back"),
+        session("backup-disks.md", "Link the copies of several snapshots"),
+    ] {
         let tree = photos();
         let without_reports = |tree: &Tree| {
             let mut seen = picture(tree.root());

@@ -35,26 +35,29 @@ fn a_mistyped_command_is_no_search() {
     seekless(tree.root(), "Pictures")
         .run()
         .exits(2)
-        .never_says("did you mean");
+        .never_says("Did you mean");
 }
 
 #[test]
 fn options_of_other_programs_are_answered_with_ours() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for (line, ours) in [
-        ("-r .", "always searched to the bottom"),
+        ("-r .", "always descends into folders"),
         ("--recurse .", "-d 1"),
         ("--delete .", "seekless remove"),
         ("-S .", "--min-size"),
         ("--minsize=1k .", "use --min-size"),
         ("-m .", "--summary-only"),
         ("--omitfirst .", "--omit-first"),
-        ("hardlink --trash .", "only 'seekless remove' has --trash"),
+        (
+            "hardlink --trash .",
+            "use it with the command 'seekless remove'",
+        ),
         ("--linkhard .", "seekless hardlink"),
         ("-B .", "seekless reflink"),
-        ("find --dry-run .", "only the commands that act have it"),
-        ("--to x .", "only 'seekless move' has --to"),
-        ("remove --noempty .", "unless --empty is given"),
+        ("find --dry-run .", "use it with the commands remove"),
+        ("--to x .", "use it with the command 'seekless move'"),
+        ("remove --noempty .", "--empty includes them"),
         ("--keep-cache .", "use --page-cache keep"),
         ("remove --drop-cache .", "use --page-cache drop"),
     ] {
@@ -122,19 +125,16 @@ fn only_what_is_one_slip_away_is_proposed() {
         .run()
         .exits(2)
         .says("--trash")
-        .never_says("only 'seekless remove'");
+        .never_says("use it with the command 'seekless remove'");
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused_with_the_way_out() {
     let tree = Tree::new().copies(["a", "b"], "same");
     for (line, says) in [
-        ("-o - .", "standard output needs no -o"),
+        ("-o - .", "omit -o to write to standard output"),
         ("--omit-first -f json .", "use -f nul or -f fdupes"),
-        (
-            "undo --journal nope",
-            "--journal nope: there is no such folder",
-        ),
+        ("undo --journal nope", "--journal nope: no such folder"),
     ] {
         let run = seekless(tree.root(), line).run().exits(2).says(says);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
@@ -150,7 +150,7 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
         seekless(tree.root(), "remove --dry-run --from report")
             .run()
             .exits(2)
-            .says("this is no report in text, json or ndjson");
+            .says("not a report in text, json or ndjson");
     }
 }
 
@@ -201,7 +201,7 @@ fn an_override_that_applies_to_no_disk_is_said() {
     // One of them is the class of the disk that the test runs on.
     let unused = run
         .stderr_text()
-        .matches(":1,1 had no effect: the class of what was searched is ")
+        .matches(":1,1 had no effect: the searched devices have the class ")
         .count();
     assert_eq!(unused, classes.len() - 1, "{run}");
     for options in [

@@ -3,7 +3,7 @@
 use crate::common::Tree;
 use crate::common::stage::Stage;
 
-const PATTERN: &str = "--protect '*.raw' matches none of the duplicates";
+const PATTERN: &str = "--protect '*.raw' matches no duplicate";
 
 fn copies() -> Stage {
     Stage::new(Tree::new().copies(["in/a", "in/b.raw", "in/c"], "one"))
@@ -40,7 +40,11 @@ fn a_protected_pattern_that_matches_nothing_is_named() {
             .arg(pattern);
         run.run().exits(0).stderr_text()
     };
-    assert!(!said("*.raw").contains("matches none"), "{}", said("*.raw"));
+    assert!(
+        !said("*.raw").contains("matches no duplicate"),
+        "{}",
+        said("*.raw")
+    );
     let other = said("*.rew");
     assert!(other.contains(&PATTERN.replace("raw", "rew")), "{other}");
 }

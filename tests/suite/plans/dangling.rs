@@ -49,7 +49,7 @@ fn links_that_will_lead_nowhere_are_named_in_the_plan_and_after_the_run() {
         for name in ["to-a", "to-other", "broken", "way"] {
             assert!(!part.contains(&format!("/{name}\n")), "{name}\n{run}");
         }
-        let run = run.says("6 symbolic links will be broken");
+        let run = run.says("6 symbolic links will break");
         assert!(run.stderr_text().contains("links/around"), "{run}");
         let run = stage.run(&format!("{line} --yes --protect a .")).exits(0);
         let run = run.says("6 symbolic links are broken now");
@@ -90,7 +90,7 @@ fn links_outside_the_searched_paths_are_not_known() {
             .symlink("out/to-b", "../in/b"),
     );
     let run = stage.run("remove -n -E left-out in").exits(0);
-    let run = run.says("1 symbolic link will be broken");
+    let run = run.says("1 symbolic link will break");
     assert!(run.stdout_text().contains("in/sub/to-b"), "{run}");
     let run = stage.run("remove -n -d 1 in").exits(0);
     run.never_says("be broken");
@@ -104,7 +104,7 @@ fn with_a_report_folders_that_lose_a_file_are_looked_through() {
         let run = stage
             .on_report("remove -n --protect a --from -", report)
             .exits(0);
-        let run = run.says("1 symbolic link will be broken");
+        let run = run.says("1 symbolic link will break");
         assert!(run.stdout_text().contains("z/beside"), "{run}");
     }
 }

@@ -45,7 +45,7 @@ fn one_name_of_each_set_stays() {
     let run = stage.run("remove -n -H --keep shortest-path .").exits(0);
     let text = run.stdout_text();
     assert!(
-        text.contains("a further name (hard link) of a file that stays: frees nothing"),
+        text.contains("a hard link to a kept file: frees no space"),
         "{run}"
     );
     assert_eq!(
@@ -53,14 +53,13 @@ fn one_name_of_each_set_stays() {
         2,
         "{run}"
     );
-    let run =
-        run.says("3 of them are further names (hard links) of files that stay: that frees nothing");
+    let run = run.says("3 of them are hard links to kept files: removing them frees no space");
     let run = run.says("To remove: 5 files");
     drop(run);
     stage
         .run("remove --yes -H --keep shortest-path .")
         .exits(0)
-        .says("Done: remove 5 files, 8.2 kB of disk space came free");
+        .says("Done: remove 5 files, 8.2 kB of disk space freed");
     assert_eq!(stage.names(), ["a/one", "a/two", "alone"]);
     assert_eq!(links(&stage.tree.path("a/one")), 1);
     stage
@@ -208,11 +207,11 @@ fn what_has_no_meaning_is_refused() {
     for (line, said) in [
         (
             "hardlink -H --yes .",
-            "names of one file are hard links already: leave --hard-links out",
+            "hard links to one file are already hard links: omit --hard-links",
         ),
         (
             "reflink -H --yes .",
-            "names of one file share all blocks already: leave --hard-links out",
+            "hard links to one file already share all blocks: omit --hard-links",
         ),
         ("remove -H --script .", "--script cannot tell"),
     ] {

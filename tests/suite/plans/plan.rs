@@ -46,7 +46,10 @@ fn the_plan_tells_who_stays_and_why() {
 #[test]
 fn ties_and_protected_places_are_told() {
     let stage = Stage::new(photos());
-    let run = stage.run("move --to dups -n --keep newest --protect backup/IMG_2* --only-under backup --only-under album .");
+    let run = stage.run(
+        "move --to dups -n --keep newest --protect backup/IMG_2* --only-under backup --only-under \
+    album .",
+    );
     insta::assert_snapshot!(stage.shown(&run.exits(0)));
 }
 
@@ -160,7 +163,7 @@ fn find_puts_the_stars_where_the_plan_will() {
         .run("find --keep newst .")
         .exits(2)
         .says("--keep: ")
-        .says("is no rule");
+        .says("is not a rule");
 }
 
 #[test]
@@ -208,7 +211,7 @@ fn with_references_only_what_they_hold_is_acted_on() {
     stage
         .run("remove --yes --reference lib phone card")
         .exits(0)
-        .says("1 set left alone: no file of it lies below a --reference");
+        .says("1 set left alone: it has no file below a --reference");
     assert_eq!(stage.names(), alone);
     for format in ["text", "json", "ndjson"] {
         let stage = library_and_phone();
@@ -240,7 +243,7 @@ fn the_plan_counts_what_no_reference_holds_and_does_not_list_it() {
     let text = run.stdout_text();
     assert!(!text.contains("/p1") && !text.contains("/p3"), "{run}");
     assert!(
-        text.contains("# 1 set left alone: no file of it lies below a --reference"),
+        text.contains("# 1 set left alone: it has no file below a --reference"),
         "{run}"
     );
     let run = stage.run("hardlink -n --reference lib phone card").exits(0);
@@ -312,10 +315,10 @@ fn a_name_whose_file_has_others_elsewhere_frees_nothing() {
     let run = stage
         .run("remove -n in")
         .exits(0)
-        .says("1 of them free nothing");
+        .says("1 of them free no space");
     let text = run.stdout_text();
     assert!(
-        text.contains("frees nothing: the file has another name"),
+        text.contains("frees no space: the file has another name"),
         "{run}"
     );
 }
@@ -378,19 +381,16 @@ fn companions_are_named_and_can_be_kept_together() {
 fn nothing_is_done_without_a_word() {
     let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
     for (line, said) in [
-        (
-            "remove .",
-            "look at the plan with --dry-run, then add --yes",
-        ),
+        ("remove .", "check the plan with --dry-run, then add --yes"),
         ("remove --ask --yes .", "--ask needs a terminal"),
-        ("remove --yes", "say what to remove duplicates of"),
+        ("remove --yes", "remove needs a PATH"),
         ("remove --yes --from r .", "cannot read the report r"),
         ("remove --yes --from r --min-size 1", "cannot be used with"),
         ("remove --yes -H --from r", "cannot read the report r"),
         ("move --yes .", "--to"),
         ("remove --yes -o plan .", "add --dry-run or --script"),
         ("remove --script --trash .", "cannot use the trash"),
-        ("remove --yes --keep newst .", "is no rule"),
+        ("remove --yes --keep newst .", "is not a rule"),
         (
             "remove --yes --from no-report",
             "cannot read the report no-report",

@@ -110,7 +110,7 @@ fn the_summary_is_shown_and_asked_for_once() {
         let stage = Stage::new(Tree::new().copies(["a", "b", "c"], "x"));
         let talk = stage.talk("remove .", typed);
         let talk = talk.ends(0, "Remove 2 files? [y/N]");
-        assert!(talk.said.contains("It cannot be undone"), "{}", talk.said);
+        assert!(talk.said.contains("cannot be undone"), "{}", talk.said);
         assert_eq!(stage.names().len(), left, "{typed:?}\n{}", talk.said);
     }
     let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
@@ -178,7 +178,7 @@ fn the_question_names_what_a_report_is_about() {
     let talk = stage.talk(&format!("{from} -q b"), "n\n");
     talk.ends(
         0,
-        &format!("This report is about {root}/a, {root}/b; only what is in {root}/b takes part."),
+        &format!("This report is about {root}/a, {root}/b; only files in {root}/b take part."),
     );
     // One that others could have written needs no more than a yes, where somebody is asked.
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o666);
@@ -237,7 +237,7 @@ fn answers_of_somebody_else_are_not_taken() {
         own.path().join("j").display()
     );
     let talk = stage.talk(&arguments, "2\nq\nn\n");
-    let talk = talk.ends(0, "earlier answers are not used, and none are kept");
+    let talk = talk.ends(0, "earlier answers are not used, and answers are not saved");
     assert!(talk.said.contains("Set 1 of 3"), "{}", talk.said);
     assert!(talk.said.contains("sudo -H"), "{}", talk.said);
     assert_eq!(fs::read(&answers).expect("read"), before);
@@ -263,7 +263,7 @@ fn undo_says_what_it_would_do_and_asks_once() {
         let stage = Stage::new(Tree::new().copies(["a", "b"], "x"));
         stage.run("hardlink --yes .").exits(0);
         let talk = stage.talk(arguments, typed).ends(0, "Run 2");
-        let asked = talk.said.contains("1 file would be as before again");
+        let asked = talk.said.contains("1 file would be restored");
         assert_eq!(asked, arguments == "undo", "{}", talk.said);
         let now = fs::metadata(stage.tree.path("a")).expect("metadata");
         let now = std::os::unix::fs::MetadataExt::nlink(&now);
@@ -302,11 +302,9 @@ fn what_a_killed_run_left_is_asked_for_first_and_so_is_the_run_to_undo() {
     let talk = stage.talk("symlink .", "y\ny\n").ends(0, question);
     assert!(!half_done(&stage), "{}", talk.said);
     assert!(stage.tree.path("b").is_symlink(), "{}", talk.said);
-    let which = "Undo which? [1, 2, Enter = none]";
+    let which = "Undo which run? [1, 2, Enter = none]";
     stage.talk("undo", "\n").ends(0, which);
     assert!(stage.tree.path("b").is_symlink());
-    stage
-        .talk("undo", "1\ny\n")
-        .ends(0, "1 file as before again");
+    stage.talk("undo", "1\ny\n").ends(0, "1 file restored");
     assert!(!stage.tree.path("b").is_symlink());
 }

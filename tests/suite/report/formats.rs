@@ -367,7 +367,7 @@ fn what_is_no_text_report_is_refused_with_line_and_reason() {
         ),
         (
             "  1 * a\n  2   photos/ab",
-            "line 3: the report is cut off here",
+            "line 3: the report is truncated here",
         ),
         (first, "line 2: a second report starts here"),
     ] {
@@ -378,7 +378,10 @@ fn what_is_no_text_report_is_refused_with_line_and_reason() {
         (" \n\n", "the report is empty"),
         ("hello\n", "line 1: expected a set"),
         ("  1 * a\n", "line 1: a file before the first set"),
-        (&head.replace('-', "beef"), "\"beef\" is no BLAKE3 digest"),
+        (
+            &head.replace('-', "beef"),
+            "\"beef\" is not a BLAKE3 digest",
+        ),
         (&head.replace("5 bytes", "-5 bytes"), "expected a set"),
         (
             &first.replace("schema 1", "schema 2"),
@@ -390,7 +393,7 @@ fn what_is_no_text_report_is_refused_with_line_and_reason() {
         ),
         (
             &format!("{first}# started: today\n"),
-            "\"today\" is no RFC 3339 time",
+            "\"today\" is not an RFC 3339 time",
         ),
     ] {
         assert_refused(report, said);
@@ -421,11 +424,14 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
             r#"{"format":"seekless","schema":7,"sets":[{}]}"#,
             "the report has schema 7",
         ),
-        (r#"{"format":"seekless","#, "line 1: the report is cut off"),
+        (
+            r#"{"format":"seekless","#,
+            "line 1: the report is truncated",
+        ),
         (r#"{"type":"set"}"#, "line 1: missing field `size`"),
-        (r#"{"type":"set""#, "line 1: the report is cut off"),
+        (r#"{"type":"set""#, "line 1: the report is truncated"),
         (r#"{"type":"sets"}"#, "unknown variant `sets`"),
-        (&json("\"beef\"", r#"{"text":"a"}"#), "no BLAKE3 digest"),
+        (&json("\"beef\"", r#"{"text":"a"}"#), "not a BLAKE3 digest"),
         (&json("null", r#"{"bytes":"!"}"#), "not valid base64"),
         (
             &json("null", r#"{"text":""}"#),

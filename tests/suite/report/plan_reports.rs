@@ -34,7 +34,7 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
         stage
             .remove(report)
             .exits(1)
-            .says("2 names left alone: each is not there any more");
+            .says("2 names left alone: each no longer exists");
         assert_eq!(stage.names(), ["a"], "{format}");
     }
     let stage = abc();
@@ -174,7 +174,7 @@ fn a_report_cut_off_at_the_end_of_a_line_is_refused_with_the_line_that_ends_it()
             let run = stage
                 .remove(cut)
                 .exits(2)
-                .says("the report is cut off here");
+                .says("the report is truncated here");
             let line = cut.lines().count();
             let run = run.says(&format!("line {line}: ")).says(ends);
             assert_eq!(stage.names().len(), 3, "{run}");
@@ -229,7 +229,7 @@ fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
     let longer = stage
         .report_in("text")
         .replace("(14 bytes) *", "(15 bytes) *");
-    stage.remove(longer).exits(1).says("has another length");
+    stage.remove(longer).exits(1).says("has another size");
     assert_eq!(stage.names().len(), 3);
 }
 
@@ -286,22 +286,13 @@ fn names_that_lead_elsewhere_are_left_alone() {
     );
     let name = there.rsplit('/').next().expect("a name");
     for (listed, said) in [
-        (
-            format!("{there}/x"),
-            "lies outside the paths that were searched",
-        ),
-        (
-            format!("../{name}/x"),
-            "lies outside the paths that were searched",
-        ),
-        (
-            "way/x".to_owned(),
-            "lies outside the paths that were searched",
-        ),
+        (format!("{there}/x"), "is outside the searched paths"),
+        (format!("../{name}/x"), "is outside the searched paths"),
+        ("way/x".to_owned(), "is outside the searched paths"),
         ("link".to_owned(), "is a symbolic link"),
         (".".to_owned(), "is not a regular file"),
         ("a/".to_owned(), "is not a regular file"),
-        ("no/such".to_owned(), "is not there any more"),
+        ("no/such".to_owned(), "no longer exists"),
     ] {
         let report = with_header(&stage, &format!("{ONE_BYTE}  1 * a\n  2   {listed}\n"));
         stage.remove(report).exits(1).says(said);
@@ -321,7 +312,7 @@ fn without_a_header_only_absolute_names_are_understood() {
     stage
         .remove(relative)
         .exits(1)
-        .says("does not say to which folder");
+        .says("does not name its folder");
     assert_eq!(stage.names().len(), 3);
     let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n{end}");
     let run = stage
@@ -329,7 +320,7 @@ fn without_a_header_only_absolute_names_are_understood() {
         .stdin(absolute.clone())
         .run();
     run.exits(2)
-        .says("--trust-hash wants a report that says when it was made");
+        .says("--trust-hash needs the time of the report");
     stage.remove(absolute).exits(0);
     assert_eq!(stage.names(), ["a", "c"]);
 }
@@ -342,7 +333,7 @@ fn a_file_takes_part_in_one_set_only() {
     );
     let report = with_header(&stage, &sets);
     let run = stage.seekless("symlink --yes --from -").stdin(report).run();
-    run.exits(1).says("in another set already");
+    run.exits(1).says("already in another set");
     for name in ["a", "b", "c"] {
         let content = fs::read(stage.tree.path(name)).expect("leads to a file");
         assert_eq!(content, b"x", "{name}");
@@ -417,7 +408,7 @@ fn followed_links_lead_to_one_file_each() {
         .stdin(report)
         .run()
         .exits(1)
-        .says("lies outside the paths that were searched");
+        .says("is outside the searched paths");
     assert!(stage.tree.path("elsewhere/c").exists());
     assert!(stage.tree.path("in/a").exists() && !stage.tree.path("in/b").exists());
 }
@@ -435,7 +426,7 @@ fn what_is_no_report_is_refused() {
         (b"a\nb\n", "line 1: expected a set"),
         (
             b"\x00\x01\x02\n",
-            "no report in text, json or ndjson: make one",
+            "not a report in text, json or ndjson: create one",
         ),
         (b"  1 * a\n", "a file before the first set"),
         (b"{\"type\":\"set\"}\n", "line 1"),

@@ -208,7 +208,7 @@ fn after_a_report_the_next_command_is_named_and_works() {
             .exits(0);
         let said = run.stderr_text();
         let (_, command) = said
-            .split_once("Next, see what would be removed: ")
+            .split_once("To see what would be removed: ")
             .expect("a next command");
         assert_eq!(
             command,

@@ -78,7 +78,7 @@ fn a_folder_without_end_ends_where_address_space_does() {
             .before(limit)
             .run()
             .exits(1)
-            .says("memory is nearly used up")
+            .says("memory is almost exhausted")
             .finds([]);
     }
 }
@@ -289,7 +289,7 @@ fn nothing_counts_as_unique_while_a_folder_is_not_listed() {
         seekless(tree.root(), &line)
             .run()
             .exits(1)
-            .says("NOT COMPLETE: not everything answered")
+            .says("NOT COMPLETE: some file systems did not answer")
             .finds([]);
         daemon.be_silent(false);
         let run = seekless(tree.root(), &line).run().exits(0);

@@ -120,7 +120,7 @@ mod clones {
             assert_eq!(unread, 0);
         }
         let says = seekless(tree.root(), "find -v .").run().exits(0);
-        says.says("Did not have to read 5 files (41.9 MB): the same blocks as others.");
+        says.says("Skipped reading 5 files (41.9 MB) that share their blocks with others.");
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn root_believes_nothing(neighbours: &Neighbours) {
             .exits(2)
             .says("belongs to user 65534, and this runs as root")
             .says(match arguments.contains("--journal") {
-                true => "name a folder of your own with --journal DIR",
+                true => "use a folder of your own with --journal DIR",
                 false => "sudo -H",
             });
     }
@@ -119,7 +119,7 @@ fn root_believes_nothing(neighbours: &Neighbours) {
     at_home(&home, &top, "find root")
         .run()
         .exits(0)
-        .says("runs that were cut short are not looked for")
+        .says("cannot look for interrupted runs")
         .says("sudo -H");
 }
 
@@ -232,7 +232,7 @@ fn a_journal_of_somebody_else_is_not_relied_on() {
     let before = picture(&scene.tree());
     let path = journal(&home);
     give_away(&path);
-    let said = "belongs to user 65534, and this runs as root, so it is not relied on";
+    let said = "belongs to user 65534, and this runs as root, so it is not used";
     let run = path.file_name().expect("a name").to_str().expect("plain");
     for arguments in [
         "undo",

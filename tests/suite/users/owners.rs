@@ -1,5 +1,5 @@
 //! Files of several owners: no file becomes another user's, and nobody can read or write more than before, unless
-//! the user says so.
+//! set by the user.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -117,7 +117,7 @@ fn a_report_is_limited_to_the_given_paths() {
         let report = report(&stage, format);
         let run = prepared(&stage, "remove --yes a --from").arg(&report).run();
         run.exits(0)
-            .says("2 names left alone: each lies outside the given paths");
+            .says("2 names left alone: each is outside the given paths");
         assert_eq!(stage.names(), ["a/1", "b/1", "b/2"], "{format}");
     }
     // One file may be named, and a link counts where it leads.
@@ -147,7 +147,7 @@ fn strangers(change: impl Fn(&Path), why: &str) {
             .says(why)
             .says(&format!("This report is about {root}."))
             .says(&format!(
-                "add the paths within which it may act: seekless remove --yes --from {} PATH...",
+                "add the paths that it may act on: seekless remove --yes --from {} PATH...",
                 path.display()
             ));
         assert_eq!(stage.names().len(), 4);
@@ -162,7 +162,7 @@ fn strangers(change: impl Fn(&Path), why: &str) {
         assert_eq!(stage.names().len(), 4);
         on(&stage, "remove --yes a", &path)
             .exits(0)
-            .says(&format!("only what is in {root}/a takes part"));
+            .says(&format!("only files in {root}/a take part"));
         assert_eq!(stage.names(), ["a/1", "b/1", "b/2"]);
         on(&stage, "remove --yes .", &path).exits(1);
         assert_eq!(stage.names(), ["a/1", "b/1"]);

@@ -69,7 +69,7 @@ impl Disk {
         assert!(picture(&self.top()) == before, "{why}\n{run}");
         run.exits(2)
             .says(why)
-            .says("move that away, or use move or remove without --trash");
+            .says("move that file away, or use move, or remove without --trash");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::common::mounts::{Shown, Shows};
 use crate::common::noise;
 use crate::common::volume::{Mounted, sh};
 
-const WORDS: &str = "this mount may show names of one file (hard links) as several files";
+const WORDS: &str = "this mount may show hard links to one file as separate files";
 
 /// Says so if it is so, and only then.
 fn check(what: &str, point: &Path) {

@@ -100,7 +100,7 @@ fn the_trash_of_others_is_refused_where_modes_are_stored() {
             let after = (picture(&shows.source()), looks(&trash));
             assert!(before == after, "{what:?} {owner} {mode:o}\n{run}");
             run.exits(2)
-                .says("move that away, or use move or remove without --trash");
+                .says("move that file away, or use move, or remove without --trash");
         }
     }
 }

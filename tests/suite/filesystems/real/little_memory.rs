@@ -45,10 +45,7 @@ fn is_said_by_explain_and_too_little_is_refused() {
         told.contains("at most 8.4 MB (as told by --memory)"),
         "{told}"
     );
-    assert!(
-        told.contains("less, so that it fits into the memory"),
-        "{told}"
-    );
+    assert!(told.contains("reduced to fit into memory"), "{told}");
     let not_told = explained("");
     assert!(not_told.contains("1/32 of the memory"), "{not_told}");
     let run = seekless(tree.root(), "find --memory 1M .").run().exits(2);

@@ -21,7 +21,7 @@ fn far_apart(files: u64) -> (Volume, crate::common::Sets) {
 #[ignore = "needs root: mounts loop devices"]
 fn a_flag_that_lies_is_found_out() {
     let (volume, expected) = far_apart(8);
-    let told = "read like solid state from now on";
+    let told = "read as solid state from now on";
     let run = |options: &str| {
         volume.unmount();
         volume.mount();
@@ -44,7 +44,7 @@ fn a_flag_that_lies_is_found_out() {
 fn what_is_slow_for_a_moment_only_is_not_taken_for_a_disk_with_a_head() {
     let (volume, expected) = far_apart(30);
     let folder = tempfile::tempdir().expect("a folder");
-    let (head, none) = ("read like a spinning disk", "read like solid state");
+    let (head, none) = ("read as a spinning disk", "read as solid state");
     // Where the machine is busy with other things, even memory may take its time.
     let found_out = (0..20).any(|_| {
         volume.unmount();

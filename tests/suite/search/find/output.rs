@@ -372,7 +372,7 @@ fn what_isolated_sets_free_is_what_actions_free() {
     let plan = seekless(tree.root(), "remove --dry-run --isolate x y");
     plan.run()
         .exits(0)
-        .says("To remove: 1 file (7.0 kB) in 1 set; 8.2 kB");
+        .says("To remove: 1 file (7.0 kB) in 1 set; frees 8.2 kB");
 }
 
 #[test]

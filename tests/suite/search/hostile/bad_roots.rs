@@ -116,7 +116,7 @@ fn a_link_to_a_file_as_a_root_is_a_link_that_is_not_followed() {
     let tree = Tree::new()
         .copies(["x/1", "x/2"], "same")
         .symlink("link", "x/1");
-    let way_out = "link: symbolic link; not followed (use --follow-links, or name its target)";
+    let way_out = "link: symbolic link; not followed (use --follow-links, or give its target)";
     find(&tree, "link x")
         .exits(1)
         .says(way_out)

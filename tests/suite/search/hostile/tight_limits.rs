@@ -54,7 +54,7 @@ fn forty_descriptors_are_enough_for_an_action() {
         with_few(run).says("150 files");
         if action != "remove" {
             let undo = with_few(seekless(tree.root(), "undo"));
-            undo.says("150 files as before again");
+            undo.says("150 files restored");
         }
     }
 }
