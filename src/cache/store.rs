@@ -74,21 +74,15 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let sqlite = Connection::open_with_flags(&path, flags)?;
+        let mut sqlite = Connection::open_with_flags(&path, flags)?;
         sqlite.busy_timeout(BUSY)?;
         sqlite.pragma_update(None, "trusted_schema", false)?;
         sqlite.pragma_update(None, "cell_size_check", true)?;
-        let number = |name| sqlite.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
-        match (number("application_id")?, number("user_version")?) {
-            (APPLICATION, VERSION) => {}
-            (0, 0) if number("schema_version")? == 0 => {
-                sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
-                sqlite.execute_batch(SCHEMA)?;
-                sqlite.pragma_update(None, "application_id", APPLICATION)?;
-                sqlite.pragma_update(None, "user_version", VERSION)?;
-            }
-            _ => return Err(CacheError::Foreign),
+        if kind(&sqlite)? != (APPLICATION, VERSION) {
+            begin(&mut sqlite)?;
         }
+        // Where another run has it open just now, the mode stays what it is; that one is as safe.
+        let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
         sqlite.pragma_update(None, "synchronous", "normal")?;
         Ok(Self { path, sqlite })
@@ -158,6 +152,31 @@ impl Store {
         let count = self.sqlite.query_row(count, [], |row| row.get::<_, i64>(0));
         Ok(count?.unsigned_abs())
     }
+}
+
+fn number(sqlite: &Connection, name: &str) -> Result<i32, CacheError> {
+    Ok(sqlite.pragma_query_value(None, name, |row| row.get(0))?)
+}
+
+fn kind(sqlite: &Connection) -> Result<(i32, i32), CacheError> {
+    Ok((
+        number(sqlite, "application_id")?,
+        number(sqlite, "user_version")?,
+    ))
+}
+
+/// Makes the table in a new file, all at once: another run may do the same, and this one may be killed.
+fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
+    let batch = sqlite.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    match kind(&batch)? {
+        (APPLICATION, VERSION) => return Ok(()),
+        (0, 0) if number(&batch, "schema_version")? == 0 => {}
+        _ => return Err(CacheError::Foreign),
+    }
+    batch.execute_batch(SCHEMA)?;
+    batch.pragma_update(None, "application_id", APPLICATION)?;
+    batch.pragma_update(None, "user_version", VERSION)?;
+    Ok(batch.commit()?)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use seekless::decide::{DuplicateSet, Summary};
 use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root};
 use seekless::event::{Notice, Observer, Problem};
 
+use crate::common::stage::Stage;
 use crate::common::volume::Volume;
 use crate::common::{Tree, noise, seekless};
 
@@ -237,4 +238,26 @@ fn a_folder_that_cannot_be_used_costs_a_line_and_nothing_else() {
         .file("file", "x");
     let run = seekless(tree.root(), "find --cache file .").run().exits(0);
     run.says("the search goes on without this cache");
+}
+
+#[test]
+fn an_action_that_trusts_digests_leaves_out_those_from_the_cache() {
+    for format in ["json", "text"] {
+        let stage = Stage::new(Tree::new().copies(["a", "b"], noise(1, 5000)));
+        stage.tree.tick();
+        let fresh = stage.report(&format!("find --digest always -f {format} ."));
+        let digest = blake3::hash(&noise(1, 5000)).to_string();
+        let (bare, marked) = match format {
+            "json" => (format!("{digest}\""), format!("{digest}\",\"cached\":true")),
+            _ => (digest.clone(), format!("{digest} (cached)")),
+        };
+        let marked = fresh.replace(&bare, &marked);
+        assert_ne!(marked, fresh);
+        let trusting = "remove --yes --trust-hash --from -";
+        let run = stage.on_report(trusting, marked);
+        run.says("has no digest to trust in the report");
+        assert_eq!(stage.names(), ["a", "b"], "{format}");
+        stage.on_report(trusting, fresh).exits(0);
+        assert_eq!(stage.names(), ["a"], "{format}");
+    }
 }
