@@ -255,7 +255,7 @@ fn an_action_that_trusts_digests_leaves_out_those_from_the_cache() {
         assert_ne!(marked, fresh);
         let trusting = "remove --yes --trust-hash --from -";
         let run = stage.on_report(trusting, marked);
-        run.says("has no digest to trust in the report");
+        run.says("has no digest in the report");
         assert_eq!(stage.names(), ["a", "b"], "{format}");
         stage.on_report(trusting, fresh).exits(0);
         assert_eq!(stage.names(), ["a"], "{format}");
