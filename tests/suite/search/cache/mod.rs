@@ -1,6 +1,7 @@
 //! With a cache the answer is the one that a search gives without it, and nothing is read twice.
 
 mod broken;
+mod changed_below;
 mod soundness;
 
 use std::collections::BTreeSet;
