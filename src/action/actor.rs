@@ -3,6 +3,9 @@
 mod ahead;
 mod carry;
 mod draft;
+mod empty_folders;
+
+pub use empty_folders::FolderTally;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;

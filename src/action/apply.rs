@@ -1,13 +1,15 @@
 //! Carries out a plan: each portion of steps is written down, then done. It can be watched, and ended between portions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::plan::Plan;
-use super::{Actor, Journal, JournalError, Outcome, RunHeader, Settings, Step};
+use super::plan::{EmptyFolder, Plan};
+use super::{
+    Actor, FolderTally, Journal, JournalError, Outcome, RunHeader, Settings, Step, folder_entry,
+};
 
 /// Bytes of the files of steps that are carried out together: between two such parcels an
 /// interruption is heeded. A second's work on a spinning disk.
@@ -93,6 +95,10 @@ pub struct ApplyTally {
     pub freed: u64,
     /// Notes about finished steps, with their counts.
     pub notes: BTreeMap<String, u64>,
+    /// What became of folders that were to be empty afterwards.
+    pub folders: FolderTally,
+    /// Folders from which names went, if any folder is to go.
+    emptied: Option<HashSet<Vec<u8>>>,
 }
 
 /// Told of each step what became of it, in order. Of steps that could not be
@@ -129,6 +135,7 @@ pub fn apply(
         bytes: 0,
         tally: ApplyTally {
             run,
+            emptied: (!plan.empty_folders().is_empty()).then(HashSet::new),
             ..ApplyTally::default()
         },
         control,
@@ -137,6 +144,9 @@ pub fn apply(
     let walked = plan.each_group(|group| work.push(group));
     let walked = walked.and_then(|()| work.flush());
     work.finish();
+    if walked.is_ok() && !control.is_stopped() {
+        work.remove_folders(plan);
+    }
     if let Err(Stop::Broken(error)) = walked {
         work.tally.broken = Some(error);
         work.tally.failed += 1;
@@ -200,6 +210,26 @@ impl Work<'_> {
         }
     }
 
+    /// Removes the folders that this run emptied.
+    fn remove_folders(&mut self, plan: &Plan) {
+        let Some(mut emptied) = self.tally.emptied.take() else {
+            return;
+        };
+        // A folder comes after those in it.
+        let folders: Vec<&EmptyFolder> = plan
+            .empty_folders()
+            .iter()
+            .filter(|folder| {
+                let is_ours = emptied.contains(&folder.path);
+                if is_ours {
+                    emptied.insert(folder_entry::parent(&folder.path).to_vec());
+                }
+                is_ours
+            })
+            .collect();
+        self.tally.folders = self.actor.remove_folders(plan.action(), &folders);
+    }
+
     /// Hears of what was done last.
     fn finish(&mut self) {
         let (tally, told) = (&mut self.tally, &mut *self.tell);
@@ -219,6 +249,12 @@ impl ApplyTally {
             Outcome::Done(done) => {
                 self.done += 1;
                 self.freed += done.freed;
+                if let Some(emptied) = &mut self.emptied {
+                    let folder = folder_entry::parent(&step.victim.path);
+                    if !emptied.contains(folder) {
+                        emptied.insert(folder.to_vec());
+                    }
+                }
                 for note in &done.notes {
                     if self.notes.len() < NOTES || self.notes.contains_key(note) {
                         *self.notes.entry(note.clone()).or_default() += 1;

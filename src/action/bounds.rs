@@ -177,6 +177,8 @@ pub struct Bounds {
     pub only_under: Vec<Below>,
     /// Folders whose files take no part: neither kept nor touched.
     pub aside: Vec<Below>,
+    /// Folders that were given: only what is below them can become an empty folder that goes.
+    pub tops: Vec<Below>,
     /// Through which of these references and protected folders are looked for.
     pub mounts: Mounts,
 }
@@ -216,6 +218,16 @@ impl Bounds {
         } else {
             None
         }
+    }
+
+    /// True if this folder, a real path, may be removed when it is empty: it is below a given folder, is none that
+    /// was named in any way, and nothing holds it.
+    pub fn lets_folder_go(&self, path: &[u8]) -> bool {
+        let named = self.tops.iter().chain(&self.only_under);
+        self.tops.iter().any(|top| top.holds(path))
+            && named.into_iter().all(|below| below.folder != path)
+            && !self.is_aside(path)
+            && self.hold(path, path).is_none()
     }
 
     /// Patterns of what is never touched, each with its place among `protected`.
@@ -299,6 +311,42 @@ mod tests {
         assert_eq!(bounds.hold(b"/a/r/f", b"/a/r/f"), Some(Hold::Reference));
         assert_eq!(bounds.hold(b"/a/p/f", b"/a/p/f"), Some(Hold::Protected));
         assert_eq!(bounds.hold(b"/a/f", b"/a/f"), None);
+    }
+
+    #[test]
+    fn a_folder_may_go_only_below_what_was_given_and_if_nobody_named_it() {
+        let below = |path: &str| Below::from_real(Path::new(path));
+        let bounds = Bounds {
+            tops: vec![below("/x"), below("/x/given")],
+            reference: vec![below("/x/reference")],
+            protected: vec![place("kept*")],
+            aside: vec![below("/x/moved")],
+            ..Bounds::default()
+        };
+        for (path, expected) in [
+            ("/x/a", true),
+            ("/x/a/b", true),
+            ("/x/given/a", true),
+            ("/x", false),
+            ("/x/given", false),
+            ("/x/reference", false),
+            ("/x/reference/a", false),
+            ("/x/kept-1/a", false),
+            ("/x/moved/a", false),
+            ("/xa", false),
+            ("/y/a", false),
+            ("/", false),
+        ] {
+            assert_eq!(bounds.lets_folder_go(path.as_bytes()), expected, "{path}");
+        }
+        let bounds = Bounds {
+            tops: vec![below("/x")],
+            only_under: vec![below("/x/only")],
+            ..Bounds::default()
+        };
+        for (path, expected) in [("/x/only/a", true), ("/x/only", false), ("/x/a", false)] {
+            assert_eq!(bounds.lets_folder_go(path.as_bytes()), expected, "{path}");
+        }
     }
 
     #[test]

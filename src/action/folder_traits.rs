@@ -11,7 +11,7 @@ use crate::sys::{dirent, names, open, parent, stat};
 
 use super::folder_entry;
 
-const ACLS: [&CStr; 2] = [attributes::ACL, c"system.posix_acl_default"];
+const ACLS: [&CStr; 2] = [attributes::ACL, attributes::DEFAULT_ACL];
 
 /// The owner, mode and ACLs of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -69,8 +69,8 @@ pub enum JournalError {
 /// Bytes that the record of a step's end takes at most, but for the reason why it was not done.
 const DONE: u64 = 400;
 
-/// Bytes that the record of an undone step takes at most.
-const UNDONE: u64 = 80;
+/// Bytes that the records of an undone step take at most. A folder has two.
+const UNDONE: u64 = 180;
 
 /// Bytes for what is written once: a run's end, an undo's beginning and end.
 const ONCE: u64 = 4096;
@@ -247,7 +247,7 @@ impl Journal {
     /// Reserves space for the ends of these steps, and for undoing all steps so far: the disk may be full when
     /// they are recorded.
     fn reserve(&mut self, records: &[Record]) -> rustix::io::Result<()> {
-        let intents = |record: &&Record| matches!(record, Record::Intent(_));
+        let intents = |record: &&Record| matches!(record, Record::Intent(_) | Record::Folder(_));
         let begun = records.iter().filter(intents).count() as u64;
         if begun == 0 {
             return Ok(());

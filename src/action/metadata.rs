@@ -25,20 +25,24 @@ impl From<&Stat> for State {
 
 /// Everything about an opened file that has to be given back with it.
 pub fn of(opened: &Opened) -> Result<Metadata> {
-    let now = opened.attributes;
-    let xattrs = attributes::extended(&opened.file)?;
+    with(&opened.file, opened.attributes)
+}
+
+/// Everything about an open file or folder that has to be given back with it, given its attributes.
+pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
+    let xattrs = attributes::extended(file)?;
     let raw = |(name, value): (CString, Vec<u8>)| (Raw(name.into_bytes()), Raw(value));
-    let times = [now.accessed, now.modified];
-    let fit = times.iter().all(|time| Time::from_ns(time.ns()) == *time);
-    Ok(Metadata {
+    let mut metadata = Metadata {
         mode: now.mode,
         uid: now.uid,
         gid: now.gid,
-        atime_ns: now.accessed.ns(),
-        mtime_ns: now.modified.ns(),
-        times: (!fit).then(|| times.map(|time| (time.seconds, time.nanoseconds))),
+        atime_ns: 0,
+        mtime_ns: 0,
+        times: None,
         xattrs: xattrs.into_iter().map(raw).collect(),
-    })
+    };
+    metadata.set_times([now.accessed, now.modified]);
+    Ok(metadata)
 }
 
 impl Metadata {
@@ -51,6 +55,13 @@ impl Metadata {
             }),
             None => [self.atime_ns, self.mtime_ns].map(Time::from_ns),
         }
+    }
+
+    /// Takes other times of last access and last modification.
+    pub(super) fn set_times(&mut self, times: [Time; 2]) {
+        let fit = times.iter().all(|time| Time::from_ns(time.ns()) == *time);
+        [self.atime_ns, self.mtime_ns] = times.map(Time::ns);
+        self.times = (!fit).then(|| times.map(|time| (time.seconds, time.nanoseconds)));
     }
 
     /// The access rights of the file.

@@ -47,12 +47,13 @@ mod trash;
 mod trash_folder;
 mod tree_lock;
 mod undo;
+mod undo_folder;
 mod undo_link;
 mod undo_move;
 mod undo_step;
 
 pub use access::{Apart, Common, Rights};
-pub use actor::{Actor, BATCH, Tell};
+pub use actor::{Actor, BATCH, FolderTally, Tell};
 pub use apply::{ApplyControl, ApplyTally, apply};
 pub use journal::{Journal, JournalError};
 pub use journal_folder::check_journals;

@@ -1,6 +1,8 @@
 //! The state of a past run according to its journal: how far each step came.
 
-use super::record::{self, Intent, Record, RunHeader, State};
+use std::collections::BTreeMap;
+
+use super::record::{self, FolderIntent, Intent, Record, RunHeader, State};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -13,6 +15,19 @@ pub(super) struct PastStep {
     pub fate: Fate,
     /// The content that was compared when it was done, if the journal knows.
     pub digest: Option<ContentDigest>,
+    pub undone: bool,
+}
+
+/// A folder that was to be removed, as its journal tells it.
+#[derive(Clone, Debug)]
+pub(super) struct PastFolder {
+    pub intent: FolderIntent,
+    /// It was removed.
+    pub removed: bool,
+    /// It was not removed.
+    pub stayed: bool,
+    /// Inode number of the folder that an undo made in its place.
+    pub made: Option<u64>,
     pub undone: bool,
 }
 
@@ -30,6 +45,8 @@ pub(super) enum Fate {
 pub(super) struct Past {
     pub header: RunHeader,
     pub steps: Vec<PastStep>,
+    /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
+    pub folders: BTreeMap<u64, PastFolder>,
     /// Lines that are damaged, counted from 1; a torn last one does not count.
     pub damaged: Vec<usize>,
     pub all_undone: bool,
@@ -166,12 +183,36 @@ impl Past {
                 digest: None,
                 undone: false,
             }),
-            Record::Done { step, now, digest } => self.with(step, |s| {
-                s.fate = Fate::Done(now);
-                s.digest = digest.map(|digest| digest.0);
-            }),
-            Record::NotDone { step, .. } => self.with(step, |s| s.fate = Fate::NotDone),
-            Record::Undone { step } => self.with(step, |s| s.undone = true),
+            Record::Folder(intent) => {
+                let folder = PastFolder {
+                    intent: *intent,
+                    removed: false,
+                    stayed: false,
+                    made: None,
+                    undone: false,
+                };
+                self.folders.insert(folder.intent.step, folder);
+            }
+            Record::FolderMade { step, ino } => {
+                if let Some(folder) = self.folders.get_mut(&step) {
+                    folder.made = Some(ino);
+                }
+            }
+            Record::Done { step, now, digest } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.removed = true,
+                None => self.with(step, |s| {
+                    s.fate = Fate::Done(now);
+                    s.digest = digest.map(|digest| digest.0);
+                }),
+            },
+            Record::NotDone { step, .. } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.stayed = true,
+                None => self.with(step, |s| s.fate = Fate::NotDone),
+            },
+            Record::Undone { step } => match self.folders.get_mut(&step) {
+                Some(folder) => folder.undone = true,
+                None => self.with(step, |s| s.undone = true),
+            },
             Record::AllUndone => self.all_undone = true,
         }
     }

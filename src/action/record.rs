@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
-/// The version of the format. Version 1 had no digests, and no record of a run's end.
-pub const VERSION: u32 = 2;
+/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders.
+pub const VERSION: u32 = 3;
 
 /// The versions that are understood.
 pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
@@ -144,6 +144,21 @@ pub struct Intent {
     pub link_text: Option<Raw>,
 }
 
+/// A folder that will be removed if it is empty; written before it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderIntent {
+    /// Number of the step in its run; those of files and of folders are counted together.
+    pub step: u64,
+    /// What the run does with files.
+    pub action: ActionKind,
+    /// Absolute path of the folder.
+    pub folder: Raw,
+    /// Inode number of the folder.
+    pub ino: u64,
+    /// What it is besides its names, with its times as they were before the run.
+    pub metadata: Metadata,
+}
+
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
@@ -152,6 +167,15 @@ pub enum Record {
     Run(RunHeader),
     /// A step will be done.
     Intent(Box<Intent>),
+    /// A folder will be removed.
+    Folder(Box<FolderIntent>),
+    /// An undo made the folder of this step again. It gets its metadata when the files are back in it.
+    FolderMade {
+        /// The step's number.
+        step: u64,
+        /// Inode number of the new folder.
+        ino: u64,
+    },
     /// It was.
     Done {
         /// Its number.

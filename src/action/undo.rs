@@ -7,15 +7,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::folder_entry::{Identity, Place};
+use super::folder_entry::{Identity, Place, parent};
 use super::journal::{Journal, JournalError};
 use super::leftovers;
 use super::partial_groups;
-use super::past::{Fate, Past, PastStep};
-use super::record::{Record, RunHeader, State};
+use super::past::{Fate, Past, PastFolder, PastStep};
+use super::record::{FolderIntent, Record, RunHeader, State};
 use super::runs;
 use super::step::ActionKind;
 use super::tree_lock::few_folders;
+use super::undo_folder::{self, Back, MadeAgain};
 use super::undo_step::{self, Manner};
 use crate::sys::{fault, process, stat, sync};
 
@@ -99,6 +100,10 @@ pub struct UndoTally {
     pub refused: u64,
     /// Files that were removed for good.
     pub impossible: u64,
+    /// Folders that are as before, and were gone when the undo began.
+    pub folders: u64,
+    /// Folders that did not come back, or not with all that they had.
+    pub folders_refused: u64,
     /// Files that came back and had further names, which are names of another file now.
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
@@ -166,6 +171,8 @@ impl Reversion {
             let further = further.flatten();
             further.chain([&intent.victim, &intent.keeper])
         });
+        let removed = self.past.folders.values().filter(|folder| !folder.undone);
+        let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
         let folders = paths.filter_map(|path| {
             let path = Path::new(OsStr::from_bytes(&path.0));
             path.parent().map(Path::to_owned)
@@ -179,9 +186,22 @@ impl Reversion {
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let mut tally = self.tally();
         let partial = partial_groups::of(&self.past);
+        let mut back = HashSet::new();
+        for folder in removed(&self.past) {
+            let undone = match back.contains(parent(&folder.intent.folder.0)) {
+                true => Undone::Restored,
+                false => undo_folder::foretell(folder),
+            };
+            if undone == Undone::Restored {
+                back.insert(&folder.intent.folder.0[..]);
+            }
+            tally.count_folder(&folder.intent, undone, tell);
+        }
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
+            } else if back.contains(parent(&step.intent.victim.0)) {
+                tally.count(step, undo_step::foretell_in_new_folder(step), tell);
             } else {
                 let (undone, _) = undo_one(step, None, &partial, Manner::Look);
                 tally.count(step, undone, tell);
@@ -198,6 +218,7 @@ impl Reversion {
         let mut pending = Pending::new();
         let mut linked = Linked::of(&self.past);
         let partial = partial_groups::of(&self.past);
+        let made = make_folders(&self.past, &mut self.journal, &mut tally, stop, tell);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
@@ -218,6 +239,16 @@ impl Reversion {
             }
             tally.count(step, undone, tell);
         }
+        if !tally.interrupted {
+            for folder in made.iter().rev() {
+                let (undone, above) = folder.finish();
+                if undone.is_restored() {
+                    let pushed = pending.push(&mut self.journal, folder.intent.step, above);
+                    tally.note(pushed);
+                }
+                tally.count_folder(folder.intent, undone, tell);
+            }
+        }
         let flushed = pending.flush(&mut self.journal);
         tally.note(flushed);
         tally.apart = linked.apart();
@@ -225,7 +256,7 @@ impl Reversion {
             return tally;
         }
         // A damaged line may be a step: then not all is undone, for all that is known.
-        let is_all = tally.refused == 0 && tally.damaged.is_empty();
+        let is_all = tally.refused + tally.folders_refused == 0 && tally.damaged.is_empty();
         let ended = match is_all {
             true => self.journal.write(&[Record::AllUndone]),
             false => self.journal.write(&[Record::UndoEnded]),
@@ -294,12 +325,56 @@ impl UndoTally {
         });
     }
 
+    fn count_folder(&mut self, intent: &FolderIntent, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
+        self.folders += u64::from(undone.is_restored());
+        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
+        self.folders_refused += u64::from(matches!(undone, Undone::Refused(_)));
+        tell(&Undo {
+            path: intent.folder.0.clone(),
+            action: intent.action,
+            undone,
+        });
+    }
+
     /// Records a step. If that fails, undo continues, because the files show their state.
     fn note(&mut self, written: Result<(), JournalError>) {
         if let Err(error) = written {
             self.unwritten.get_or_insert(error.to_string());
         }
     }
+}
+
+/// Removed folders that are not back, the outermost first.
+fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
+    let folders = past.folders.values().rev();
+    folders.filter(|folder| !folder.undone && !folder.stayed)
+}
+
+/// Makes removed folders again, the outermost first; tells of those that need nothing more.
+fn make_folders<'a>(
+    past: &'a Past,
+    journal: &mut Journal,
+    tally: &mut UndoTally,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&Undo),
+) -> Vec<MadeAgain<'a>> {
+    let mut made = Vec::new();
+    for folder in removed(past) {
+        if stop.load(Ordering::Relaxed) {
+            tally.interrupted = true;
+            break;
+        }
+        match undo_folder::make(folder) {
+            Back::Ended(undone) => tally.count_folder(&folder.intent, undone, tell),
+            Back::Made(again) => {
+                let (step, ino) = (folder.intent.step, again.identity.1);
+                let noted = journal.note(&[Record::FolderMade { step, ino }]);
+                tally.note(noted);
+                made.push(again);
+            }
+        }
+    }
+    made
 }
 
 /// Undoes a step. Of a partial group, a missing file is copied from the kept one.

@@ -46,6 +46,7 @@ pub fn undo(
 ) -> (Undone, Option<OwnedFd>) {
     let scene = match Scene::look(step, companion, manner) {
         Ok(scene) => scene,
+        Err(_) if is_gone_with_its_folder(step) => return (Undone::Impossible, None),
         Err(why) => return (Undone::Refused(why), None),
     };
     let undone = match step.intent.action {
@@ -57,6 +58,37 @@ pub fn undo(
     };
     let undone = undone.unwrap_or_else(Undone::Refused);
     (undone, Some(scene.place.folder))
+}
+
+/// True if a file was removed permanently, and its folder is gone as well.
+fn is_gone_with_its_folder(step: &PastStep) -> bool {
+    let is_removed = step.intent.action == ActionKind::Remove && matches!(step.fate, Fate::Done(_));
+    is_removed && matches!(Place::of(&step.intent.victim.0), Err(Unfit::Gone))
+}
+
+/// Foretells what becomes of a moved file whose folder will be made again: nothing has its name there.
+pub fn foretell_in_new_folder(step: &PastStep) -> Undone {
+    let destination = step.intent.destination.as_ref();
+    let Some(there) = destination.and_then(|path| Place::of(&path.0).ok()) else {
+        return Undone::Refused("what was moved is gone".to_owned());
+    };
+    // In the folder that it was moved to, nothing has this step's temporary name either.
+    let aside = CString::new(step.intent.temporary.as_str()).unwrap_or_default();
+    let scene = Scene {
+        place: Place {
+            folder: there.folder,
+            name: aside.clone(),
+        },
+        intent: &step.intent,
+        fate: step.fate,
+        is_on_overlay: false,
+        ours: swap::sibling(&aside, "undo"),
+        aside,
+        companion: None,
+        digest: step.digest,
+        manner: Manner::Look,
+    };
+    scene.undo_move().unwrap_or_else(Undone::Refused)
 }
 
 /// True if neither the file nor what a killed run left of it is there.

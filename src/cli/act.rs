@@ -36,7 +36,11 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
         across_owners: args.across_owners,
         ..action::Settings::default()
     };
-    act(args.act, special(action, acting), in_force)
+    let special = Special {
+        remove_empty_folders: args.folders.remove_empty_folders,
+        ..special(action, acting)
+    };
+    act(args.act, special, in_force)
 }
 
 /// `seekless hardlink`
@@ -73,6 +77,7 @@ pub fn reflink(args: ActArgs, in_force: &InForce) -> Exit {
 pub fn relocate(args: MoveArgs, in_force: &InForce) -> Exit {
     let special = Special {
         to: Some(args.to),
+        remove_empty_folders: args.folders.remove_empty_folders,
         ..special(ActionKind::Move, action::Settings::default())
     };
     act(args.act, special, in_force)
@@ -83,6 +88,7 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
         action,
         acting,
         to: None,
+        remove_empty_folders: false,
     }
 }
 
@@ -187,7 +193,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     };
     // Where nobody is told, nobody asks.
     let any_links = any_links && (run.talk.summary || is_written);
-    if let Err(exit) = gather::look_for_links(&run, &mut plan, any_links, &console) {
+    if let Err(exit) = gather::look_around(&run, &mut plan, any_links, &console) {
         return exit;
     }
     let so_far = match plan.totals().has_problems() {
@@ -268,8 +274,8 @@ fn written(run: &ActRun, plan: &mut Plan, mut place: Place) -> Result<(), NotWri
     })?;
     place.write(|out| match &form {
         Form::Text(text) => text.end(out, plan),
-        Form::Json(json) => json.end(out, plan.totals()),
-        Form::Script(script) => script.end(out),
+        Form::Json(json) => json.end(out, plan),
+        Form::Script(script) => script.end(out, plan),
     })?;
     place.finish()
 }

@@ -93,7 +93,7 @@ pub struct StayArgs {
 
     /// Change nothing outside DIR; files outside count as kept
     ///
-    /// Can be repeated.
+    /// Can be repeated. Nothing outside the given PATHs is changed in any case.
     #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
     pub only_under: Vec<OsString>,
 
@@ -188,6 +188,9 @@ pub struct RemoveArgs {
     #[arg(long, overrides_with = "trash", help_heading = "How it is done")]
     pub no_trash: bool,
 
+    #[command(flatten)]
+    pub folders: FolderArgs,
+
     /// As root, also remove files whose kept copy belongs to another owner
     ///
     /// Without this option, root keeps one file of each owner in each set. It makes no difference for other users. The
@@ -252,6 +255,22 @@ pub struct MoveArgs {
         help_heading = "How it is done"
     )]
     pub to: PathBuf,
+
+    #[command(flatten)]
+    pub folders: FolderArgs,
+}
+
+/// What becomes of the folders that files go from.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct FolderArgs {
+    /// Also remove the folders that are empty afterwards
+    ///
+    /// seekless removes a folder, and then the folders above it, only if this run emptied it and it lies below a given
+    /// PATH. It never removes a PATH itself, a folder given with another option, or a mount point. A folder that holds
+    /// anything else, even a hidden file, stays. Undo restores the folders after 'move' and 'remove --trash'. With
+    /// --from, give a PATH.
+    #[arg(long, help_heading = "How it is done")]
+    pub remove_empty_folders: bool,
 }
 
 /// How a plan is written.

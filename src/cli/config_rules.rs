@@ -1,7 +1,7 @@
 //! Which options the configuration file may set. An action touches only what its command line says.
 
 /// Options that decide what one run may change, or protect files from it.
-const NEVER: [&str; 9] = [
+const NEVER: [&str; 10] = [
     "yes",
     "trust-hash",
     "trust-mounts",
@@ -11,6 +11,7 @@ const NEVER: [&str; 9] = [
     "reference",
     "protect",
     "only-under",
+    "remove-empty-folders",
 ];
 
 /// How something is shown; for every command.

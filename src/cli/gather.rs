@@ -4,6 +4,7 @@ use std::io::Read;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use seekless::acting::{self, PlannedReport};
+use seekless::action::bounds::Below;
 use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner};
 use seekless::engine::{Config, Control, ProgressLine};
 use seekless::report::read::Ending;
@@ -32,9 +33,15 @@ pub struct Gathered {
 
 /// Makes the plan; an exit status if there is none.
 pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
-    let settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
+    let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
+            if settings.remove_empty_folders {
+                let trees = patiently(run.patience, console, Changes::None, || {
+                    acting::searched_trees(config)
+                });
+                settings.bounds.tops = trees.iter().map(|top| Below::from_real(top)).collect();
+            }
             let origin = patiently(run.patience, console, Changes::None, || {
                 acting::search_origin(config, &run.folder, run.started_ns)
             });
@@ -93,8 +100,9 @@ fn search(
     }
 }
 
-/// Looks for symbolic links that will lead nowhere: where the search was, or beside what a report names.
-pub fn look_for_links(
+/// Looks for folders that will be empty, if they are to go, and for symbolic links that will lead nowhere: where the
+/// search was, or beside what a report names.
+pub fn look_around(
     run: &ActRun,
     plan: &mut Plan,
     any_links: bool,
@@ -117,7 +125,10 @@ pub fn look_for_links(
     let mut watch = Watch::new(run, console, Vec::new);
     let looked = run_watched(
         watch.watchdog.watchlist(),
-        || plan.look_for_links(&places),
+        || {
+            plan.look_for_links(&places)?;
+            plan.look_for_empty_folders()
+        },
         &mut watch,
     );
     looked.or_else(|error| refuse(console, &format!("cannot keep the plan: {error}")))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use seekless::action::plan::Plan;
 use seekless::action::{
-    self, ActionKind, ApplyControl, ApplyTally, Outcome, Raw, Reversal, RunHeader, Step,
+    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Raw, Reversal, RunHeader,
+    Step,
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
@@ -60,6 +61,14 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             return Exit::Nothing;
         }
     };
+    for (folder, why) in &tally.folders.left {
+        console.complain(&format!("{}: {why}", escape(folder)));
+    }
+    if let Some(error) = &tally.folders.unwritten {
+        console.complain(&format!(
+            "cannot record in the journal which folders to remove, so none was removed: {error}"
+        ));
+    }
     if let Some(error) = &tally.broken {
         console.complain(&format!("cannot read the rest of the plan: {error}"));
     }
@@ -72,7 +81,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         Exit::Interrupted
     } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
         Exit::Nothing
-    } else if tally.skipped + tally.failed > 0 || tally.unwritten {
+    } else if tally.skipped + tally.failed > 0 || tally.unwritten || !tally.folders.is_whole() {
         Exit::SomeLeft
     } else {
         Exit::Done
@@ -109,6 +118,20 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
         files(tally.done),
         Bytes(tally.freed),
     )];
+    let FolderTally {
+        removed, not_empty, ..
+    } = tally.folders;
+    if removed > 0 {
+        let what = plural(removed, "empty folder", "empty folders");
+        lines.push(format!("{} {what} removed.", count(removed)));
+    }
+    if not_empty > 0 {
+        let what = plural(not_empty, "folder", "folders");
+        lines.push(format!(
+            "{} {what} not removed: not empty.",
+            count(not_empty)
+        ));
+    }
     for (note, times) in &tally.notes {
         lines.push(format!("{}: {note}.", files(*times)));
     }

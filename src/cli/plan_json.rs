@@ -135,9 +135,18 @@ impl PlanJson {
             .collect()
     }
 
-    /// Writes the totals.
-    pub fn end(&self, out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
-        out.write_all(b"\n],\n\"totals\":")?;
+    /// Writes the folders that go, if any may, and the totals.
+    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        out.write_all(b"\n],\n")?;
+        if plan.removes_empty_folders() {
+            let folders = plan.empty_folders().iter();
+            let folders: Vec<Name<'_>> = folders.map(|folder| Name::new(&folder.path)).collect();
+            out.write_all(b"\"empty_folders\":")?;
+            write_json(out, &folders)?;
+            out.write_all(b",\n")?;
+        }
+        let totals = plan.totals();
+        out.write_all(b"\"totals\":")?;
         let &Totals {
             sets,
             steps,

@@ -46,6 +46,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     }
     lines.push(what(plan, acting));
     lines.extend(details(plan));
+    lines.extend(empty_folders(plan));
     lines
 }
 
@@ -128,6 +129,13 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
         "sets left alone: none has a file below a --reference",
     );
     (sets > 0).then(|| format!("{} {what}.", count(sets)))
+}
+
+/// Says how many folders go, since nothing is left in them.
+pub fn empty_folders(plan: &Plan) -> Option<String> {
+    let folders = plan.empty_folders().len() as u64;
+    let what = plural(folders, "folder that is", "folders that are");
+    (folders > 0).then(|| format!("Then remove {} {what} empty afterwards.", count(folders)))
 }
 
 /// Says what snapshots and other files keep on the disk, as far as that can be known.

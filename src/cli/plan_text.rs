@@ -151,6 +151,12 @@ impl PlanText {
         if let Some(line) = plan_summary::without_reference(plan.totals()) {
             writeln!(out, "\n# {line}")?;
         }
+        if let Some(line) = plan_summary::empty_folders(plan) {
+            writeln!(out, "\n# {line}")?;
+        }
+        for folder in plan.empty_folders() {
+            self.line(out, "remove", &folder.path, None)?;
+        }
         dangling_text::in_plan(out, plan)?;
         if plan.parted().is_empty() {
             return Ok(());

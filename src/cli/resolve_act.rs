@@ -92,6 +92,8 @@ pub struct Special {
     pub acting: action::Settings,
     /// The folder that files are moved to.
     pub to: Option<PathBuf>,
+    /// Folders that are empty afterwards go.
+    pub remove_empty_folders: bool,
 }
 
 /// Decides everything.
@@ -115,6 +117,11 @@ pub fn resolve(
     };
     let rate = args.reads.rate()?;
     let limits = limits(&args, &mut links, around)?;
+    if special.remove_empty_folders && args.from.is_some() && limits.is_empty() {
+        return contradiction(
+            "--remove-empty-folders: give a PATH as well, so that only folders below it can go",
+        );
+    }
     let StayArgs {
         reference,
         protect,
@@ -125,6 +132,7 @@ pub fn resolve(
         reference: folders("reference", reference, &mut links)?,
         protected: protected(protect, &mut links, around)?,
         only_under: folders("only-under", only_under, &mut links)?,
+        tops: limits.iter().map(|top| Below::from_real(top)).collect(),
         ..Bounds::default()
     }
     .through(Mounts::read());
@@ -159,6 +167,7 @@ pub fn resolve(
             further_names: further_names(&args, action)?,
             strict: args.way.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
+            remove_empty_folders: special.remove_empty_folders,
         }),
         acting: action::Settings {
             trust_hash: args.way.trust_hash,

@@ -7,9 +7,10 @@ use seekless::action::plan::{self, Plan, SetPlan};
 use seekless::report::printable::is_printable;
 use seekless::units::Bytes;
 
+use super::plan_summary;
 use super::resolve_act::ActRun;
 use super::script_functions::{
-    CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, SYMLINK, TRAITS,
+    CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, REMOVE_FOLDER, SYMLINK, TRAITS,
 };
 use super::summary::plural;
 
@@ -20,6 +21,7 @@ pub struct Script {
     absolute_links: bool,
     steps: u64,
     frees: u64,
+    removes_folders: bool,
     links: Vec<String>,
 }
 
@@ -32,6 +34,7 @@ impl Script {
             absolute_links: run.acting.absolute_links,
             steps: plan.totals().steps,
             frees: plan.totals().frees,
+            removes_folders: plan.removes_empty_folders(),
             links: run.links.lines(),
         }
     }
@@ -62,9 +65,9 @@ impl Script {
         for line in &self.links {
             writeln!(out, "#\n# {line}")?;
         }
-        self.functions()
-            .iter()
-            .try_for_each(|text| out.write_all(text.as_bytes()))
+        let of_folders = self.removes_folders.then_some(REMOVE_FOLDER);
+        let mut functions = self.functions().iter().copied().chain(of_folders);
+        functions.try_for_each(|text| out.write_all(text.as_bytes()))
     }
 
     fn functions(&self) -> &'static [&'static str] {
@@ -114,8 +117,18 @@ impl Script {
         Ok(())
     }
 
-    /// Writes what comes after the last step.
-    pub fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the folders that go, and what comes after the last step.
+    pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
+        if let Some(line) = plan_summary::empty_folders(plan) {
+            writeln!(out, "\n# {line}")?;
+        }
+        for folder in plan.empty_folders() {
+            let mut words = Words::default();
+            words.bare("remove_folder");
+            words.name(&folder.path);
+            out.write_all(&words.line)?;
+            out.write_all(b"\n")?;
+        }
         out.write_all(END.as_bytes())
     }
 }

@@ -258,6 +258,23 @@ if ! { command exec 3</ && ls -d /proc/self/fd/3/. >/dev/null; }; then
 fi
 "#;
 
+pub const REMOVE_FOLDER: &str = r#"
+# remove_folder FOLDER: removes it if it is empty. rmdir follows no link and removes nothing else.
+remove_folder() {
+    if ! enter "${1%/*}"; then
+        skip 'the folder above it cannot be opened, or a link leads there' "$1"
+    elif [ -L "./${1##*/}" ] || [ ! -d "./${1##*/}" ]; then
+        skip 'it is not there as a folder' "$1"
+    elif [ -n "$(ls -A "./${1##*/}")" ]; then
+        say 'stays, it is not empty' "$1"
+    elif rmdir -- "./${1##*/}"; then
+        acted=$((acted + 1))
+    else
+        fail "$1"
+    fi
+}
+"#;
+
 pub const END: &str = r#"
 printf '%s done, %s left alone, %s failed\n' "$acted" "$skipped" "$failed" >&2
 [ "$skipped" -eq 0 ] && [ "$failed" -eq 0 ]

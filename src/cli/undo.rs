@@ -94,7 +94,7 @@ fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError
 }
 
 fn exit(tally: &UndoTally) -> Exit {
-    let left = tally.refused + tally.lacking + tally.damaged.len() as u64;
+    let left = tally.refused + tally.folders_refused + tally.lacking + tally.damaged.len() as u64;
     match left > 0 || tally.unwritten.is_some() {
         true => Exit::SomeLeft,
         false => Exit::Done,
@@ -158,7 +158,7 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
 /// Shows what would come of it and asks, if there is anything to ask for.
 fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
     let tally = looking(args, || reversion.preview(&mut |_| {}));
-    if tally.restored + tally.cleaned == 0 {
+    if tally.restored + tally.cleaned + tally.folders == 0 {
         return true;
     }
     let lines = undo_text::wishes(&tally, &command(reversion.header()));

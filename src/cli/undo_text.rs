@@ -54,7 +54,9 @@ pub fn wish(step: &Undo) -> String {
 
 /// The outcome.
 pub fn lines(tally: &UndoTally) -> Vec<String> {
+    let folders = tally.folders + tally.folders_refused;
     let first = match (tally.restored + tally.cleaned, tally.refused) {
+        (0, 0) if folders > 0 => format!("Run {}: no file to undo.", tally.run),
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
         (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
@@ -64,7 +66,13 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
         "no longer linked to names (hard links) that this run had not changed.",
     );
     let left = (tally.refused, "left alone, as reported above.");
-    with_rest(first, [left, apart], tally)
+    let mut lines = with_rest(first, [left, apart], tally);
+    lines.extend(folders_line(tally.folders, "restored."));
+    lines.extend(folders_line(
+        tally.folders_refused,
+        "left alone, as reported above.",
+    ));
+    lines
 }
 
 /// The summary of a dry run.
@@ -79,7 +87,11 @@ pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
         ),
     };
     let left = (tally.refused, "would be left alone.");
-    with_rest(first, [left, (0, "")], tally)
+    let mut lines = with_rest(first, [left, (0, "")], tally);
+    lines.extend(folders_line(tally.folders, "would be restored."));
+    let refused = folders_line(tally.folders_refused, "would be left alone.");
+    lines.extend(refused);
+    lines
 }
 
 fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<String> {
@@ -114,6 +126,11 @@ pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
         )
     });
     damaged.chain(unwritten).collect()
+}
+
+fn folders_line(number: u64, words: &str) -> Option<String> {
+    let folders = plural(number, "folder", "folders");
+    (number > 0).then(|| format!("{} {folders} {words}", count(number)))
 }
 
 fn files(number: u64) -> String {

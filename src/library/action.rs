@@ -54,6 +54,7 @@ pub struct Action {
     within: Vec<PathBuf>,
     destination: Option<PathBuf>,
     sidecars: Sidecars,
+    remove_empty_folders: bool,
     acting: action::Settings,
 }
 
@@ -69,6 +70,7 @@ impl Action {
             within: Vec::new(),
             destination: None,
             sidecars: Sidecars::default(),
+            remove_empty_folders: false,
             acting: action::Settings::default(),
         }
     }
@@ -151,6 +153,13 @@ impl Action {
         self
     }
 
+    /// `remove`, `trash` and `move`: also removes the folders that are empty afterwards. They lie below what was searched,
+    /// or for a report below [`within`](Self::within), and nothing else holds them.
+    pub fn remove_empty_folders(mut self, remove: bool) -> Self {
+        self.remove_empty_folders = remove;
+        self
+    }
+
     /// Also acts where files have other owners, or where other people may read or write them.
     pub fn across_owners(mut self, across: bool) -> Self {
         self.acting.across_owners = across;
@@ -196,7 +205,7 @@ impl Action {
         );
         let origin = origin.with_hard_links(found_in.hard_links);
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
-        let settings = self.settings()?;
+        let settings = self.settings(&roots)?;
         let acting = self.acting(&settings);
         let mut planner = Planner::new(settings.0, origin);
         for set in sets {
@@ -219,7 +228,7 @@ impl Action {
         };
         let limits = self.within.iter().map(|path| real(path));
         let limits = limits.collect::<Result<Vec<_>, Error>>()?;
-        let settings = self.settings()?;
+        let settings = self.settings(&limits)?;
         let acting = self.acting(&settings);
         let trust_hash = acting.trust_hash;
         let mut planner = Planner::new(settings.0, Origin::default());
@@ -237,7 +246,8 @@ impl Action {
         Plan::new(planner, acting)
     }
 
-    fn settings(&self) -> Result<(Settings, Option<FoundFolder>), Error> {
+    /// `tops` are the real paths below which folders may go.
+    fn settings(&self, tops: &[PathBuf]) -> Result<(Settings, Option<FoundFolder>), Error> {
         let below = |paths: &[PathBuf]| {
             let below = |path: &PathBuf| match own_way(path).map_err(Cause::from)? {
                 Ok(way) => Ok(Below::from_real(&way.real)),
@@ -262,6 +272,7 @@ impl Action {
             reference: below(&self.reference)?,
             protected: protected.collect::<Result<_, Error>>()?,
             only_under: below(&self.only_under)?,
+            tops: tops.iter().map(|top| Below::from_real(top)).collect(),
             ..Bounds::default()
         }
         .through(Mounts::read());
@@ -284,6 +295,7 @@ impl Action {
             },
             strict: self.acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
+            remove_empty_folders: self.remove_empty_folders,
         };
         Ok((settings, to))
     }

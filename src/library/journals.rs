@@ -155,6 +155,10 @@ pub struct UndoSummary {
     pub refused: u64,
     /// Files that were removed for good.
     pub impossible: u64,
+    /// Folders that are as before, and were gone when the undo began.
+    pub folders: u64,
+    /// Folders that did not come back.
+    pub folders_refused: u64,
     /// Lines of the journal that are damaged: the steps that they tell of are not known, and not undone.
     pub damaged: u64,
     /// True if it was cancelled, and steps are left. Another undo goes on there.
@@ -237,6 +241,8 @@ impl From<action::UndoTally> for UndoSummary {
             as_before: tally.as_before,
             refused: tally.refused,
             impossible: tally.impossible,
+            folders: tally.folders,
+            folders_refused: tally.folders_refused,
             damaged: tally.damaged.len() as u64,
             incomplete: tally.interrupted,
         }

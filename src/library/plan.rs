@@ -133,12 +133,18 @@ pub struct Applied {
     pub unreached: u64,
     /// Bytes that were freed on the disk.
     pub freed: u64,
+    /// Empty folders that were removed.
+    pub folders: u64,
+    /// Empty folders that could not be removed, and why.
+    pub folders_left: Vec<(PathBuf, String)>,
 }
 
 impl<'a> Plan<'a> {
     pub(super) fn new(planner: Planner, acting: Settings) -> Result<Self, Error> {
+        let mut plan = planner.finish().map_err(Cause::NotKept)?;
+        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
         Ok(Self {
-            plan: planner.finish().map_err(Cause::NotKept)?,
+            plan,
             acting,
             cancel: Cancel::default(),
             on_step: None,
@@ -155,6 +161,12 @@ impl<'a> Plan<'a> {
             frees: totals.frees,
             kept: totals.kept,
         }
+    }
+
+    /// Folders that are empty afterwards and go, a folder after those in it.
+    pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = self.plan.empty_folders().iter();
+        folders.map(|folder| path(&folder.path))
     }
 
     /// Shows all sets, in the order in which they were found.
@@ -177,10 +189,9 @@ impl<'a> Plan<'a> {
         let chosen = self
             .plan
             .reconsider(|set| io::Result::Ok(choose(&PlannedSet::from(set))));
-        Ok(Self {
-            plan: chosen.map_err(Cause::NotKept)?,
-            ..self
-        })
+        let mut plan = chosen.map_err(Cause::NotKept)?;
+        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
+        Ok(Self { plan, ..self })
     }
 
     /// Ends early when this is cancelled, between two steps.
@@ -213,6 +224,7 @@ impl<'a> Plan<'a> {
             absolute_links: self.acting.absolute_links,
         });
         let mut plan = checked.map_err(Cause::NotKept)?;
+        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
         let header = RunHeader {
             version: 0,
             started_ns: now_ns(),
@@ -229,6 +241,8 @@ impl<'a> Plan<'a> {
         let tally = action::apply(&mut plan, &self.acting, folder, header, &control, &mut tell);
         let tally = tally.map_err(Cause::from)?;
         let ended = tally.done + tally.already + tally.skipped + tally.failed;
+        let left = tally.folders.left.into_iter();
+        let left = left.map(|(folder, why)| (path(&folder), why));
         Ok(Applied {
             run: tally.run,
             done: tally.done,
@@ -237,6 +251,8 @@ impl<'a> Plan<'a> {
             failed: tally.failed,
             unreached: plan.totals().steps.saturating_sub(ended),
             freed: tally.freed,
+            folders: tally.folders.removed,
+            folders_left: left.collect(),
         })
     }
 }

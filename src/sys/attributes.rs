@@ -69,6 +69,9 @@ pub struct Attributes {
 /// The extended attribute that holds a file's POSIX ACL.
 pub const ACL: &CStr = c"system.posix_acl_access";
 
+/// The one that holds the ACL of what is made in a folder.
+pub const DEFAULT_ACL: &CStr = c"system.posix_acl_default";
+
 /// Asks for an open file's: whoever keeps the file system, not what the kernel remembers.
 pub fn get(fd: impl AsFd) -> Result<Attributes> {
     both(fd).map(|(_, attributes)| attributes)

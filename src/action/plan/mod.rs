@@ -13,6 +13,7 @@ mod claim;
 mod classes;
 mod dangling;
 mod decide;
+mod emptied;
 mod entries;
 mod estimate;
 mod full;
@@ -44,6 +45,7 @@ use steps::acted_names;
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
+pub use emptied::EmptyFolder;
 pub use mount_check::MountCheckMode;
 pub use ranking::Ranking;
 pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
@@ -89,6 +91,8 @@ pub struct Settings {
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.
     pub destination: Option<u64>,
+    /// Folders that are empty afterwards go, where [`Bounds`](super::bounds::Bounds) let them.
+    pub remove_empty_folders: bool,
 }
 
 /// Takes sets, one after the other.
@@ -156,15 +160,20 @@ impl Planner {
 
     /// Ends the plan.
     pub fn finish(self) -> io::Result<Plan> {
+        let unmatched = self.inspector.unmatched();
         Plan {
-            settings: self.settings,
+            settings: Settings {
+                bounds: self.inspector.bounds,
+                ..self.settings
+            },
             file_systems: self.file_systems,
             unproven: None,
-            unmatched: self.inspector.unmatched(),
+            unmatched,
             spool: self.spool,
             companions: Companions::default(),
             parted: Vec::new(),
             dangling: Dangling::default(),
+            emptied: Vec::new(),
             totals: Totals::default(),
         }
         .summed_up()
@@ -303,6 +312,7 @@ pub struct Plan {
     companions: Companions,
     parted: Vec<Parted>,
     dangling: Dangling,
+    emptied: Vec<EmptyFolder>,
     totals: Totals,
 }
 
@@ -466,6 +476,33 @@ impl Plan {
     /// Links that will be broken, as far as they were looked for.
     pub fn dangling(&self) -> &Dangling {
         &self.dangling
+    }
+
+    /// Looks for folders that are empty afterwards, if they are to go. Call it when the plan is complete.
+    pub fn look_for_empty_folders(&mut self) -> io::Result<()> {
+        self.emptied.clear();
+        if !self.takes_names() || !self.settings.remove_empty_folders {
+            return Ok(());
+        }
+        let action = self.action();
+        let mut search = emptied::Search::default();
+        self.each_set(|set| {
+            steps(set, action).for_each(|step| search.note(&step.victim.path));
+            io::Result::Ok(())
+        })?;
+        self.emptied = search.folders(&self.settings.bounds);
+        current::rest();
+        Ok(())
+    }
+
+    /// True if folders that are empty afterwards go.
+    pub fn removes_empty_folders(&self) -> bool {
+        self.settings.remove_empty_folders
+    }
+
+    /// Folders that are empty afterwards and go, a folder after those in it.
+    pub fn empty_folders(&self) -> &[EmptyFolder] {
+        &self.emptied
     }
 
     fn look_for_companions(&mut self) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 mod acting;
 mod crash;
+mod empty_folders;
 mod faults;
 mod full_disk;
 mod journals;

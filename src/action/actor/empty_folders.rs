@@ -1,0 +1,182 @@
+//! Removes the folders that a run emptied, after its files: upwards, and only if they are empty.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use super::Actor;
+use crate::action::folder_entry::{Identity, Place};
+use crate::action::metadata;
+use crate::action::plan::EmptyFolder;
+use crate::action::record::{FolderIntent, Metadata, Raw, Record};
+use crate::action::step::{ActionKind, Unfit};
+use crate::heartbeat::current;
+use crate::sys::sync::{self, Wait};
+use crate::sys::{attributes, names, open, stat};
+
+/// Folders that are written down together. Each has two descriptors meanwhile.
+const TOGETHER: usize = 256;
+
+/// What became of folders that were to be removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderTally {
+    /// Folders that are gone.
+    pub removed: u64,
+    /// Folders that stay because something is in them.
+    pub not_empty: u64,
+    /// Folders that stay for another reason: the absolute path, and why.
+    pub left: Vec<(Vec<u8>, String)>,
+    /// The journal could not be written: the remaining folders stay.
+    pub unwritten: Option<String>,
+}
+
+/// A folder that is about to be removed.
+struct Found<'a> {
+    of: &'a EmptyFolder,
+    place: Place,
+    step: u64,
+}
+
+/// Why a folder stays.
+enum Stays {
+    NotEmpty,
+    Because(String),
+}
+
+impl Actor {
+    /// Removes folders if they are empty, each after those in it.
+    pub fn remove_folders(&mut self, action: ActionKind, folders: &[&EmptyFolder]) -> FolderTally {
+        let mut tally = FolderTally::default();
+        for some in folders.chunks(self.portion.min(TOGETHER)) {
+            let mut found = Vec::new();
+            let mut records = Vec::new();
+            for &of in some {
+                current::ask_about(&of.path);
+                match look(of) {
+                    Ok((place, metadata)) => {
+                        let step = self.journal.next_step();
+                        records.push(Record::Folder(Box::new(FolderIntent {
+                            step,
+                            action,
+                            folder: Raw(of.path.clone()),
+                            ino: of.identity.1,
+                            metadata,
+                        })));
+                        found.push(Found { of, place, step });
+                    }
+                    Err(why) => tally.note(of, Err(why)),
+                }
+            }
+            if let Err(error) = self.journal.write(&records) {
+                tally.unwritten = Some(error.to_string());
+                break;
+            }
+            let gone = found.iter().filter(|found| self.remove(found, &mut tally));
+            let gone: Vec<Identity> = gone.map(|found| found.of.identity).collect();
+            sync_all(&found, &gone);
+        }
+        current::rest();
+        tally
+    }
+
+    /// True if the folder is gone.
+    fn remove(&mut self, found: &Found<'_>, tally: &mut FolderTally) -> bool {
+        let Found { of, place, step } = found;
+        current::ask_about(&of.path);
+        let removed = take_away(&place.folder, &place.name, of.identity);
+        let record = match &removed {
+            Ok(()) => Record::Done {
+                step: *step,
+                now: None,
+                digest: None,
+            },
+            Err(why) => Record::NotDone {
+                step: *step,
+                why: match why {
+                    Stays::NotEmpty => "is not empty".to_owned(),
+                    Stays::Because(why) => why.clone(),
+                },
+            },
+        };
+        // What it says can be seen from the folders.
+        let _ = self.journal.note(&[record]);
+        let is_gone = removed.is_ok();
+        tally.note(of, removed);
+        is_gone
+    }
+}
+
+impl FolderTally {
+    /// True if every folder is gone, or has something in it.
+    pub fn is_whole(&self) -> bool {
+        self.left.is_empty() && self.unwritten.is_none()
+    }
+
+    fn note(&mut self, of: &EmptyFolder, removed: Result<(), Stays>) {
+        match removed {
+            Ok(()) => self.removed += 1,
+            Err(Stays::NotEmpty) => self.not_empty += 1,
+            Err(Stays::Because(why)) => self.left.push((of.path.clone(), why)),
+        }
+    }
+}
+
+/// Opens the folder that holds the name, and reads what has to be given back with it.
+fn look(of: &EmptyFolder) -> Result<(Place, Metadata), Stays> {
+    let place = Place::of(&of.path).map_err(|unfit| match unfit {
+        Unfit::Gone => Stays::Because("is gone".to_owned()),
+        unfit => Stays::Because(format!("{unfit}; left alone")),
+    })?;
+    let folder = open::folder(&place.folder, &place.name).map_err(stays("open the folder"))?;
+    let (now, attributes) = attributes::both(&folder).map_err(stays("look at the folder"))?;
+    if (now.dev, now.ino) != of.identity {
+        return Err(another());
+    }
+    let mut metadata =
+        metadata::with(&folder, attributes).map_err(stays("read the metadata of the folder"))?;
+    metadata.set_times(of.times);
+    Ok((place, metadata))
+}
+
+/// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls
+/// could go in its place.
+fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Stays> {
+    let now = stat::fresh_entry(folder, name).map_err(stays("look at the folder"))?;
+    if (now.dev, now.ino) != identity {
+        return Err(another());
+    }
+    match names::remove_folder(folder, name) {
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Err(Stays::NotEmpty),
+        removed => removed.map_err(stays("remove the folder")),
+    }
+}
+
+fn another() -> Stays {
+    Stays::Because("another folder or file has its name; left alone".to_owned())
+}
+
+fn stays(doing: &'static str) -> impl Fn(Errno) -> Stays {
+    move |error| match error {
+        Errno::NOENT => Stays::Because("is gone".to_owned()),
+        error => {
+            let cause = std::io::Error::from(error);
+            Stays::Because(format!("cannot {doing}: {cause}; left alone"))
+        }
+    }
+}
+
+/// Waits until the names are gone from the disk. If the power fails before, an empty folder remains.
+fn sync_all(found: &[Found<'_>], gone: &[Identity]) {
+    let remains = |found: &&Found<'_>| {
+        let above = stat::descriptor(&found.place.folder);
+        above.is_ok_and(|above| !gone.contains(&(above.dev, above.ino)))
+    };
+    let remaining = found.iter().filter(remains);
+    let waits: Vec<_> = remaining
+        .map(|found| Wait::Folder(found.place.folder.as_fd()))
+        .collect();
+    for error in sync::all(&waits).into_iter().filter_map(Result::err) {
+        tracing::info!("an empty folder may be back after a loss of power: {error}");
+    }
+}

@@ -1,0 +1,379 @@
+//! Folders that a run empties: which of them go, what keeps them, and how undo brings them back.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use crate::common::scene::{Picture, picture};
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+use seekless::{Action, Applied, Journals, Search};
+
+/// Copies in `x`, of files in `keep`. Two folders of `x` hold nothing else; one has a hidden file, one is empty.
+fn tree() -> Tree {
+    let (one, two) = (noise(1, 5000), noise(2, 7000));
+    let tree = Tree::new()
+        .file("keep/one", &one)
+        .file("keep/two", &two)
+        .file("x/p/q/one", &one)
+        .file("x/p/two", &two)
+        .file("x/noise/one", &one)
+        .file("x/noise/.DS_Store", "noise")
+        .folder("x/empty")
+        .mode("x/p", 0o750)
+        .mode("x/p/q", 0o2705);
+    for (name, seconds) in [("x/p/q", 1_000), ("x/p", 2_000)] {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let folder = File::open(tree.path(name)).expect("a folder");
+        let times = FileTimes::new().set_modified(time);
+        folder.set_times(times).expect("times can be set");
+    }
+    tree
+}
+
+/// Every folder below a tree: its mode and time of modification.
+fn folders(top: &Path) -> BTreeMap<PathBuf, (u32, i64)> {
+    let entries = walkdir::WalkDir::new(top).into_iter();
+    let entries = entries.map(|entry| entry.expect("an entry"));
+    entries
+        .filter(|entry| entry.file_type().is_dir())
+        .map(|entry| {
+            let metadata = entry.metadata().expect("metadata");
+            (entry.into_path(), (metadata.mode(), metadata.mtime()))
+        })
+        .collect()
+}
+
+const ALL: &str = "--yes --remove-empty-folders --reference keep x";
+
+#[test]
+fn folders_that_the_run_emptied_go_and_undo_brings_them_back() {
+    for action in ["move --to out", "remove --trash"] {
+        let stage = Stage::new(tree());
+        let root = stage.tree.root().to_owned();
+        let before = picture(&root);
+        let emptied = ["x/p", "x/p/q"].map(|name| stage.tree.path(name));
+        let were = emptied.each_ref().map(|path| folders(&root)[path]);
+        stage
+            .run(&format!("{action} {ALL}"))
+            .exits(0)
+            .says("Then remove 2 folders that are empty afterwards.")
+            .says("2 empty folders removed.");
+        for (name, stays) in [("x/p", false), ("x/noise", true), ("x/empty", true)] {
+            assert_eq!(stage.has(name), stays, "{action}: {name}");
+        }
+        stage
+            .run("undo --yes")
+            .exits(0)
+            .says("3 files restored.")
+            .says("2 folders restored.");
+        assert!(picture(&root) == before, "{action}: not as before");
+        let are = emptied.each_ref().map(|path| folders(&root)[path]);
+        assert_eq!(are, were, "{action}");
+        stage.run("undo --yes").exits(0);
+        assert!(
+            picture(&root) == before,
+            "{action}: a second undo changes something"
+        );
+    }
+}
+
+#[test]
+fn undo_says_beforehand_what_comes_back() {
+    let stage = Stage::new(tree());
+    stage.run(&format!("move --to out {ALL}")).exits(0);
+    let run = stage.run("undo --dry-run").exits(0);
+    let run = run.says("2 folders would be restored.");
+    let run = run.says("3 files would be restored.");
+    assert_eq!(run.stdout_text().lines().count(), 5, "{run}");
+    assert!(!stage.has("x/p"), "only looked at");
+}
+
+#[test]
+fn what_is_removed_for_good_does_not_come_back() {
+    let stage = Stage::new(tree());
+    let run = stage.run(&format!("remove {ALL}")).exits(0);
+    run.says("cannot be undone")
+        .says("2 empty folders removed.");
+    assert!(!stage.has("x/p"));
+    stage.run("undo --yes").says("3 files removed permanently");
+    assert!(!stage.has("x/p"));
+}
+
+#[test]
+fn without_the_option_folders_stay() {
+    let stage = Stage::new(tree());
+    let before = folders(stage.tree.root()).into_keys();
+    let before: Vec<_> = before.collect();
+    let run = stage.run("remove --yes --reference keep x").exits(0);
+    run.never_says("folder");
+    let after: Vec<_> = folders(stage.tree.root()).into_keys().collect();
+    assert_eq!(after, before);
+}
+
+#[test]
+fn the_plan_names_the_folders_and_changes_nothing() {
+    let stage = Stage::new(tree());
+    let before = folders(stage.tree.root());
+    let words = "remove --remove-empty-folders --reference keep x";
+    let root = stage.tree.root().canonicalize().expect("real");
+    let path = |name: &str| root.join(name).display().to_string();
+    let text = stage.run(&format!("{words} --dry-run")).exits(0);
+    let wanted = format!(
+        "# Then remove 2 folders that are empty afterwards.\n  remove   {}\n  remove   {}\n",
+        path("x/p/q"),
+        path("x/p")
+    );
+    assert!(text.stdout_text().contains(&wanted), "{text}");
+    let plan = stage.run(&format!("{words} --dry-run -f json")).exits(0);
+    let folders_of = |plan: &serde_json::Value| plan["empty_folders"].clone();
+    let named = serde_json::json!([{"text": path("x/p/q")}, {"text": path("x/p")}]);
+    assert_eq!(folders_of(&plan.json()), named);
+    let plain = stage.run("remove --reference keep x --dry-run -f json");
+    assert!(folders_of(&plain.json()).is_null());
+    assert_eq!(folders(stage.tree.root()), before);
+}
+
+#[test]
+fn what_was_named_stays() {
+    let copy = noise(1, 5000);
+    let tree = Tree::new()
+        .copies(["keep/one", "x/given/one", "x/only/one", "x/one"], &copy)
+        .file("x/only/deep/one", &copy);
+    let stage = Stage::new(tree);
+    let words = "remove --yes --remove-empty-folders --reference keep x x/given --only-under";
+    stage.run(&format!("{words} x/only")).exits(0);
+    assert!(stage.has("x/only") && !stage.has("x/only/deep"));
+    stage.run(&format!("{words} x")).exits(0);
+    for (name, stays) in [
+        ("x", true),
+        ("x/given", true),
+        ("x/only", true),
+        ("x/one", false),
+    ] {
+        assert_eq!(stage.has(name), stays, "{name}");
+    }
+}
+
+#[test]
+fn beside_a_reference_nothing_outside_the_path_is_touched() {
+    let copy = noise(1, 5000);
+    let tree = Tree::new()
+        .copies(["keep/one", "keep/again", "x/p/one", "other/one"], &copy)
+        .symlink("x/link", "../other");
+    let stage = Stage::new(tree);
+    let report = stage.report("-f json .");
+    let words = "remove --yes --remove-empty-folders --reference keep";
+    stage.run(&format!("{words} --follow-links x"));
+    assert_eq!(
+        stage.names(),
+        ["keep/again", "keep/one", "other/one", "x/link"]
+    );
+    assert!(!stage.has("x/p"));
+    fs::create_dir(stage.tree.path("x/p")).expect("made");
+    stage.tree.write("x/p/one", &copy);
+    stage.on_report(&format!("{words} --from - x"), report);
+    assert!(stage.has("other/one") && stage.has("keep/again"));
+}
+
+#[test]
+fn a_report_needs_a_path_below_which_folders_may_go() {
+    let stage = Stage::new(tree());
+    let report = stage.report("-f json .");
+    let words = "remove --yes --remove-empty-folders --keep shallowest --from -";
+    stage
+        .on_report(words, report.clone())
+        .exits(2)
+        .says("--remove-empty-folders: give a PATH as well");
+    let words = format!("{words} --only-under x .");
+    stage.on_report(&words, report).exits(0);
+    assert!(!stage.has("x/p") && stage.has("x/noise/.DS_Store"));
+}
+
+#[test]
+fn a_script_removes_folders_only_if_they_are_empty() {
+    let stage = Stage::new(tree());
+    let words = "remove --remove-empty-folders --reference keep x --script -o ../script";
+    stage.run(words).exits(0);
+    let script = stage.tree.path("../script");
+    stage.tree.write("x/p/new", "new");
+    let run = || Command::new("sh").arg(&script).output().expect("sh");
+    let output = run();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("stays, it is not empty"), "{said}");
+    assert!(output.status.success(), "{said}");
+    assert!(!stage.has("x/p/q") && stage.has("x/p/new"), "{said}");
+    fs::remove_file(script).expect("removed");
+}
+
+/// Removes the duplicates, and lets `meanwhile` happen between the last file and the folders.
+fn with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
+    let stage = Stage::new(tree());
+    let root = stage.tree.root().canonicalize().expect("real");
+    let sets = Search::new([root.join("x"), root.join("keep")]).run();
+    let plan = Action::trash(Some(&stage.state.path().join("Trash")))
+        .reference(root.join("keep"))
+        .remove_empty_folders(true)
+        .plan(&sets.expect("sets"))
+        .expect("a plan");
+    let folders: Vec<_> = plan.empty_folders().collect();
+    assert_eq!(folders, [root.join("x/p/q"), root.join("x/p")]);
+    let journals = Journals::new(stage.state.path().join("journals"));
+    let mut steps = 0;
+    let plan = plan.on_step(|_| {
+        steps += 1;
+        if steps == 3 {
+            meanwhile(&root);
+        }
+    });
+    let applied = plan.apply(&journals).expect("applied");
+    assert_eq!(applied.done, 3);
+    (stage, applied)
+}
+
+#[test]
+fn a_file_that_comes_meanwhile_keeps_its_folder() {
+    let (stage, applied) = with_a_race(|root| fs::write(root.join("x/p/new"), "new").unwrap());
+    assert_eq!((applied.folders, applied.folders_left), (1, Vec::new()));
+    assert!(stage.has("x/p/new") && !stage.has("x/p/q"));
+}
+
+#[test]
+fn a_folder_that_was_replaced_is_left_alone() {
+    for by_link in [false, true] {
+        let (stage, applied) = with_a_race(|root| {
+            let (q, aside) = (root.join("x/p/q"), root.join("aside"));
+            fs::rename(&q, &aside).unwrap();
+            match by_link {
+                true => symlink(&aside, &q).unwrap(),
+                false => fs::create_dir(&q).unwrap(),
+            }
+        });
+        assert_eq!(applied.folders, 0);
+        let (path, why) = &applied.folders_left[0];
+        assert!(
+            path.ends_with("x/p/q") && why.ends_with("left alone"),
+            "{why}"
+        );
+        assert!(stage.has("x/p/q") && stage.has("aside"));
+    }
+}
+
+#[test]
+fn undo_leaves_a_folder_of_somebody_else_as_it_is() {
+    let stage = Stage::new(tree());
+    stage.run(&format!("move --to out {ALL}")).exits(0);
+    fs::create_dir(stage.tree.path("x/p")).expect("made");
+    stage.tree.write("x/p/new", "new");
+    stage.tree.set_mode("x/p", 0o711);
+    let run = stage.run("undo --yes").exits(1);
+    run.says("another folder or file has its name now")
+        .says("1 folder left alone, as reported above.")
+        .says("3 files restored.");
+    let mode = fs::metadata(stage.tree.path("x/p")).expect("there");
+    assert_eq!(mode.permissions().mode() & 0o7777, 0o711);
+    assert!(stage.has("x/p/new") && stage.has("x/p/q/one"));
+}
+
+/// A small tree, what it looked like, and the modes of the folders that go.
+fn to_be_killed() -> (Stage, Picture) {
+    let one = noise(1, 5000);
+    let tree = Tree::new()
+        .copies(["keep/one", "x/p/q/one"], &one)
+        .mode("x/p", 0o750)
+        .mode("x/p/q", 0o705);
+    let stage = Stage::new(tree);
+    let before = files(&stage);
+    (stage, before)
+}
+
+fn files(stage: &Stage) -> Picture {
+    let mut files = picture(&stage.tree.path("x"));
+    files.append(&mut picture(&stage.tree.path("keep")));
+    files
+}
+
+#[track_caller]
+fn is_as_before(stage: &Stage, before: &Picture, context: &str) {
+    assert!(files(stage) == *before, "{context}: not as before");
+    for (name, mode) in [("x/p", 0o750), ("x/p/q", 0o705)] {
+        let now = fs::metadata(stage.tree.path(name))
+            .expect("a folder")
+            .mode()
+            & 0o7777;
+        assert_eq!(now, mode, "{context}: {name}");
+    }
+}
+
+/// True if the run was killed before so many calls.
+fn killed(stage: &Stage, words: &str, at: usize) -> bool {
+    let child = stage
+        .seekless(words)
+        .env("SEEKLESS_FAULT", &format!("kill@{at}"));
+    let output = child.spawn().wait_with_output().expect("it ends");
+    assert!(
+        output.status.code().is_none_or(|code| code == 0),
+        "{output:?}"
+    );
+    output.status.signal() == Some(9)
+}
+
+/// Far more calls than any of these runs makes.
+const MANY: usize = 1000;
+
+fn killed_at_each_call(every: usize) {
+    for words in ["move --to out", "remove --trash"] {
+        let words = format!("{words} {ALL}");
+        let mut deaths = 0;
+        for at in (1..MANY).step_by(every) {
+            let (stage, before) = to_be_killed();
+            let was_killed = killed(&stage, &words, at);
+            // Without a journal nothing was done.
+            stage.run("undo --yes");
+            is_as_before(
+                &stage,
+                &before,
+                &format!("{words}, killed before call {at}"),
+            );
+            if !was_killed {
+                break;
+            }
+            deaths += 1;
+        }
+        assert!(deaths * every > 40, "{words}: {deaths}");
+        let mut deaths = 0;
+        for at in (1..MANY).step_by(every) {
+            let (stage, before) = to_be_killed();
+            stage.run(&words).exits(0);
+            let was_killed = killed(&stage, "undo --yes", at);
+            stage.run("undo --yes").exits(0);
+            is_as_before(
+                &stage,
+                &before,
+                &format!("undo of {words}, killed before call {at}"),
+            );
+            if !was_killed {
+                break;
+            }
+            deaths += 1;
+        }
+        assert!(deaths * every > 20, "undo of {words}: {deaths}");
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn killed_at_any_call_the_folders_come_back() {
+    killed_at_each_call(9);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "takes minutes"]
+fn in_full_killed_at_any_call_the_folders_come_back() {
+    killed_at_each_call(1);
+}
