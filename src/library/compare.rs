@@ -53,7 +53,7 @@ pub enum CompareAnswer {
     Unknown,
 }
 
-/// What came of a [`Compare`].
+/// The result of a [`Compare`].
 #[derive(Debug)]
 pub struct Compared {
     /// The answer.
@@ -90,11 +90,11 @@ pub struct Difference {
     pub path: PathBuf,
     /// For a folder of which everything is only on its side: the number of files below it.
     pub whole_folder: Option<u64>,
-    /// What it is on each side; [`OnSide::Same`] on its own.
+    /// Its state on each side; [`OnSide::Same`] on its own.
     pub on: Vec<OnSide>,
 }
 
-/// What an entry is on a side.
+/// The state of an entry on a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OnSide {
     /// The same at the same path.

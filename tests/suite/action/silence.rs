@@ -248,10 +248,7 @@ fn an_undo_that_gets_no_answer_ends_and_goes_on_when_called_again() {
             daemon,
             "undo",
             end,
-            &[
-                "not everything was undone; to continue: seekless undo 2",
-                "continues it",
-            ],
+            &["not everything was undone; to continue: seekless undo 2"],
         );
         is_restored(&stage, &before);
     }
@@ -271,10 +268,7 @@ fn a_sweep_that_gets_no_answer_ends_and_goes_on_when_called_again() {
         assert!(real(&stage) != before, "the victim is set aside");
         let daemon = shown(&stage);
         daemon.be_silent_at(RENAME2, 1);
-        let words = [
-            "not everything was cleaned up; to continue: seekless undo --sweep 2",
-            "continues it",
-        ];
+        let words = ["not everything was cleaned up; to continue: seekless undo --sweep 2"];
         cut_short(&stage, daemon, "undo --sweep", end, &words);
         is_restored(&stage, &before);
     }
