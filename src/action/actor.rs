@@ -19,6 +19,7 @@ use super::check::OwnChanges;
 use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
 use super::journal::{Journal, JournalError};
+use super::reads;
 use super::record::{Intent, Record};
 use super::step::{ActionKind, Failure, Hint, Outcome, Settings, Step, Target};
 use super::step_error::{self, StepError, failure};
@@ -119,10 +120,7 @@ impl Actor {
     /// Begins a run that writes to this journal.
     pub fn new(settings: Settings, journal: Journal) -> Self {
         fault::arm();
-        let idle = settings.io_idle.then(Idle::enter).transpose();
-        if let Err(error) = &idle {
-            tracing::warn!("cannot use the idle I/O class: {error}");
-        }
+        let idle = reads::enter_idle(settings.io_idle);
         Self {
             settings,
             journal,
@@ -139,7 +137,7 @@ impl Actor {
             progress: Box::new(|_| {}),
             on_end: Box::new(|_| {}),
             unwritten: false,
-            _idle: idle.unwrap_or_default(),
+            _idle: idle,
         }
     }
 

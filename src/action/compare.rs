@@ -48,8 +48,11 @@ pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(),
 }
 
 /// The digest of a file, if another one begins with all its bytes.
-pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<Option<ContentDigest>> {
-    let reads = Reads::default();
+pub fn begins_with(
+    file: &OwnedFd,
+    other: &OwnedFd,
+    reads: &Reads,
+) -> rustix::io::Result<Option<ContentDigest>> {
     let there = stat::descriptor(other)?;
     let [file, other] = [file, other].map(|file| reads.whole(file, there.dev, there.size));
     let mut hasher = blake3::Hasher::new();
@@ -57,6 +60,8 @@ pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<Option
         hasher.update(piece);
         Ok::<_, Errno>(())
     });
+    file.leave(there.size);
+    other.leave(there.size);
     match compared {
         Ok(()) => Ok(Some(hasher.finalize().into())),
         Err(Unequal::Differ(_) | Unequal::Short(_)) => Ok(None),
@@ -65,14 +70,15 @@ pub fn begins_with(file: &OwnedFd, other: &OwnedFd) -> rustix::io::Result<Option
 }
 
 /// The digest of all that a file holds.
-pub fn digest(file: &OwnedFd) -> rustix::io::Result<ContentDigest> {
-    let reads = Reads::default();
+pub fn digest(file: &OwnedFd, reads: &Reads) -> rustix::io::Result<ContentDigest> {
     let there = stat::descriptor(file)?;
     let mut hasher = blake3::Hasher::new();
     let whole = reads.whole(file, there.dev, there.size);
-    whole.each_piece(reads.rules(), there.size, |piece, _| {
+    let read = whole.each_piece(reads.rules(), there.size, |piece, _| {
         hasher.update(piece);
         Ok(())
-    })?;
+    });
+    whole.leave(there.size);
+    read?;
     Ok(hasher.finalize().into())
 }

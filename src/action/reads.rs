@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::{DeviceMap, Overrides, SystemRoot};
 use crate::read::{Access, Device, OpenFile, PageUse, Signs};
-use crate::sys::{open, process};
+use crate::sys::open;
+use crate::sys::process::{self, Idle};
 
 /// The rules, and the devices that files lie on.
 #[derive(Clone)]
@@ -22,6 +23,15 @@ struct Shared {
     signs: Signs,
     /// None if there are no rules that they matter to.
     devices: Option<Mutex<Devices>>,
+}
+
+/// Puts this thread into the idle I/O class if that is wanted. If the system refuses, the run goes on without.
+pub(super) fn enter_idle(wanted: bool) -> Option<Idle> {
+    let idle = wanted.then(Idle::enter).transpose();
+    idle.unwrap_or_else(|error| {
+        tracing::warn!("cannot use the idle I/O class: {error}");
+        None
+    })
 }
 
 /// The known devices, by the device number of the file system.

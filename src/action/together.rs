@@ -91,7 +91,7 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
         fate: Fate::Done(now),
         undone: false,
     };
-    match undo_step::undo(&step, None, undo_step::Manner::Act).0 {
+    match undo_step::undo(&step, None, undo_step::Manner::Act, &act.pair.victim.reads).0 {
         Undone::Refused(refusal) => {
             let doing = format!("restore it, because its companion stays ({refusal})");
             StepError::Stuck(failure(doing, rustix::io::Errno::IO))

@@ -12,6 +12,7 @@ use super::journal::{Journal, JournalError};
 use super::leftovers;
 use super::partial_groups;
 use super::past::{Fate, Past, PastFolder, PastStep};
+use super::reads::{self, Reads};
 use super::record::{FolderIntent, Record, RunHeader, State};
 use super::runs;
 use super::step::ActionKind;
@@ -135,6 +136,8 @@ pub fn undo(
 pub struct Reversion {
     journal: Journal,
     past: Past,
+    reads: Reads,
+    io_idle: bool,
 }
 
 impl Reversion {
@@ -149,7 +152,20 @@ impl Reversion {
         };
         fault::arm();
         let (journal, past) = Journal::reopen(folder, &name)?;
-        Ok(Self { journal, past })
+        Ok(Self {
+            journal,
+            past,
+            reads: Reads::default(),
+            io_idle: false,
+        })
+    }
+
+    /// Reads files by these rules, and only while no other program uses the disk if `io_idle`.
+    #[must_use]
+    pub fn reading(mut self, reads: &Reads, io_idle: bool) -> Self {
+        self.reads = reads.clone();
+        self.io_idle = io_idle;
+        self
     }
 
     /// The run's name.
@@ -184,6 +200,7 @@ impl Reversion {
     ///
     /// A file is read only if its times do not prove its content.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let partial = partial_groups::of(&self.past);
         let mut back = HashSet::new();
@@ -201,9 +218,13 @@ impl Reversion {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
             } else if back.contains(parent(&step.intent.victim.0)) {
-                tally.count(step, undo_step::foretell_in_new_folder(step), tell);
+                tally.count(
+                    step,
+                    undo_step::foretell_in_new_folder(step, &self.reads),
+                    tell,
+                );
             } else {
-                let (undone, _) = undo_one(step, None, &partial, Manner::Look);
+                let (undone, _) = undo_one(step, None, &partial, (Manner::Look, &self.reads));
                 tally.count(step, undone, tell);
             }
         }
@@ -212,6 +233,7 @@ impl Reversion {
 
     /// Takes the run back. Ends after the current step once `stop` is set; another undo continues there.
     pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
@@ -229,7 +251,12 @@ impl Reversion {
                 linked.is_back(step, false);
                 continue;
             }
-            let (undone, folder) = undo_one(step, linked.companion(step), &partial, Manner::Act);
+            let (undone, folder) = undo_one(
+                step,
+                linked.companion(step),
+                &partial,
+                (Manner::Act, &self.reads),
+            );
             if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
                 linked.is_back(step, undone.is_restored());
             }
@@ -271,6 +298,7 @@ impl Reversion {
     /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it
     /// took a part; other finished steps stay done. Ends after the current step once `stop` is set.
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
+        let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
         let mut pending = Pending::new();
         let partial = partial_groups::of(&self.past);
@@ -283,7 +311,7 @@ impl Reversion {
             if !is_half_done && !leftovers::is_out_of_reach(step) {
                 continue;
             }
-            let (undone, folder) = undo_one(step, None, &partial, Manner::Act);
+            let (undone, folder) = undo_one(step, None, &partial, (Manner::Act, &self.reads));
             if undone.is_restored() || undone == Undone::Cleaned {
                 let pushed = pending.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
@@ -382,11 +410,11 @@ fn undo_one(
     step: &PastStep,
     companion: Option<&[u8]>,
     partial: &HashSet<u64>,
-    manner: Manner,
+    (manner, reads): (Manner, &Reads),
 ) -> (Undone, Option<OwnedFd>) {
-    match undo_step::undo(step, companion, manner) {
+    match undo_step::undo(step, companion, manner, reads) {
         (Undone::Impossible, _) if step.intent.together.is_some_and(|g| partial.contains(&g)) => {
-            undo_step::undo_removal(step, manner)
+            undo_step::undo_removal(step, manner, reads)
         }
         undone => undone,
     }

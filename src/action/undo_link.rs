@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use rustix::fs::FileType;
 
 use super::undo::Undone;
-use super::undo_step::{Manner, Refusal, Scene, is_as, opened, opened_by_size, other_bytes, said};
+use super::undo_step::{Manner, Refusal, Scene, is_as, other_bytes, said};
 use crate::sys::names;
 use crate::sys::stat::Stat;
 
@@ -115,8 +115,8 @@ impl Scene<'_> {
         let was = &was;
         // With a digest the bytes are proven whatever the times say, and only by that.
         let source = match self.digest {
-            Some(_) => opened_by_size(path, was.size),
-            None => opened(path, was),
+            Some(_) => self.opened_by_size(path, was.size),
+            None => self.opened(path, was),
         };
         let source = source.map_err(unfit)?;
         if self.manner == Manner::Look {

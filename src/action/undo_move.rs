@@ -12,7 +12,7 @@ use super::relocate;
 use super::step::{ActionKind, Unfit};
 use super::trash_folder;
 use super::undo::{Lack, Undone};
-use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, opened, said, unfollowed};
+use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, said, unfollowed};
 use crate::sys::stat::{self, Stat};
 use crate::sys::{attributes, names, statfs, sync};
 
@@ -119,7 +119,9 @@ impl Scene<'_> {
             Err(Errno::XDEV) => {}
             Err(error) => return Err(said("move it back")(error)),
         }
-        let source = opened(path, &moved.into()).map_err(|unfit| format!("the copy {unfit}"))?;
+        let source = self
+            .opened(path, &moved.into())
+            .map_err(|unfit| format!("the copy {unfit}"))?;
         let lack = self.copy_here(&source)?;
         let unchanged = source
             .still_there()

@@ -43,8 +43,9 @@ pub fn undo(
     step: &PastStep,
     companion: Option<&[u8]>,
     manner: Manner,
+    reads: &Reads,
 ) -> (Undone, Option<OwnedFd>) {
-    let scene = match Scene::look(step, companion, manner) {
+    let scene = match Scene::look(step, companion, manner, reads) {
         Ok(scene) => scene,
         Err(_) if is_gone_with_its_folder(step) => return (Undone::Impossible, None),
         Err(why) => return (Undone::Refused(why), None),
@@ -67,7 +68,7 @@ fn is_gone_with_its_folder(step: &PastStep) -> bool {
 }
 
 /// Foretells what becomes of a moved file whose folder will be made again: nothing has its name there.
-pub fn foretell_in_new_folder(step: &PastStep) -> Undone {
+pub fn foretell_in_new_folder(step: &PastStep, reads: &Reads) -> Undone {
     let destination = step.intent.destination.as_ref();
     let Some(there) = destination.and_then(|path| Place::of(&path.0).ok()) else {
         return Undone::Refused("what was moved is gone".to_owned());
@@ -87,6 +88,7 @@ pub fn foretell_in_new_folder(step: &PastStep) -> Undone {
         companion: None,
         digest: step.digest,
         manner: Manner::Look,
+        reads,
     };
     scene.undo_move().unwrap_or_else(Undone::Refused)
 }
@@ -97,13 +99,13 @@ pub fn is_gone(step: &PastStep) -> bool {
         let there = scene.at(name).ok().flatten();
         there.is_some_and(|there| scene.is_whole(&there))
     };
-    !Scene::look(step, None, Manner::Look)
+    !Scene::look(step, None, Manner::Look, &Reads::default())
         .is_ok_and(|scene| is_there(&scene, &scene.place.name) || is_there(&scene, &scene.aside))
 }
 
 /// Brings a file that was removed back as a copy of the one that was kept.
-pub fn undo_removal(step: &PastStep, manner: Manner) -> (Undone, Option<OwnedFd>) {
-    let scene = match Scene::look(step, None, manner) {
+pub fn undo_removal(step: &PastStep, manner: Manner, reads: &Reads) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(step, None, manner, reads) {
         Ok(scene) => scene,
         Err(why) => return (Undone::Refused(why), None),
     };
@@ -127,6 +129,8 @@ pub(super) struct Scene<'a> {
     /// The content that was compared, if the journal knows.
     pub(super) digest: Option<ContentDigest>,
     pub(super) manner: Manner,
+    /// How files are read.
+    reads: &'a Reads,
 }
 
 impl<'a> Scene<'a> {
@@ -134,6 +138,7 @@ impl<'a> Scene<'a> {
         step: &'a PastStep,
         companion: Option<&'a [u8]>,
         manner: Manner,
+        reads: &'a Reads,
     ) -> Result<Self, Refusal> {
         let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
             Unfit::Gone => "its folder is gone".to_owned(),
@@ -157,6 +162,7 @@ impl<'a> Scene<'a> {
             companion: companion.or_else(|| is_one_file.then_some(&step.intent.keeper.0[..])),
             digest: step.digest,
             manner,
+            reads,
         })
     }
 
@@ -245,8 +251,8 @@ impl<'a> Scene<'a> {
         let intent = self.intent;
         let was = &intent.keeper_state;
         let source = match self.digest {
-            Some(_) => opened_by_size(&intent.keeper.0, was.size),
-            None => opened(&intent.keeper.0, was),
+            Some(_) => self.opened_by_size(&intent.keeper.0, was.size),
+            None => self.opened(&intent.keeper.0, was),
         };
         let source = source.map_err(kept)?;
         if self.manner == Manner::Look {
@@ -342,21 +348,21 @@ impl<'a> Scene<'a> {
     /// True if a file holds the bytes that were compared. A failed look is no.
     pub(super) fn is_proven(&self, file: &OwnedFd) -> bool {
         self.digest
-            .is_some_and(|digest| compare::digest(file).is_ok_and(|now| now == digest))
+            .is_some_and(|digest| compare::digest(file, self.reads).is_ok_and(|now| now == digest))
     }
 
     /// Makes a further name of a file that is back, if that has the bytes that a copy would have.
     fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
         let place = Place::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
-        let file = opened(path, &(&there).into()).ok()?;
+        let file = self.opened(path, &(&there).into()).ok()?;
         // Another user may have put a file of his own there: it could be changed at any time.
         let was = &self.intent.metadata;
         let writable = file.attributes.mode & !was.mode & 0o022;
         if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
             return None;
         }
-        let same = compare::begins_with(&file.file, &source.file).ok()??;
+        let same = compare::begins_with(&file.file, &source.file, self.reads).ok()??;
         if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
             return None;
         }
@@ -382,9 +388,9 @@ impl<'a> Scene<'a> {
     pub(super) fn has_the_bytes(&self, here: &Stat, folder: &OwnedFd, copy: &CStr) -> bool {
         let compared = || {
             let file = self.intent.victim.0.as_slice();
-            let file = opened(file, &here.into()).ok()?;
+            let file = self.opened(file, &here.into()).ok()?;
             let other = unfollowed(folder, copy).ok()?;
-            let begins = compare::begins_with(&file.file, &other).ok()?;
+            let begins = compare::begins_with(&file.file, &other, self.reads).ok()?;
             file.still_there().ok().map(|()| begins.is_some())
         };
         compared().unwrap_or(false)
@@ -428,6 +434,32 @@ impl<'a> Scene<'a> {
         let aside = aside.to_string_lossy();
         format!("{aside} in the same folder has changed since; check it yourself")
     }
+
+    pub(super) fn opened(&self, path: &[u8], was: &State) -> Result<Opened, Unfit> {
+        let expected = Expected {
+            size: was.size,
+            ino: Some(was.ino),
+            mtime_ns: Some(was.mtime_ns),
+            ..Expected::default()
+        };
+        self.opened_as(path, expected)
+    }
+
+    /// The same, for what its bytes will prove.
+    pub(super) fn opened_by_size(&self, path: &[u8], size: u64) -> Result<Opened, Unfit> {
+        let expected = Expected {
+            size,
+            ..Expected::default()
+        };
+        self.opened_as(path, expected)
+    }
+
+    fn opened_as(&self, path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
+        let path = path.to_vec();
+        let target = Target { path, expected };
+        let ours = OwnChanges::new();
+        Opened::open(&target, Bound::BytesAreCompared, &ours, self.reads)
+    }
 }
 
 pub(super) fn is_as(stat: &Stat, was: &State) -> bool {
@@ -438,38 +470,6 @@ pub(super) fn is_as(stat: &Stat, was: &State) -> bool {
 /// True if this is one file with two names.
 pub(super) fn is_twice(one: &Stat, other: &Stat) -> bool {
     (one.dev, one.ino) == (other.dev, other.ino) && one.links > 1
-}
-
-pub(super) fn opened(path: &[u8], was: &State) -> Result<Opened, Unfit> {
-    let expected = Expected {
-        size: was.size,
-        ino: Some(was.ino),
-        mtime_ns: Some(was.mtime_ns),
-        ..Expected::default()
-    };
-    opened_as(path, expected)
-}
-
-/// The same, for what its bytes will prove.
-pub(super) fn opened_by_size(path: &[u8], size: u64) -> Result<Opened, Unfit> {
-    let expected = Expected {
-        size,
-        ..Expected::default()
-    };
-    opened_as(path, expected)
-}
-
-fn opened_as(path: &[u8], expected: Expected) -> Result<Opened, Unfit> {
-    let target = Target {
-        path: path.to_vec(),
-        expected,
-    };
-    Opened::open(
-        &target,
-        Bound::BytesAreCompared,
-        &OwnChanges::new(),
-        &Reads::default(),
-    )
 }
 
 /// Opens a name in a folder for reading.

@@ -143,7 +143,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             Err(occupied) => return refuse(&console, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, patience, &console);
+            swept = sweep::before(&run, place, &trees, &console);
         }
     }
     let Gathered {
@@ -168,7 +168,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             Err(occupied) => return refuse(&console, &occupied),
         }
         if let Some(place) = &place {
-            swept = sweep::before(run.use_of_plan, place, &trees, patience, &console);
+            swept = sweep::before(&run, place, &trees, &console);
         }
     }
     let found = found.worse(swept);

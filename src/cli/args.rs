@@ -11,7 +11,7 @@ use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::FoldersArgs;
 use super::probe_args::ProbeArgs;
-use super::search_args::PatienceArgs;
+use super::search_args::{PatienceArgs, ReadArgs};
 
 /// Finds duplicate files
 ///
@@ -173,6 +173,9 @@ pub struct UndoArgs {
 
     #[command(flatten)]
     pub patience: PatienceArgs,
+
+    #[command(flatten)]
+    pub reads: ReadArgs,
 
     /// Do not print the summary; still name each file that is left alone
     #[arg(short, long)]

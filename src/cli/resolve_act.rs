@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
 use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
-use seekless::action::{self, ActionKind, Common, Reads};
+use seekless::action::{self, ActionKind, Common};
 use seekless::device::Mounts;
 use seekless::engine::{Config, Replication};
 use seekless::file::OwnFolder;
@@ -115,7 +115,7 @@ pub fn resolve(
             Source::Search(Box::new(config))
         }
     };
-    let rate = args.reads.rate()?;
+    let reads = args.reads.of_a_change()?;
     let limits = limits(&args, &mut links, around)?;
     if special.remove_empty_folders && args.from.is_some() && limits.is_empty() {
         return contradiction(
@@ -172,7 +172,7 @@ pub fn resolve(
         acting: action::Settings {
             trust_hash: args.way.trust_hash,
             trust_mounts: args.way.trust_mounts,
-            reads: Reads::new(rate.map(|rate| rate.0), args.reads.page_use(true)),
+            reads,
             io_idle: args.reads.io_idle,
             destination: to.as_ref().map(bytes),
             home_trash: home_trash.as_ref().map(bytes),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use seekless::action::Reads;
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::Mechanism;
@@ -312,8 +313,8 @@ impl LimitArgs {
     }
 }
 
-/// How a search, and an action, read files. An action on a report reads them, too, so it is no part of [`SearchArgs`],
-/// whose group excludes `--from`.
+/// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
+/// [`SearchArgs`], whose group excludes `--from`.
 #[derive(Args, Clone, Debug)]
 pub struct ReadArgs {
     /// Only read while no other program uses the disk
@@ -329,7 +330,7 @@ pub struct ReadArgs {
     ///
     /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
     /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
-    /// files of 64 MiB and more unless the same run compares them (--verify, or an action). 'keep' never drops pages.
+    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops pages.
     /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
     #[arg(
         long,
@@ -367,6 +368,12 @@ impl ReadArgs {
     /// The most that may be read of each device in a second.
     pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
         self.limit.rate()
+    }
+
+    /// The rules for a run that compares files and changes them.
+    pub fn of_a_change(&self) -> Result<Reads, WrongUse> {
+        let rate = self.rate()?.map(|rate| rate.0);
+        Ok(Reads::new(rate, self.page_use(true)))
     }
 }
 

@@ -4,18 +4,18 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use seekless::action::{self, CutShort, JournalError, Reversion, TreeLock, UndoTally};
+use seekless::action::{self, CutShort, JournalError, Reads, Reversion, TreeLock, UndoTally};
 use seekless::heartbeat::current;
 
+use super::args::UndoArgs;
 use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::question::{self, Answer};
-use super::resolve_act::Use;
+use super::resolve_act::{ActRun, Use};
 use super::sanitize::complain;
 use super::summary::plural;
 use super::undo::say;
@@ -29,19 +29,15 @@ pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, consol
 }
 
 /// Clears up what lies in these trees before a run acts there, if the user agrees; else only says it.
-pub fn before(
-    use_of_plan: Use,
-    place: &JournalPlace,
-    trees: &[PathBuf],
-    patience: Duration,
-    console: &Console,
-) -> Exit {
+pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console: &Console) -> Exit {
+    let patience = acting.patience;
+    let settings = &acting.acting;
     let mut exit = Exit::Done;
     let left = patiently(patience, console, Changes::None, || {
         left_in(place, || trees.to_vec(), console)
     });
     for run in left {
-        let agreed = match use_of_plan {
+        let agreed = match acting.use_of_plan {
             _ if run.in_undo => false,
             Use::Show | Use::Json | Use::Script => false,
             Use::Act => {
@@ -66,7 +62,12 @@ pub fn before(
         let swept = patiently(patience, console, changes, || {
             let reversion = Reversion::open(&place.folder, Some(&run.name))?;
             let complain = &mut |line: &str| console.complain(line);
-            Ok::<_, JournalError>(swept_up(reversion, place, &stop, complain))
+            Ok::<_, JournalError>(swept_up(
+                reversion.reading(&settings.reads, settings.io_idle),
+                place,
+                &stop,
+                complain,
+            ))
         });
         let left = match swept {
             Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
@@ -89,13 +90,13 @@ pub fn before(
 /// `seekless undo --sweep`: clears up after one run, or after all that need it.
 pub fn command(
     place: &JournalPlace,
-    run: Option<&str>,
-    patience: Duration,
-    quiet: bool,
+    args: &UndoArgs,
+    reads: &(Reads, bool),
 ) -> Result<Exit, JournalError> {
     let console = &Console::new(false);
-    let runs = match run {
-        Some(run) => vec![run.to_owned()],
+    let patience = args.patience.time();
+    let runs = match &args.run {
+        Some(run) => vec![run.clone()],
         None => {
             let runs = patiently(patience, console, Changes::None, || {
                 action::cut_short(&place.folder)
@@ -106,7 +107,7 @@ pub fn command(
                 .collect()
         }
     };
-    if runs.is_empty() && !quiet {
+    if runs.is_empty() && !args.quiet {
         say("No interrupted run left unfinished files.");
     }
     let mut exit = Exit::Done;
@@ -126,9 +127,14 @@ pub fn command(
         let stop = AtomicBool::new(false);
         let changes = Changes::sweep(&stop, place, &run);
         let tally = patiently(patience, console, changes, || {
-            swept_up(reversion, place, &stop, &mut complain)
+            swept_up(
+                reversion.reading(&reads.0, reads.1),
+                place,
+                &stop,
+                &mut complain,
+            )
         });
-        if !quiet {
+        if !args.quiet {
             undo_text::lines(&tally).iter().for_each(|line| say(line));
         }
         if tally.interrupted {

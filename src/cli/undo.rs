@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{self, JournalError, Reversion, TreeLock, Undo, UndoTally};
+use seekless::action::{self, JournalError, Reads, Reversion, TreeLock, Undo, UndoTally};
 use seekless::heartbeat::current;
 
 use super::args::UndoArgs;
@@ -30,15 +30,17 @@ pub fn undo(args: &UndoArgs) -> Exit {
         complain(&format!("--journal {}: no such folder", path(folder)));
         return Exit::Nothing;
     }
+    let reads = match args.reads.of_a_change() {
+        Ok(reads) => (reads, args.reads.io_idle),
+        Err(wrong) => {
+            complain(&wrong.to_string());
+            return Exit::Nothing;
+        }
+    };
     let done = match (args.list, args.sweep) {
         (true, _) => undo_list::list(&place, args.patience.time()),
-        (_, true) => sweep::command(
-            &place,
-            args.run.as_deref(),
-            args.patience.time(),
-            args.quiet,
-        ),
-        _ => take_back(&place, args),
+        (_, true) => sweep::command(&place, args, &reads),
+        _ => take_back(&place, args, &reads),
     };
     done.unwrap_or_else(|error| {
         complain(&place.with_way_out(&error));
@@ -55,10 +57,15 @@ fn looking<T: Send>(args: &UndoArgs, work: impl FnOnce() -> T + Send) -> T {
     )
 }
 
-fn take_back(place: &JournalPlace, args: &UndoArgs) -> Result<Exit, JournalError> {
+fn take_back(
+    place: &JournalPlace,
+    args: &UndoArgs,
+    (reads, io_idle): &(Reads, bool),
+) -> Result<Exit, JournalError> {
     let Some(reversion) = taken_up(place, args)? else {
         return Ok(Exit::Done);
     };
+    let reversion = reversion.reading(reads, *io_idle);
     if args.dry_run {
         return Ok(looking(args, || show(&reversion, args)));
     }

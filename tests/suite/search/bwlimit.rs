@@ -1,8 +1,9 @@
-//! `--bwlimit` holds for every read: of a search, of `--verify`, of the comparison before an action, and of a probe.
+//! `--bwlimit` holds for every read: of a search, of `--verify`, of the comparison before an action, of an undo, and of
+//! a probe.
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::stage::Stage;
 use crate::common::{Run, Tree, noise};
@@ -36,10 +37,15 @@ fn forget(stage: &Stage) {
 /// Runs a command that reads so many bytes from the disk. The limit allows no more than twice its rate.
 #[track_caller]
 fn keeps_to_the_limit(stage: &Stage, arguments: &str, bytes: u64) -> Run {
+    keeps_to(RATE, stage, arguments, bytes)
+}
+
+#[track_caller]
+fn keeps_to(rate: u64, stage: &Stage, arguments: &str, bytes: u64) -> Run {
     let began = Instant::now();
-    let run = stage.run(&arguments.replace("LIMIT", &format!("--bwlimit {RATE}")));
+    let run = stage.run(&arguments.replace("LIMIT", &format!("--bwlimit {rate}")));
     let took = began.elapsed();
-    let least = Duration::from_secs_f64(bytes as f64 / RATE as f64 / 2.0);
+    let least = Duration::from_secs_f64(bytes as f64 / rate as f64 / 2.0);
     assert!(
         took >= least,
         "{arguments}: {bytes} bytes in {took:?}\n{run}"
@@ -93,6 +99,26 @@ fn the_comparison_of_what_a_report_says_keeps_to_it() {
     assert!(stage.has("a") && !stage.has("b"));
 }
 
+/// It copies the kept file, or reads it to see that it has the bytes that were compared.
+///
+/// A debug build hashes slower than the other tests' limit allows to read.
+#[test]
+fn an_undo_keeps_to_it() {
+    const RATE: u64 = 2_000_000;
+    let stage = two_copies();
+    stage.run("symlink --yes .").exits(0);
+    // The times no longer prove the bytes.
+    let kept = File::options().append(true).open(stage.tree.path("a"));
+    let kept = kept.expect("opened");
+    kept.set_modified(SystemTime::UNIX_EPOCH).expect("dated");
+    forget(&stage);
+    keeps_to(RATE, &stage, "undo --dry-run LIMIT", SIZE);
+    forget(&stage);
+    keeps_to(RATE, &stage, "undo --yes LIMIT", SIZE).says("1 file restored");
+    let [kept, restored] = ["a", "b"].map(|name| fs::read(stage.tree.path(name)).expect("read"));
+    assert!(kept == restored, "other bytes came back");
+}
+
 /// It reads as much as it can in its time. The limit allows no more than twice its rate.
 #[test]
 fn a_probe_keeps_to_it_and_gives_no_advice() {
@@ -114,5 +140,7 @@ fn a_probe_keeps_to_it_and_gives_no_advice() {
 fn a_rate_of_nothing_is_refused_with_a_report_as_well() {
     let stage = two_copies();
     let run = stage.run("remove --yes --bwlimit 0 --from report");
+    run.exits(2).says("--bwlimit 0 allows no reads");
+    let run = stage.run("undo --bwlimit 0");
     run.exits(2).says("--bwlimit 0 allows no reads");
 }
