@@ -9,7 +9,7 @@ use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::compare_args::CompareArgs;
 use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
-use super::folders_args::FoldersArgs;
+use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;
 use super::search_args::{PatienceArgs, ReadArgs};
 
@@ -55,6 +55,10 @@ pub enum Command {
     /// identical, the same contents, contained in another folder, found elsewhere in parts, or by how much they overlap.
     /// Many generations of one tree are one entry. Hidden files take part. A folder of which something was not seen gets
     /// no verdict. seekless changes nothing.
+    #[command(
+        after_help = "Run 'seekless folders --help' for details and examples.",
+        after_long_help = FOLDERS_EXAMPLES
+    )]
     Folders(Box<FoldersArgs>),
 
     /// Compare folders or disks: is what is on one side also on the others?

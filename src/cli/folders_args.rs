@@ -90,3 +90,23 @@ fn formats() -> impl TypedValueParser<Value = &'static FolderFormat> {
         .map(|format| PossibleValue::new(format.name).help(format.about));
     PossibleValuesParser::new(names).try_map(|name| folder_format(&name).ok_or("no such format"))
 }
+
+pub const FOLDERS_EXAMPLES: &str = "\
+Examples:
+  seekless folders ~/Pictures /mnt/backup       which folders lie elsewhere, too?
+  seekless folders --min-overlap 100 ~/Pictures /mnt/phone
+                                                only folders that lie elsewhere completely
+  seekless folders --min-size 100k --name 'monday*' /mnt/backup
+                                                only large folders of such names
+  seekless folders --noise '*.tmp' ~/src        take files of such names, and no others, for noise
+  seekless folders -f csv -o folders.csv /mnt/backup
+                                                write a table
+
+Each verdict holds by itself: run seekless again after a folder is gone. To remove from a
+folder X what another folder Y has: seekless remove --reference Y X
+
+Exit status:
+  0    everything was seen
+  1    done, but files could not be read or changed during the run; stderr names them
+  2    usage error, or nothing could be done
+  130  interrupted; no report is written";

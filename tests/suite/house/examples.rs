@@ -173,6 +173,25 @@ const EXAMPLES: &[Example] = &[
         &["2023/IMG_2.jpg"],
     )
     .but_not(&["IMG_1.jpg"]),
+    shows(
+        "seekless folders ~/Pictures /mnt/backup",
+        &["Pictures/2024", "contained in", "% also in"],
+    ),
+    shows(
+        "seekless folders --min-overlap 100 ~/Pictures /mnt/phone",
+        &["Pictures/2024", "contained in"],
+    )
+    .but_not(&["% also in"]),
+    shows(
+        "seekless folders --min-size 100k --name 'monday*' /mnt/backup",
+        &["/backup/monday", "identical to"],
+    )
+    .but_not(&["2 folders:"]),
+    shows(
+        "seekless folders --noise '*.tmp' ~/src",
+        &["empty files, *.tmp", "src/a"],
+    ),
+    shows("seekless folders -f csv -o folders.csv /mnt/backup", &[]),
     // the README and the guides
     shows(
         "seekless compare --one-way --only here -f nul --flat /mnt/old /mnt/backup | rsync -a --from0 --files-from=- /mnt/old /mnt/backup/old",

@@ -1,5 +1,6 @@
 //! `seekless folders` on trees whose answers were worked out by hand.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -332,6 +333,54 @@ fn a_changed_copy_of_a_real_tree_differs_by_what_was_changed() {
     tree.write("new/event.rs", content(1, 5000));
     let found = folders(&tree, "new old").exits(0);
     assert_eq!(lacks(&found, 0), "new/event.rs");
+}
+
+#[test]
+fn what_is_elsewhere_is_removed_and_the_rest_stays() {
+    let tree = Tree::new()
+        .copies(["X/1", "Y/photos/first"], content(1, 5000))
+        .copies(["X/deep/2", "X/deep/2 again", "Y/second"], content(2, 3000))
+        .copies(["X/.hidden", "Y/shown"], content(3, 4000));
+    let found = folders(&tree, "X Y").exits(0);
+    assert_eq!(said(&found)[0][1][0], json!(["X", "contained", "Y"]));
+    // What came meanwhile, and what the verdict did not count.
+    let tree = tree
+        .copies(["X/only", "X/only too"], content(4, 6000))
+        .copies(["Y/other", "Y/other too"], content(5, 7000))
+        .copies(["X/.DS_Store", "Y/.DS_Store"], "noise")
+        .file("X/Thumbs.db", "other noise")
+        .file("X/empty", "")
+        .symlink("X/link", "1")
+        .hard_link("X/same file", "Y/second");
+    let names_in = |folder: &str| {
+        let entries = fs::read_dir(tree.path(folder)).expect("listed");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names.collect::<BTreeSet<_>>()
+    };
+    let before = names_in("Y");
+    let remove =
+        |options: &str| seekless(tree.root(), &format!("remove {options} --reference Y X")).run();
+    let plan = remove("--dry-run").exits(0).says("X/link").stdout_text();
+    for stays in ["only", "empty", "Thumbs.db", "link", "same file"] {
+        let removed = format!("remove   {}", tree.path("X").join(stays).display());
+        assert!(!plan.contains(&removed), "{plan}");
+    }
+    remove("--yes").exits(0);
+    let stay = [
+        "Thumbs.db",
+        "deep",
+        "empty",
+        "link",
+        "only",
+        "only too",
+        "same file",
+    ];
+    assert_eq!(names_in("X"), stay.map(Into::into).into());
+    assert!(names_in("X/deep").is_empty());
+    assert_eq!(names_in("Y"), before);
+    assert!(tree.path("Y/photos/first").exists());
+    let again = folders(&tree, "X Y").exits(0);
+    assert_eq!(said(&again), json!([]));
 }
 
 #[test]
