@@ -223,6 +223,7 @@ impl Walk {
         let most: usize = groups.iter().map(|group| group.most.max(1)).sum();
         let mut workers = Workers::new(&self.watchlist, &self.stop);
         let (mut heartbeats, mut stuck) = (Vec::new(), Vec::new());
+        let mut are_told = false;
         let walker = |heartbeat: &Arc<Heartbeat>| Walker::new(self, round, &queue, to, heartbeat);
         let start = |workers: &mut Workers<Walked>| {
             let heartbeat = self.watchlist.admit(Subject::Folder);
@@ -256,16 +257,24 @@ impl Walk {
                 .iter()
                 .filter(|heartbeat| heartbeat.is_silent())
                 .count();
-            let mut files = Vec::new();
+            let (mut files, mut only_silent) = (Vec::new(), false);
             queue.add_beside(silent, || {
                 let folders = self.links().next_folders(&self.dirs);
                 if folders.is_empty() {
                     files = self.take_linked();
+                    only_silent = true;
                 }
                 let folders = folders.into_iter();
                 folders.map(|folder| (group_of(&folder), folder)).collect()
             });
             linked::start(files, workers, &self.watchlist, to);
+            // Nor do the sweeps of spinning disks.
+            if only_silent && !std::mem::replace(&mut are_told, true) {
+                for group in 0..groups.len() {
+                    // If nobody receives, the run is over.
+                    let _ = to.send(ScanMessage::Walked { group });
+                }
+            }
         }) {
             total.add(walked);
         }

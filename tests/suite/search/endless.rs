@@ -9,6 +9,7 @@ use crate::common::daemon::{Daemon, Shows};
 use crate::common::run::Seekless;
 use crate::common::volume::Volume;
 use crate::common::{Run, Tree, noise, seekless};
+use rustix::fs::{Advice, fadvise};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 
 /// A hang, not a slow machine.
@@ -213,6 +214,29 @@ fn files_behind_links_are_found_beside_a_link_to_what_does_not_answer() {
     daemon.be_silent(true);
     let run = seekless(tree.root(), "find -f nul -L --patience 4 x").run();
     run.exits(1).finds(["x/1 x/2"]);
+}
+
+/// The only walker of the disk follows the link first, and waits. The sweep of the disk begins all the same.
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn a_link_to_what_does_not_answer_costs_nothing_of_a_spinning_disk() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let tree = Tree::inside(std::path::Path::new(folder))
+        .folder("x")
+        .symlink("x/0", "../mounted/n0")
+        .copies(["x/1", "x/2"], noise(1, 5000))
+        .copies(["x/y/1", "x/y/2"], noise(2, 6000));
+    let daemon = mounted(&tree, Shows::Files { count: 9, size: 10 });
+    daemon.be_silent(true);
+    for name in ["x/1", "x/2", "x/y/1", "x/y/2"] {
+        // What is in the page cache does not wait for the sweep.
+        let file = std::fs::File::open(tree.path(name)).expect("is there");
+        file.sync_all().expect("can be written out");
+        fadvise(&file, 0, None, Advice::DontNeed).expect("advice can be given");
+    }
+    let line = "find -f nul -L --threads hdd --patience 4 x";
+    let run = seekless(tree.root(), line).run();
+    run.exits(1).finds(["x/1 x/2", "x/y/1 x/y/2"]);
 }
 
 #[test]
