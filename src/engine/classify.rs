@@ -52,8 +52,14 @@ pub fn classify(
     // Nothing is handed over, so nothing can be refused.
     run.drive(&mut Deliverer::new(&config, Delivery::AsFinal, &mut nobody))?;
     let session = &mut run.session;
-    let files = (0..session.machine.file_table().len() as u32).map(FileIndex);
-    session.settle_names(files);
+    match scope {
+        // A file that was read hours ago may have been moved to the side that goes.
+        Scope::AcrossRoots => session.settle_all_names(),
+        Scope::AllFiles => {
+            let files = (0..session.machine.file_table().len() as u32).map(FileIndex);
+            session.settle_names(files);
+        }
+    }
     let tree = tree_of(session);
     run.close();
     Ok(tree)

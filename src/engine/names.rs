@@ -114,6 +114,20 @@ impl Session<'_> {
         }
     }
 
+    /// Looks up every name of all files, and forgets those that lead elsewhere or to another state by now.
+    pub fn settle_all_names(&mut self) {
+        // An open folder stays open when it is moved away: only its path says where it is.
+        self.handles.close_all();
+        for file in (0..self.machine.file_table().len() as u32).map(FileIndex) {
+            // The answer stays open anyway, and a disk that does not answer would not do so now.
+            let is_silent = self.left_out.unanswered > 0 || self.silence.is_over();
+            if is_silent || self.control.is_cancelled() {
+                return;
+            }
+            self.settle_names_of(file);
+        }
+    }
+
     fn settle_names_of(&mut self, file: FileIndex) {
         let records = self.records_of(file);
         let names = self.names_of(&records);

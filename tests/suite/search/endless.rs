@@ -22,7 +22,7 @@ fn mounted(tree: &Tree, shows: Shows) -> Daemon {
 }
 
 /// Waits for something that will be so.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(began.elapsed() < PATIENCE, "not yet: {what}");

@@ -1,14 +1,18 @@
 //! Every way to 2: where something was left open, the answer is never yes.
 
 use crate::common;
+use crate::search::endless::until;
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use common::limits::seed;
+use common::mirror;
 use common::rng::Rng;
+use common::run::finish;
 use common::volume::{Volume, sh};
-use common::{Tree, seekless};
+use common::{Tree, noise, seekless};
 use seekless::compare::{Answer, Comparison, Question};
 use seekless::tree::{Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Unseen};
 
@@ -206,4 +210,37 @@ fn another_file_system_that_is_not_entered() {
         .exits(2)
         .says("could not be answered");
     sh(&format!("umount {}", place.display()));
+}
+
+#[test]
+#[ignore = "mounts a file system of its own: root only"]
+fn what_changes_after_it_was_listed_and_before_the_answer() {
+    type Change = fn(&Tree);
+    let changes: [(&str, Change); 3] = [
+        ("moved", |tree| {
+            fs::rename(tree.path("b/f"), tree.path("a/moved")).expect("moved");
+        }),
+        ("removed", |tree| {
+            fs::remove_file(tree.path("b/f")).expect("removed");
+        }),
+        ("written", |tree| {
+            fs::write(tree.path("b/f"), "other").expect("written");
+        }),
+    ];
+    for (what, change) in changes {
+        let large = noise(3, 2_000_000);
+        let tree = copies()
+            .copies(["real/large", "a/large"], large)
+            .folder("b/mounted");
+        let daemon = mirror::mount(&tree.path("real"), tree.path("b/mounted"));
+        // It stops while it reads a file below `b`: `b` itself is listed by then.
+        daemon.be_silent_after_reads(6);
+        let run = seekless(tree.root(), "compare a b").spawn();
+        until("it waits", || daemon.is_silent() && daemon.is_waited_for());
+        change(&tree);
+        daemon.be_silent_after_reads(0);
+        daemon.be_silent(false);
+        let run = finish(run, Duration::from_secs(60));
+        assert_eq!(run.code(), 2, "{what}: {run}");
+    }
 }
