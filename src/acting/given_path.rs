@@ -1,10 +1,14 @@
 //! Paths that an action is given: where they lead, and who decides that.
 
+use std::ffi::CString;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::action::{RootLink, RootWay};
 use crate::file::trust;
+use crate::sys::open::{self, CWD};
+use crate::sys::statfs;
 
 /// A folder that may not be there yet, with the links on the way to it resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +61,12 @@ impl FoundFolder {
             if !real.symlink_metadata().is_ok_and(|now| now.is_dir()) {
                 return Err(NoFolder::because(whole, "not a folder"));
             }
+            if is_pseudo(&real) {
+                return Err(NoFolder::because(
+                    whole,
+                    "this file system holds no files of users: name a folder on a disk",
+                ));
+            }
             let path = match rest.as_os_str().is_empty() {
                 true => real,
                 false => real.join(rest),
@@ -65,6 +75,13 @@ impl FoundFolder {
         }
         Err(NoFolder::because(whole, "cannot be reached"))
     }
+}
+
+/// True if files cannot be kept there, as in `/proc`; false where it cannot be told.
+fn is_pseudo(folder: &Path) -> bool {
+    let name = CString::new(folder.as_os_str().as_bytes());
+    let opened = name.map(|name| open::folder_handle(CWD, &name));
+    matches!(opened, Ok(Ok(folder)) if statfs::is_pseudo(&folder))
 }
 
 /// A given path that leads through the link of another user, which root does not follow.

@@ -1,7 +1,8 @@
 //! The folder that journals are in: its owner's alone.
 
 use std::ffi::{CString, OsString};
-use std::io;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::journal::JournalError;
 use super::run_name;
 use crate::file::{OwnFolder, RouteError};
 use crate::heartbeat::current;
-use crate::sys::{attributes, names, sync};
+use crate::sys::{attributes, names, open as sys_open, stat, statfs, sync};
 
 /// The mode bits that others must not have.
 const OTHERS: u32 = 0o077;
@@ -50,16 +51,42 @@ fn refused(
     }
 }
 
-/// Looks whether journals can be kept in this folder, which need not be there.
+/// Looks whether journals can be kept in this folder, which need not be there: before the user reads a plan. What can
+/// only be seen by making the folder shows when the journal is made.
 ///
 /// # Errors
-/// If others could have made it or may write to it.
+/// If others could have made it or may write to it, if nothing can be written there, or if the disk is full.
 pub fn check_journals(folder: &Path) -> Result<(), JournalError> {
+    let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
     match open(folder) {
         Err(error @ JournalError::Untrusted(..)) => Err(error),
-        // Whatever else is wrong shows when the journal is made.
-        _ => Ok(()),
+        Ok(Some(own)) => {
+            try_out(&own).map_err(|error| refused(folder, error, JournalError::Folder))
+        }
+        _ => match nearest_above(folder) {
+            Some(above) if statfs::is_pseudo(&above) => Err(failed(Errno::ROFS)),
+            Some(above) => stat::can_create_in(&above).map_err(failed),
+            None => Ok(()),
+        },
     }
+}
+
+/// The folder above this one that is there.
+fn nearest_above(folder: &Path) -> Option<OwnedFd> {
+    folder.ancestors().skip(1).find_map(|above| {
+        let name = CString::new(above.as_os_str().as_bytes()).ok()?;
+        sys_open::folder_handle(sys_open::CWD, &name).ok()
+    })
+}
+
+/// Writes a draft as long as the first lines of a journal, and removes it.
+fn try_out(own: &OwnFolder) -> Result<(), RouteError> {
+    let name = draft();
+    let mut file = own.append_or_make(&name)?;
+    let written = file.write_all(&[b'\n'; 4096]);
+    let name = CString::new(name).map_err(io::Error::from)?;
+    names::remove(own.descriptor(), &name)?;
+    Ok(written?)
 }
 
 /// Takes from others what an older version, or the user's umask, lets them read.

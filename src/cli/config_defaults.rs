@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::config_file::{ConfigFile, Setting, Value};
 use super::config_rules::{is_never_set, refusal};
-use super::{args, sanitize, script};
+use super::{args, other_words, sanitize, script};
 
 /// The command that is meant if none is named.
 pub const DEFAULT: &str = "find";
@@ -280,11 +280,8 @@ fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(),
     use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
     match error.kind() {
         InvalidValue | ValueValidation | ArgumentConflict => {
-            let text = error.render().to_string();
-            let first = text.lines().take_while(|line| !line.is_empty());
-            let first = first.map(str::trim).collect::<Vec<_>>().join(" ");
-            let first = first.strip_prefix("error: ").unwrap_or(&first);
-            Err(at(config, setting, first))
+            let text = other_words::answer(&error).unwrap_or_else(|| error.kind().to_string());
+            Err(at(config, setting, &text))
         }
         // Something else is missing, such as the destination of a move.
         _ => Ok(()),

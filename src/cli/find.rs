@@ -48,8 +48,12 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
 fn explain(run: &Run) -> Exit {
     let mut stdout = io::stdout().lock();
     let texts = engine::explain(&run.config);
-    for line in texts.iter().flat_map(|text| text.lines()) {
-        match writeln!(stdout, "{}", sanitize::message(line)) {
+    let lines = texts
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(str::to_owned);
+    for line in fitting(lines, run.style.columns.unwrap_or(usize::MAX)) {
+        match writeln!(stdout, "{}", sanitize::message(&line)) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
             Err(error) => {
@@ -146,7 +150,8 @@ fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Con
             .iter()
             .for_each(|line| console.line(line));
     }
-    let exit = match watch.interrupted || summary.incomplete {
+    // An interruption that came too late to cut anything short leaves a whole report.
+    let exit = match summary.incomplete {
         true => Exit::Interrupted,
         false => listener.exit(run.config.roots.len()),
     };

@@ -68,13 +68,23 @@ const DANGEROUS: &[&str] = &[
 /// Says what stands for an option that another program has. Only an option that is one slip away is proposed, and no
 /// dangerous one.
 pub fn answer(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
+    match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => return value(error),
+        ErrorKind::ArgumentConflict => return conflict(error),
+        ErrorKind::MissingRequiredArgument => return missing(error),
+        ErrorKind::UnknownArgument => {}
+        _ => return None,
     }
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
     let option = option.split('=').next().unwrap_or(option);
+    if option.starts_with('-') && option[1..].parse::<f64>().is_ok() {
+        return Some(format!(
+            "{option} is neither an option nor a value: no option takes a negative number, and a file of that name is \
+             written ./{option}"
+        ));
+    }
     let row = FOREIGN.iter().find(|(words, _)| words.contains(&option));
     if let Some((_, answer)) = row {
         return Some(format!("no such option: {option}; {answer}"));
@@ -86,6 +96,76 @@ pub fn answer(error: &clap::Error) -> Option<String> {
         _ => true,
     };
     (!is_proposed).then(|| format!("no such option: {option}; --help lists all options"))
+}
+
+/// Options that take a whole number, and what to write.
+const NUMBERS: &[(&str, &str)] = &[
+    (
+        "--patience",
+        "a whole number of seconds, 1 or more, as in --patience 60",
+    ),
+    ("--top", "a whole number, 1 or more, as in --top 10"),
+    ("--rf-over", "a whole number, 1 or more, as in --rf-over 2"),
+    (
+        "--rf-under",
+        "a whole number, 2 or more, as in --rf-under 3",
+    ),
+    ("--keep-n", "a whole number, 1 or more, as in --keep-n 2"),
+    ("--max-depth", "a whole number, as in --max-depth 1"),
+    (
+        "--depth-random",
+        "a whole number, 1 or more, as in --depth-random 8",
+    ),
+];
+
+/// Says in one line which options exclude each other.
+fn conflict(error: &clap::Error) -> Option<String> {
+    let arg = listed(error, ContextKind::InvalidArg)?;
+    let others = listed(error, ContextKind::PriorArg)?;
+    match arg == others {
+        true => Some(format!("{arg} was given twice: give it once")),
+        false => Some(format!(
+            "{arg} cannot be used with {others}: omit one or the other"
+        )),
+    }
+}
+
+/// Says in one line what is required and not there.
+fn missing(error: &clap::Error) -> Option<String> {
+    let args = listed(error, ContextKind::InvalidArg)?;
+    Some(format!("{args} is required: --help explains it"))
+}
+
+/// The arguments that an error names.
+fn listed(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(arg) => Some(arg.clone()),
+        ContextValue::Strings(args) if !args.is_empty() => Some(args.join(", ")),
+        _ => None,
+    }
+}
+
+/// Says in one line which value is not understood, and what to write.
+fn value(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let arg = text(ContextKind::InvalidArg)?;
+    let value = text(ContextKind::InvalidValue)?;
+    let option = arg.split(' ').next().unwrap_or(arg);
+    let number = NUMBERS.iter().find(|(known, _)| *known == option);
+    let way_out = match (number, error.get(ContextKind::ValidValue)) {
+        (Some((_, number)), _) if !value.is_empty() => format!("{option} {value}: write {number}"),
+        (_, Some(ContextValue::Strings(values))) if !value.is_empty() => {
+            format!("{option} {value}: use one of {}", values.join(", "))
+        }
+        _ => match std::error::Error::source(error) {
+            Some(cause) => format!("{option} {value}: {cause}"),
+            None => format!("{option} needs a value: --help explains it"),
+        },
+    };
+    Some(way_out)
 }
 
 /// Commands of other programs, and what stands for them.

@@ -77,7 +77,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             .iter()
             .for_each(|line| console.line(line));
     }
-    if control.is_stopped() {
+    if control.is_stopped() && unreached(&tally, plan) > 0 {
         Exit::Interrupted
     } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
         Exit::Nothing
@@ -107,6 +107,12 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
             console.complain(&format!("{path}: {}", option_words::failure(why)));
         }
     }
+}
+
+/// Steps that the run did not come to.
+fn unreached(tally: &ApplyTally, plan: &Plan) -> u64 {
+    let ended = tally.done + tally.already + tally.skipped + tally.failed;
+    plan.totals().steps.saturating_sub(ended)
 }
 
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
@@ -150,10 +156,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
             files(tally.failed)
         ));
     }
-    let left = plan
-        .totals()
-        .steps
-        .saturating_sub(tally.done + tally.already + tally.skipped + tally.failed);
+    let left = unreached(tally, plan);
     if left > 0 {
         lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
     }

@@ -103,6 +103,11 @@ pub fn resolve(
     around: &mut Environment<'_>,
 ) -> Result<ActRun, WrongUse> {
     let action = special.action;
+    // What is wrong anywhere is said before what is missing here.
+    let rules = keep_rules(&args.stay.keep)?;
+    if args.from.is_none() {
+        needs_path(&args, action)?;
+    }
     let use_of_plan = use_of_plan(&args, action, around)?;
     let patience = args.patience.time();
     let mut links = RootLinks::new(args.follow_roots, patience);
@@ -110,7 +115,7 @@ pub fn resolve(
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),
         None => {
-            let mut config = searched(&args, action, around)?;
+            let mut config = searched(&args, around)?;
             links.tie(&mut config)?;
             Source::Search(Box::new(config))
         }
@@ -142,7 +147,6 @@ pub fn resolve(
         .map(|to| destination(to, &mut links, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let rules = keep_rules(&args.stay.keep)?;
     let home_trash = config_folder::trash().and_then(|trash| found_folder(&trash, around).ok());
     // Root may have come here with another user's HOME.
     let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
@@ -246,18 +250,19 @@ fn use_of_plan(
     }
 }
 
-fn searched(
-    args: &ActArgs,
-    action: ActionKind,
-    around: &mut Environment<'_>,
-) -> Result<Config, WrongUse> {
-    let given = &args.paths.roots;
-    if given.is_empty() && !args.search.stdin && !args.search.null {
+/// Checks that an action was given something to search.
+fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
+    if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
         return contradiction(format!(
             "{} needs a PATH (. for the current folder) or --from REPORT",
             action.name()
         ));
     }
+    Ok(())
+}
+
+fn searched(args: &ActArgs, around: &mut Environment<'_>) -> Result<Config, WrongUse> {
+    let given = &args.paths.roots;
     let roots: Vec<_> = args.stay.reference.iter().chain(given).cloned().collect();
     let mut config = search(
         &roots,
@@ -308,6 +313,9 @@ fn folders(
     given: &[OsString],
     links: &mut RootLinks,
 ) -> Result<Vec<Below>, WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(format!("--{option}: {EMPTY_PATH}"));
+    }
     let folder = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(Below::from_real(&way.real)),
         Err(_) => Below::folder(Path::new(given)).map_err(|e| wrong(option, &e)),
@@ -321,6 +329,9 @@ fn protected(
     links: &mut RootLinks,
     around: &Environment<'_>,
 ) -> Result<Vec<Place>, WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(format!("--protect: {EMPTY_PATH}"));
+    }
     let place = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(Place::from_real(&way.real)),
         Err(_) => Place::parse(given, &around.folder).map_err(|e| wrong("protect", &e)),

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
+use seekless::report::fit::fitting;
 
+use super::color::Terminal;
 use super::console::Console;
 use super::exit::Exit;
 use super::journal_place::{JournalPlace, words};
@@ -28,12 +30,21 @@ pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalErr
 
 fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError> {
     let mut exit = Exit::Done;
+    let terminal = Terminal::of(&io::stdout());
+    let width = match terminal.is_terminal {
+        true => terminal.columns,
+        false => usize::MAX,
+    };
     for found in found {
         let line = match &found.run {
             Ok(run) => line(run),
             Err(_) => format!("{}  unreadable", found.name),
         };
-        match writeln!(io::stdout(), "{}", message(&line)) {
+        let lines = fitting([line], width);
+        let written = lines
+            .iter()
+            .try_for_each(|line| writeln!(io::stdout(), "{}", message(line)));
+        match written {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             Err(error) => {
                 complain(&format!("cannot write to standard output: {error}"));

@@ -325,6 +325,8 @@ fn way_out(path: &Path, cause: &Cause) -> String {
     };
     match error.kind() {
         StorageFull | QuotaExceeded => "; free some space or choose another disk".to_owned(),
+        // No file can be created in /proc.
+        NotFound if folder_of(path).is_dir() => "; name a file in another folder".to_owned(),
         NotFound => format!("; create the folder {} first", shown(folder_of(path))),
         IsADirectory => {
             format!(

@@ -3,8 +3,16 @@
 use std::ffi::CStr;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, FileType, Statx, StatxAttributes, StatxFlags, StatxTimestamp, statx};
+use rustix::fs::{
+    Access, AtFlags, FileType, Statx, StatxAttributes, StatxFlags, StatxTimestamp, accessat, statx,
+};
 use rustix::io::Result;
+
+/// Checks that this process can create entries in the folder: it needs the permission and a writable file system.
+pub fn can_create_in(folder: impl AsFd) -> Result<()> {
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    accessat(folder, c".", access, AtFlags::EACCESS)
+}
 
 /// The metadata of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,3 +12,4 @@ mod repository;
 mod sessions;
 mod slips;
 mod style;
+mod wrong_uses;

@@ -1,0 +1,176 @@
+//! Wrong uses: each ends with status 2 before anything is changed, and the message names the thing and the way out.
+
+use std::fs;
+
+use crate::common::{Tree, seekless};
+
+/// What is typed, what the message names, and the way out that it shows.
+const WRONG: &[(&str, &str, &str)] = &[
+    // Values that are malformed.
+    ("--patience 1m t", "--patience 1m", "--patience 60"),
+    ("--patience 0 t", "--patience 0", "1 or more"),
+    ("--top 0 t", "--top 0", "--top 10"),
+    ("--top -3 t", "-3", "negative"),
+    ("--rf-over x t", "--rf-over x", "--rf-over 2"),
+    ("--rf-over 0 t", "--rf-over 0", "1 or more"),
+    ("--rf-under x t", "--rf-under x", "--rf-under 3"),
+    ("--rf-under 1 t", "--rf-under 1", "--rf-under 2"),
+    ("--max-depth x t", "--max-depth x", "--max-depth 1"),
+    ("--max-depth -1 t", "-1", "negative"),
+    ("--depth-random x t", "--depth-random x", "--depth-random 8"),
+    ("--depth-random 0 t", "--depth-random 0", "1 or more"),
+    ("--color red t", "--color red", "auto, always, never"),
+    ("--type picture t", "--type picture", "image, video, audio"),
+    ("--digest x t", "--digest x", "always, when-needed"),
+    (
+        "--sort-by x t",
+        "--sort-by x",
+        "reclaimable, size, count, path",
+    ),
+    ("--order x t", "--order x", "inode, physical"),
+    ("--page-cache x t", "--page-cache x", "auto, keep, drop"),
+    ("--format xml t", "--format xml", "json, ndjson"),
+    (
+        "--progress x t",
+        "--progress x",
+        "auto, plain, json or never",
+    ),
+    ("--progress plain:0 t", "--progress plain:0", "plain:60"),
+    ("--min-size 10x t", "--min-size 10x", "k, M, G, T"),
+    ("--min-size -5 t", "--min-size -5", "10k"),
+    ("--max-size 1,500 t", "--max-size 1,500", "1.5M"),
+    ("--memory x t", "--memory x", "10k"),
+    ("--bwlimit x t", "--bwlimit x", "10k"),
+    ("--threads 0 t", "--threads 0", "1 to 4096"),
+    ("--threads ssd: t", "--threads ssd:", "ssd:64,4"),
+    ("--threads floppy:1 t", "--threads floppy:1", "ssd"),
+    ("--threads dev:/dev/nope:1 t", "/dev/nope", "its disks are"),
+    ("--newer 5 t", "--newer", "3d"),
+    ("--newer 2024-13 t", "2024-13", "2024-05"),
+    ("--older tomorrow t", "tomorrow", "today"),
+    ("--ext *.x t", "--ext *.x", "--name"),
+    ("--name [ t", "\"[\"", "\\["),
+    ("--name a/b t", "a/b", "--path"),
+    ("--keep best t", "best", "best-name"),
+    ("--keep under t", "under", "'under "),
+    ("--preset nope t", "nope", "nas, photos"),
+    ("remove --keep foo t", "foo", "newest"),
+    ("remove -n --keep-n 0 t", "--keep-n 0", "--keep-n 2"),
+    ("remove -n --sidecars x t", "--sidecars x", "keep-together"),
+    ("remove -n --format xml t", "--format xml", "text, json"),
+    ("probe --time x t", "--time x", "30s"),
+    ("probe --scratch 1 t", "--scratch 1", "1MiB"),
+    ("completions foo", "foo", "bash"),
+    // Values that are missing.
+    ("--min-size", "--min-size", "value"),
+    ("--threads", "--threads", "value"),
+    ("move --yes t", "--to <DIR>", "--help"),
+    ("remove", "PATH", "--from REPORT"),
+    // Values that contradict each other.
+    ("--rf-over 2 --unique t", "--unique", "one of them"),
+    ("--min-size 10k --max-size 1k t", "10.0 kB", "swap them"),
+    ("--max-size 0 t", "--max-size 0", "--empty"),
+    ("--newer 1d --older 3d t", "--newer", "swap them"),
+    ("--isolate t", "--isolate", "two or more"),
+    ("--bwlimit 0 t", "--bwlimit 0", "1M"),
+    ("--memory 1M t", "--memory", "or more"),
+    ("--flat t", "--flat", "-f nul"),
+    ("--omit-first -f json t", "--omit-first", "-f nul"),
+    ("--summary-only -f csv t", "csv", "text, json"),
+    ("-o - t", "-o -", "./-"),
+    (
+        "remove -n --script t",
+        "--dry-run",
+        "cannot be used with --script",
+    ),
+    ("remove --script --trash t", "--trash", "seekless"),
+    ("remove -o plan --yes t", "--output", "--dry-run"),
+    ("remove --yes -f json t", "--format json", "--dry-run"),
+    ("hardlink -n -H t", "--hard-links", "omit"),
+    ("remove -n --from t/a t", "t/a", "create it again"),
+    // Without a terminal nobody can be asked.
+    ("remove t", "terminal", "--yes"),
+    ("remove --ask t", "--ask", "terminal"),
+    // Places that are missing, are something else, or cannot be written to.
+    ("-o none/report t", "none/report", "create the folder none"),
+    ("-o /proc/report t", "/proc/report", "another folder"),
+    ("-o t t", "cannot write the report to t", "t/duplicates.txt"),
+    (
+        "remove -n -o none/plan t",
+        "none/plan",
+        "create the folder none",
+    ),
+    ("remove -n --reference none t", "none", "--reference"),
+    ("remove -n --only-under none t", "none", "--only-under"),
+    ("remove -n --protect none t", "none", "--protect"),
+    ("move -n --to t/a t", "t/a", "not a folder"),
+    ("move -n --to /proc/x t", "/proc/x", "name a folder"),
+    ("move --yes --to /sys/x t", "/sys/x", "name a folder"),
+    (
+        "remove --yes --journal /proc/j t",
+        "/proc/j",
+        "--journal DIR",
+    ),
+    ("remove --yes --journal t/a t", "t/a", "--journal DIR"),
+    ("hardlink --yes --from none", "none", "No such file"),
+    ("undo nope", "nope", "seekless undo --list"),
+    ("undo --journal none", "none", "no such folder"),
+    ("none", "none", "no such file"),
+    ("devices none", "none", "No such file"),
+    ("probe none", "none", "No such file"),
+    ("man --out /proc/man", "/proc/man", "No such file"),
+    ("config undo", "undo", "find, remove"),
+    // Options and commands of other programs and of older versions, and slips.
+    ("--recurse t", "--recurse", "-d 1"),
+    ("--keep-cache t", "--keep-cache", "--page-cache keep"),
+    ("remove --drop-cache t", "--drop-cache", "--page-cache drop"),
+    ("--from report t", "--from", "remove, hardlink"),
+    ("--yes t", "--yes", "remove, hardlink"),
+    ("hardlink --trash t", "--trash", "seekless remove"),
+    ("remov t", "remov", "seekless remove"),
+    ("--nope t", "--nope", "--help"),
+    ("remove --trust t", "--trust", "--help"),
+];
+
+#[test]
+fn each_wrong_use_names_the_thing_and_the_way_out() {
+    assert!(WRONG.len() >= 60);
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    let state = tree.path("state");
+    for (line, thing, way_out) in WRONG {
+        let run = seekless(tree.root(), line)
+            .env("XDG_STATE_HOME", state.to_str().expect("text"))
+            .run();
+        let said = run.stderr_text();
+        assert_eq!(run.code(), 2, "{line}: {run}");
+        assert!(run.stdout.is_empty(), "{line}: {run}");
+        assert!(said.contains(thing), "{line}: {thing}: {run}");
+        assert!(said.contains(way_out), "{line}: {way_out}: {run}");
+        for raw in ["invalid digit", "is not in 1..", "os error 22"] {
+            assert!(!said.contains(raw), "{line}: {run}");
+        }
+    }
+    let names = fs::read_dir(tree.path("t")).expect("a folder").count();
+    assert_eq!(names, 2);
+    assert!(!state.exists(), "a wrong use keeps no journal");
+}
+
+#[test]
+fn a_value_is_answered_in_one_line() {
+    let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    for line in [
+        "--patience 1m t",
+        "--top 0 t",
+        "--rf-over x t",
+        "--color red t",
+        "--top -3 t",
+        "--ext= t",
+        "--top= t",
+        "move --yes t",
+        "remove -n --script t",
+        "remove --from t/a --min-size 1",
+    ] {
+        let run = seekless(tree.root(), line).run().exits(2);
+        assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    }
+}
