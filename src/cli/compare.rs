@@ -118,7 +118,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
         && min > max
     {
         return contradiction(format!(
-            "no file is at least {min} and at most {max} long: exchange --min-size and --max-size"
+            "no file is at least {min} and at most {max} long: swap --min-size and --max-size"
         ));
     }
     let filter = FilterSpec {
