@@ -217,6 +217,16 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             path(b),
             escape(disks.as_bytes())
         ),
+        Note::Side(side, unseen) => format!(
+            "{}: {}; everything was found without it",
+            path(side),
+            unseen.words()
+        ),
+        Note::Unanswered(side, entries) => format!(
+            "{}: {} of its entries could not be answered; everything was found without them",
+            path(side),
+            count(*entries)
+        ),
     }
 }
 

@@ -61,6 +61,10 @@ pub enum Note {
     OneCopy(u32, u64),
     /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
+    /// A side that is not asked about could not be seen as a whole.
+    Side(u32, Unseen),
+    /// So many files or places of a side that is not asked about could not be answered.
+    Unanswered(u32, u64),
 }
 
 /// Everything that is to be said about some sides.
@@ -93,17 +97,25 @@ impl<'t> Comparison<'t> {
             .map(|side| totals::of(&marks, side))
             .collect();
         let (mut obstacles, mut notes) = disks::shared(tree, question);
+        // Whatever else lies on the other sides, each match was read.
+        let is_found = question.one_way && sides.first().is_some_and(Side::is_elsewhere);
         for &(side, unseen) in tree.root_gaps() {
-            if !unseen.is_asked_for() {
-                obstacles.push(Obstacle::Side(side, unseen));
+            if unseen.is_asked_for() {
+                continue;
+            }
+            match is_found && side > 0 && unseen.hides_only_itself() {
+                true => notes.push(Note::Side(side, unseen)),
+                false => obstacles.push(Obstacle::Side(side, unseen)),
             }
         }
         for (number, side) in (0..).zip(&sides) {
             if side.files.count == 0 {
                 obstacles.push(Obstacle::NoFiles(number));
             }
-            if side.unanswered > 0 {
-                obstacles.push(Obstacle::Unanswered(number, side.unanswered));
+            match is_found && number > 0 && side.doubtful == 0 {
+                _ if side.unanswered == 0 => {}
+                true => notes.push(Note::Unanswered(number, side.unanswered)),
+                false => obstacles.push(Obstacle::Unanswered(number, side.unanswered)),
             }
             if side.one_copy > 0 {
                 notes.push(Note::OneCopy(number, side.one_copy));

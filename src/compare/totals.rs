@@ -1,6 +1,6 @@
 //! How much of a side is on the others.
 
-use crate::tree::EntryKind;
+use crate::tree::{EntryKind, Unseen};
 
 use super::lines::folders_of;
 use super::marks::{Mark, Marks};
@@ -36,10 +36,24 @@ pub struct Side {
     pub others_only: u64,
     /// Files and places that could not be answered.
     pub unanswered: u64,
+    /// Of these, what changed during the run or may be the same file as one of another side.
+    pub doubtful: u64,
     /// Files that are on the others only as further names of themselves.
     pub one_copy: u64,
     /// Entries that filters left out.
     pub left_out: u64,
+}
+
+impl Side {
+    /// True if all of it is also on another side.
+    pub fn is_elsewhere(&self) -> bool {
+        self.only.count == 0 && self.others_only == 0 && self.unanswered == 0
+    }
+
+    fn add_unanswered(&mut self, is_doubtful: bool) {
+        self.unanswered += 1;
+        self.doubtful += u64::from(is_doubtful);
+    }
 }
 
 /// Sums up a side.
@@ -50,11 +64,14 @@ pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
         .filter(|&other| other != side)
         .collect();
     let is_there = |mark: &dyn Fn(u32) -> Mark| others.iter().any(|&other| mark(other).is_there());
-    let is_open = |mark: &dyn Fn(u32) -> Mark| {
-        others
-            .iter()
-            .any(|&other| matches!(mark(other), Mark::Unanswered(_)))
+    let open = |mark: &dyn Fn(u32) -> Mark| {
+        let reasons = others.iter().filter_map(|&other| match mark(other) {
+            Mark::Unanswered(reason) => Some(reason),
+            _ => None,
+        });
+        reasons.collect::<Vec<Option<Unseen>>>()
     };
+    let is_doubtful = |reason: &Option<Unseen>| !reason.is_some_and(Unseen::hides_only_itself);
     for folder in folders_of(tree, side) {
         for name in tree.names_in(folder) {
             let file = tree.file_of(name);
@@ -66,15 +83,16 @@ pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
                 continue;
             }
             sums.files.add(size);
+            let reasons = open(&mark);
             if is_there(&mark) {
                 sums.elsewhere.add(size);
                 let one_copy =
                     |&other: &u32| mark(other).is_there() && !marks.is_one_copy(file, other);
                 sums.one_copy += u64::from(size > 0 && !others.iter().any(one_copy));
-            } else if is_open(&mark) {
-                sums.unanswered += 1;
-            } else {
+            } else if reasons.is_empty() {
                 sums.only.add(size);
+            } else {
+                sums.add_unanswered(reasons.iter().any(is_doubtful));
             }
         }
         if tree.is_empty_folder(folder) {
@@ -86,7 +104,7 @@ pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
         for entry in tree.others_in(folder) {
             match entry.kind {
                 EntryKind::Unseen(unseen) if unseen.is_asked_for() => sums.left_out += 1,
-                EntryKind::Unseen(_) => sums.unanswered += 1,
+                EntryKind::Unseen(unseen) => sums.add_unanswered(is_doubtful(&Some(*unseen))),
                 EntryKind::Link(_) | EntryKind::Special(_) => {
                     count_other(&mut sums, is_there(&|other| marks.of_other(&entry, other)));
                 }

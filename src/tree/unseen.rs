@@ -43,6 +43,19 @@ impl Unseen {
         matches!(self, Self::Filtered | Self::Hidden | Self::Ignored)
     }
 
+    /// True if it takes nothing from what was seen elsewhere: the place did not change, and is no second way to a file that
+    /// was met before.
+    pub fn hides_only_itself(self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable
+                | Self::Unanswered
+                | Self::OtherFileSystem
+                | Self::PseudoFileSystem
+                | Self::TooMany
+        )
+    }
+
     /// Says it in a few words, for a line that names the path.
     pub fn words(self) -> &'static str {
         match self {

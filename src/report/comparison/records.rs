@@ -144,6 +144,8 @@ fn note(note: &Note) -> FactRecord {
     let (kind, sides, count, reason) = match note {
         Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
         Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+        Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
+        Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
     };
     FactRecord {
         kind,

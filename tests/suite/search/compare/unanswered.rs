@@ -72,8 +72,29 @@ fn what_cannot_be_read() {
     run("a b").exits(0);
 }
 
+#[test]
+fn one_way_what_is_unreadable_on_the_other_side_does_not_matter_if_all_is_found() {
+    let tree = copies().file("b/locked/g", "more");
+    tree.set_mode("b/locked", 0);
+    let run = |arguments: &str| {
+        let run = seekless(tree.root(), &format!("compare {arguments}"));
+        run.without_privileges().run()
+    };
+    run("--one-way a b").exits(0).says("found without");
+    run("-q --one-way a b").exits(0);
+    run("a b").exits(2);
+    let json = run("-f json --one-way a b").exits(0).json();
+    let notes = json["comparison"]["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|note| note["kind"] == "unanswered"));
+    let tree = tree.file("a/g", "more");
+    let missing = seekless(tree.root(), "compare --one-way a b");
+    missing.without_privileges().run().exits(2);
+    tree.set_mode("b/locked", 0o755);
+    compare(tree.root(), "--one-way a b").exits(0);
+}
+
 /// Two sides with the same files, and one more place that the run could not answer.
-fn with_gap(rng: &mut Rng, unseen: Unseen) -> Answer {
+fn with_gap(rng: &mut Rng, unseen: Unseen, one_way: bool) -> Answer {
     let root = |path: &[u8]| Root {
         path: path.to_vec(),
         place: RootPlace::Nothing,
@@ -103,7 +124,8 @@ fn with_gap(rng: &mut Rng, unseen: Unseen) -> Answer {
             ));
         }
     }
-    let side = rng.below(2) as u32;
+    // With one way, the gap lies on the side that is asked about.
+    let side = rng.below(2 - usize::from(one_way)) as u32;
     match rng.below(4) {
         0 => draft.root_gaps.push((side, unseen)),
         1 => draft
@@ -118,7 +140,7 @@ fn with_gap(rng: &mut Rng, unseen: Unseen) -> Answer {
         }
     }
     let question = Question {
-        one_way: rng.percent(50),
+        one_way,
         ..Question::default()
     };
     Comparison::new(&draft.build(), question).answer()
@@ -143,7 +165,9 @@ fn no_gap_of_any_kind_is_passed_over() {
         Unseen::TooMany,
     ] {
         for _ in 0..200 {
-            assert_eq!(with_gap(&mut rng, unseen), Answer::Unknown, "{unseen:?}");
+            let one_way = rng.percent(50);
+            let answer = with_gap(&mut rng, unseen, one_way);
+            assert_eq!(answer, Answer::Unknown, "{unseen:?}");
         }
     }
 }
