@@ -1,5 +1,6 @@
 //! `seekless compare`: signs, counts and the answer; and never 0 where something was left open.
 
+mod motion;
 mod oracle;
 mod signs;
 mod unanswered;
