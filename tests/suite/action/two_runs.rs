@@ -4,7 +4,7 @@
 #![cfg(debug_assertions)]
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -246,8 +246,11 @@ fn another_users_run_is_met() {
     let scene = Scene::new();
     fs::set_permissions(&scene.top, fs::Permissions::from_mode(0o755)).expect("mode");
     let first = Stopped::start(prepared(&scene, "symlink --yes --keep oldest tree"), MIDDLE);
+    let state = scene.top.join("state of the other user");
+    fs::create_dir(&state).expect("made");
+    lchown(&state, Some(54321), Some(54321)).expect("root gives files away");
     let other = prepared(&scene, "remove --yes tree")
-        .env("XDG_STATE_HOME", "/nonexistent")
+        .env("XDG_STATE_HOME", state.to_str().expect("plain"))
         .before(|| {
             // SAFETY: a number goes in and nothing comes out.
             match unsafe { libc::setuid(54321) } {
