@@ -5,15 +5,13 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
 use seekless::decide::{
     Counting, DuplicateSet, Effect, FirstVisit, Machine, Member, Summary, TailRule,
 };
-use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, SweepOrder, find};
+use seekless::engine::{Config, Control, Delivery, PageUse, Replication, Root, find};
 use seekless::event::Deaf;
 use seekless::file::{FolderId, FoundFile, Numbering, SharedDirs};
 use seekless::hash::ContentDigest;
