@@ -27,7 +27,7 @@ use super::session::Session;
 /// does not matter.
 ///
 /// # Errors
-/// As [`super::find`], but nothing is handed over that could be refused. Whatever happens to single files goes to the
+/// As `find`, but nothing is handed over that could be refused. Whatever happens to single files goes to the
 /// observer, and is in the tree.
 pub fn classify(
     config: &Config,
