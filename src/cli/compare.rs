@@ -15,13 +15,12 @@ use seekless::units::count;
 use super::begin::begin;
 use super::compare_args::CompareArgs;
 use super::console::Console;
-use super::draw::Draw;
+use super::engine_watch::EngineWatch;
 use super::environment::Environment;
 use super::exit::Exit;
 use super::listener::Listener;
-use super::patience::Patience;
 use super::resolve_search::EMPTY_PATH;
-use super::run::{Watcher, watched};
+use super::run::watched;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -42,13 +41,8 @@ pub fn compare(args: CompareArgs) -> Exit {
     };
     let control = Control::default();
     let listener = Listener::new(&console);
-    let mut watch = Watch {
-        control: &control,
-        console: &console,
-        draw: Draw::new(&console),
-        interrupted: false,
-        patience: Patience::default(),
-    };
+    let words = "interrupted (again to leave at once)";
+    let mut watch = EngineWatch::new(&control, &console, words, || ());
     let seen = watched(
         || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
         &mut watch,
@@ -227,36 +221,5 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             path(side),
             count(*entries)
         ),
-    }
-}
-
-/// What happens beside the engine.
-struct Watch<'a> {
-    control: &'a Control,
-    console: &'a Console,
-    draw: Draw,
-    interrupted: bool,
-    patience: Patience,
-}
-
-impl Watcher for Watch<'_> {
-    fn tick(&mut self) {
-        self.draw.update(&self.control.progress());
-        self.patience.look(self.control, self.console);
-        if self.interrupted && Patience::is_stuck(self.control) {
-            self.abandon();
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-    }
-
-    fn interrupt(&mut self) {
-        self.interrupted = true;
-        self.control.cancel();
-        self.console
-            .complain("interrupted (again to leave at once)");
-    }
-
-    fn abandon(&mut self) {
-        self.draw.clear();
     }
 }

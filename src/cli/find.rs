@@ -16,16 +16,15 @@ use seekless::report::fit::fitting;
 use super::begin::begin;
 use super::config_defaults::InForce;
 use super::console::Console;
-use super::draw::Draw;
+use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
 use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
 use super::output::{self, NotWritten, ReportOutput};
-use super::patience::Patience;
 use super::resolve::{Run, resolve};
-use super::run::{Watcher, watched};
+use super::run::watched;
 use super::{next_command, sanitize, summary, sweep};
 use seekless::engine::{self, Control, Delivery, Root};
 
@@ -89,14 +88,14 @@ fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Con
     };
     let control = Control::default();
     let listener = Listener::new(console);
-    let mut watch = Watch {
-        control: &control,
-        output: &output,
-        console,
-        draw: Draw::new(console),
-        interrupted: false,
-        patience: Patience::default(),
-    };
+    let words = "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)";
+    let mut watch = EngineWatch::new(&control, console, words, || {
+        // Dropping the output removes the temporary file of -o. If it is being written to just
+        // now, leaving at once is worth more.
+        if let Ok(mut output) = output.try_lock() {
+            output.take();
+        }
+    });
     let mut hidden = HiddenLinks::default();
     let outcome = thread::scope(|scope| {
         // Dropped when the work is over, which ends the thread.
@@ -238,43 +237,5 @@ fn flush_now_and_then(output: &Shared<ReportOutput>, control: &Control, until_ov
             // same error when the engine's thread ends the report.
             return control.cancel();
         }
-    }
-}
-
-/// Progress and signals beside the engine.
-struct Watch<'a> {
-    control: &'a Control,
-    output: &'a Shared<ReportOutput>,
-    console: &'a Console,
-    draw: Draw,
-    interrupted: bool,
-    patience: Patience,
-}
-
-impl Watcher for Watch<'_> {
-    fn tick(&mut self) {
-        self.draw.update(&self.control.progress());
-        self.patience.look(self.control, self.console);
-        if self.interrupted && Patience::is_stuck(self.control) {
-            self.abandon();
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-    }
-
-    fn interrupt(&mut self) {
-        self.interrupted = true;
-        self.control.cancel();
-        self.console.complain(
-            "interrupted: reporting what was found so far (press Ctrl-C again to quit at once)",
-        );
-    }
-
-    fn abandon(&mut self) {
-        // Dropping the output removes the temporary file of -o. If it is being written to just
-        // now, leaving at once is worth more.
-        if let Ok(mut output) = self.output.try_lock() {
-            output.take();
-        }
-        self.draw.clear();
     }
 }

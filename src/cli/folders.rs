@@ -8,14 +8,13 @@ use seekless::units::count;
 
 use super::begin::begin;
 use super::console::Console;
-use super::draw::Draw;
+use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
 use super::listener::Listener;
 use super::output::{NotWritten, Place};
-use super::patience::Patience;
 use super::resolve_folders::{FoldersRun, resolve};
-use super::run::{Watcher, watched};
+use super::run::watched;
 
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs) -> Exit {
@@ -34,13 +33,8 @@ pub fn folders(args: FoldersArgs) -> Exit {
     };
     let control = Control::default();
     let listener = Listener::new(&console);
-    let mut watch = Watch {
-        control: &control,
-        console: &console,
-        draw: Draw::new(&console),
-        interrupted: false,
-        patience: Patience::default(),
-    };
+    let words = "interrupted: nothing is said about folders that were not fully seen";
+    let mut watch = EngineWatch::new(&control, &console, words, || ());
     let seen = watched(
         || engine::classify(&run.config, Scope::AllFiles, &listener, &control),
         &mut watch,
@@ -107,35 +101,4 @@ fn tell(run: &FoldersRun, seen: &Tree, place: Place, console: &Console) -> Exit 
         }
     }
     Exit::Done
-}
-
-/// Progress and signals beside the engine.
-struct Watch<'a> {
-    control: &'a Control,
-    console: &'a Console,
-    draw: Draw,
-    interrupted: bool,
-    patience: Patience,
-}
-
-impl Watcher for Watch<'_> {
-    fn tick(&mut self) {
-        self.draw.update(&self.control.progress());
-        self.patience.look(self.control, self.console);
-        if self.interrupted && Patience::is_stuck(self.control) {
-            self.abandon();
-            std::process::exit(Exit::Interrupted.code().into());
-        }
-    }
-
-    fn interrupt(&mut self) {
-        self.interrupted = true;
-        self.control.cancel();
-        self.console
-            .complain("interrupted: nothing is said about folders that were not fully seen");
-    }
-
-    fn abandon(&mut self) {
-        self.draw.clear();
-    }
 }

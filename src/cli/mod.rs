@@ -20,6 +20,7 @@ mod console;
 mod dangling_text;
 mod devices;
 mod draw;
+mod engine_watch;
 mod environment;
 mod exit;
 mod find;
