@@ -72,7 +72,11 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         is_it: &|name| keeper.is_at(folder, name),
         leads_to_keeper: &|_| true,
     };
-    swap::replace(act, &link)?;
+    let replaced = swap::replace(act, &link);
+    if act.to_prove {
+        metadata::truncated_time_again(keeper);
+    }
+    replaced?;
     let notes = match differences.is_empty() {
         true => Vec::new(),
         false => vec![format!(

@@ -10,7 +10,7 @@ use super::check::Opened;
 use super::record::{Metadata, Raw, State};
 use crate::file::trust;
 use crate::sys::attributes::{self, ACL, Attributes, Time};
-use crate::sys::stat::Stat;
+use crate::sys::stat::{self, Stat};
 
 impl From<&Stat> for State {
     fn from(stat: &Stat) -> Self {
@@ -139,6 +139,24 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
 pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
     let [accessed, modified] = metadata.times();
     may(attributes::set_times(file, accessed, modified))
+}
+
+/// Gives an opened file its modification time again, if the rename of one of its names truncated it to whole seconds
+/// (encfs). Any other new time comes from somebody who writes to the file, and stays.
+pub fn truncated_time_again(opened: &Opened) {
+    let Attributes {
+        accessed, modified, ..
+    } = opened.attributes;
+    let was = opened.stat.mtime_ns;
+    let whole_second = was - was.rem_euclid(1_000_000_000);
+    let is_truncated = || {
+        let now = stat::fresh_descriptor(&opened.file);
+        now.is_ok_and(|now| now.mtime_ns == whole_second)
+    };
+    if whole_second != was && is_truncated() {
+        let given = attributes::set_times(&opened.file, accessed, modified);
+        tracing::debug!("a time that a rename truncated is set again: {given:?}");
+    }
 }
 
 /// The metadata for a copy whose bytes may come from another user: no more than what it was made of has and the

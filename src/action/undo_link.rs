@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
+use super::metadata;
 use super::undo::Undone;
 use super::undo_step::{Manner, Refusal, Scene, is_as, other_bytes, said};
 use crate::sys::names;
@@ -134,6 +135,8 @@ impl Scene<'_> {
         unchanged
             .and_then(|()| self.exchange(&self.ours, Some(&source.stat)))
             .inspect_err(|_| self.drop_copy())?;
+        // A program may have given the link that is open here another name before it removed it.
+        metadata::truncated_time_again(&source);
         Ok(Undone::restored(lack))
     }
 }

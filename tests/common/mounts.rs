@@ -10,6 +10,15 @@ use tempfile::TempDir;
 
 use super::volume::sh;
 
+/// How the names begin of files that were open when they lost their last name: of libfuse, lowntfs-3g, NFS.
+pub const KEPT_WHILE_OPEN: [&str; 3] = [".fuse_hidden", ".ghost-ntfs-3g", ".nfs"];
+
+/// True for a file that its mount removes on its own, a moment after it was closed.
+pub fn is_kept_while_open(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    KEPT_WHILE_OPEN.iter().any(|kept| name.starts_with(kept))
+}
+
 /// The file systems that can be mounted, by the program that shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {

@@ -12,13 +12,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::common::mounts::{Shown, Shows};
+use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::standin::{Rules, Standin};
 
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::witness::Witness;
 use crate::common::{Run, noise, seekless};
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
+use rustix::fs::{AtFlags, CWD, StatxFlags, Timespec, Timestamps, statx, utimensat};
 
 /// What a cell is expected to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,8 +206,11 @@ fn picture_of(top: &Path, tick: i64) -> Picture {
     for entry in entries {
         let entry = entry.expect("an entry");
         let path = entry.path().strip_prefix(top).expect("below");
-        let now = entry.metadata().expect("metadata");
-        let nanoseconds = now.mtime() * 1_000_000_000 + now.mtime_nsec();
+        // As it is stored: the kernel may know for a second what a file system did not keep.
+        let asked = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+        let now = statx(CWD, entry.path(), asked, StatxFlags::BASIC_STATS).expect("metadata");
+        let time = now.stx_mtime;
+        let nanoseconds = time.tv_sec * 1_000_000_000 + i64::from(time.tv_nsec);
         let file = match entry.file_type() {
             kind if kind.is_file() => {
                 let content = fs::read(entry.path());
@@ -226,8 +229,8 @@ fn picture_of(top: &Path, tick: i64) -> Picture {
             _ => None,
         };
         let seen = Seen {
-            mode: now.mode(),
-            owner: (now.uid(), now.gid()),
+            mode: now.stx_mode.into(),
+            owner: (now.stx_uid, now.stx_gid),
             file,
         };
         picture.insert(path.to_owned(), seen);
@@ -311,6 +314,7 @@ fn observe(row: &Row) -> Findings {
 }
 
 fn empty(disk: &Disk) {
+    settled(disk, EXACT);
     for entry in fs::read_dir(&disk.point).expect("a folder") {
         let entry = entry.expect("an entry");
         if entry.file_name() != "lost+found" {
@@ -390,11 +394,8 @@ fn act(disk: &Disk, row: &Row, action: &str, findings: &mut Findings) -> Observe
         format!("{context}: {lost_now} contents are lost\n{acted}")
     });
     let stays = |name: &PathBuf| name.starts_with("keep") || name.ends_with("only here");
-    let content = |seen: &Seen| seen.file.as_ref().map(|(_, content)| content.clone());
     for (name, seen) in before.iter().filter(|(name, _)| stays(name)) {
-        let is_there = after
-            .get(name)
-            .is_some_and(|now| content(now) == content(seen));
+        let is_there = after.get(name).is_some_and(|now| now.file == seen.file);
         complaints.check(is_there, || {
             format!("{context}: {} is not as it was\n{acted}", name.display())
         });
@@ -508,10 +509,8 @@ fn settled(disk: &Disk, tick: i64) -> Picture {
     let start = Instant::now();
     loop {
         let seen = walkdir::WalkDir::new(&disk.point).into_iter();
-        let mut names = seen.filter_map(Result::ok);
-        let is_hidden =
-            |name: &[u8]| name.starts_with(b".fuse_hidden") || name.starts_with(b".nfs");
-        let is_waiting = names.any(|entry| is_hidden(entry.file_name().as_bytes()));
+        let mut entries = seen.filter_map(Result::ok);
+        let is_waiting = entries.any(|entry| is_kept_while_open(entry.path()));
         if !is_waiting || start.elapsed() > Duration::from_secs(20) {
             return picture(disk, tick);
         }
@@ -521,15 +520,11 @@ fn settled(disk: &Disk, tick: i64) -> Picture {
 
 /// Names that no run may leave behind.
 fn leftovers(picture: &Picture) -> Vec<String> {
-    let names = picture
-        .keys()
-        .map(|path| path.to_string_lossy().into_owned());
-    let is_left = |name: &String| {
-        [".seekless-", ".fuse_hidden", ".nfs"]
-            .iter()
-            .any(|part| name.contains(part))
-    };
-    names.filter(is_left).collect()
+    let is_left =
+        |path: &&PathBuf| path.to_string_lossy().contains(".seekless-") || is_kept_while_open(path);
+    let left = picture.keys().filter(is_left);
+    left.map(|path| path.to_string_lossy().into_owned())
+        .collect()
 }
 
 /// The first line that says why something was not done.

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::common::mounts::{Shown, Shows};
+use crate::common::mounts::{Shown, Shows, is_kept_while_open};
 use crate::common::{Run, noise, rounds, seekless};
 use tempfile::TempDir;
 
@@ -82,11 +82,9 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 (below, content)
             })
             .collect();
-        let is_hidden = |path: &PathBuf| {
-            let path = path.to_string_lossy();
-            path.contains(".fuse_hidden") || path.contains(".ghost-ntfs-3g")
-        };
-        if !files.keys().any(is_hidden) || start.elapsed() > Duration::from_secs(20) {
+        if !files.keys().any(|path| is_kept_while_open(path))
+            || start.elapsed() > Duration::from_secs(20)
+        {
             return files;
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::common::mounts::is_kept_while_open;
 use crate::common::volume::Mounted;
 use crate::common::{Run, Tree, noise, seekless};
 use tempfile::TempDir;
@@ -151,9 +152,9 @@ impl Views {
 
     /// Waits until the daemon has removed what was still open when it lost its name: a moment after it was closed.
     fn settle(&self) {
-        let hidden = |path: &PathBuf| path.to_string_lossy().contains(".fuse_hidden");
+        let is_kept = |path: &PathBuf| is_kept_while_open(path);
         let start = Instant::now();
-        while self.files("store").iter().any(hidden) && start.elapsed() < Duration::from_secs(60) {
+        while self.files("store").iter().any(is_kept) && start.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(2));
         }
     }

@@ -94,10 +94,13 @@ fn it_is_told_what_it_costs_that_files_lie_in_pieces() {
     let said = ran.exits(0).stderr_text();
     let told = said.lines().find(|line| line.contains("lay in"));
     let told = told.unwrap_or_else(|| panic!("{said}"));
-    let pieces = filefrag(&tree, "a") + filefrag(&tree, "b");
-    let lay = format!("2 of 4 files read as a whole lay in {pieces} pieces");
-    assert!(told.contains(&lay), "{told}");
-    let seeks = pieces - 2;
+    // In how many is the file system's choice, and depends on when it wrote them out.
+    let all = ["a", "b", "c", "d"].map(|name| filefrag(&tree, name));
+    let fragmented = all.iter().filter(|&&pieces| pieces > 1);
+    let (files, pieces) = (fragmented.clone().count(), fragmented.sum::<usize>());
+    let lay = format!("{files} of 4 files read as a whole lay in {pieces} pieces");
+    assert!(told.contains(&lay), "{told}, {all:?}");
+    let seeks = pieces - files;
     let cost = format!("{seeks} more seeks of 8.0 ms, {:.2} s", seeks as f64 * 8e-3);
     assert!(seeks > 0 && told.ends_with(&cost), "{told}");
 }
