@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
 use super::children::await_started;
@@ -422,4 +422,13 @@ fn json_name(name: &serde_json::Value) -> Name {
         _ => panic!("a name is either text or bytes: {name}"),
     };
     plain(&bytes).to_vec()
+}
+
+/// True if a signal does not simply end a process any more.
+pub fn catches(child: &Child, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+    let caught = status.unwrap_or_default();
+    let caught = caught.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & 1 << (signal.as_raw() - 1) > 0)
 }

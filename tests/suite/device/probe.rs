@@ -5,13 +5,14 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::limits::skipped;
+use crate::common::run::catches;
 use crate::common::volume::{Volume, sh};
 use crate::common::{noise, seekless};
 
@@ -307,13 +308,21 @@ fn the_advice_is_saved_and_followed() {
     assert!(explained.contains("as saved for this disk"), "{explained}");
 }
 
-/// Sends a signal some time after the start; returns what was printed and the exit code.
+/// Sends a signal some time after the start, or after it is caught; returns what was printed and the exit code.
 fn struck(folder: &Path, signal: Signal, after: Duration) -> (String, Option<i32>) {
     let run = seekless(
         folder,
         "probe --scratch 64MiB --time 60s --svg picture.svg .",
     );
     let mut child = run.spawn();
+    let began = Instant::now();
+    while signal != Signal::KILL && !catches(&child, signal) {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "it does not listen"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
     std::thread::sleep(after);
     let pid = Pid::from_child(&child);
     kill_process(pid, signal).expect("it runs");

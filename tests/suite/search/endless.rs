@@ -30,20 +30,13 @@ pub fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// True if SIGINT does not simply end a process.
-fn catches_interrupts(child: &Child) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
-    let caught = status.unwrap_or_default();
-    let caught = caught.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    caught.is_some_and(|mask| mask & 1 << (Signal::INT.as_raw() - 1) > 0)
-}
-
 fn interrupted(run: Seekless, when: impl FnOnce(&Child)) -> Run {
     let child = run.spawn();
     when(&child);
     // An earlier run may still wait in the same file system.
-    until("it listens", || catches_interrupts(&child));
+    until("it listens", || {
+        crate::common::run::catches(&child, Signal::INT)
+    });
     kill_process(Pid::from_child(&child), Signal::INT).expect("it runs");
     crate::common::run::finish(child, PATIENCE)
 }
