@@ -8,8 +8,9 @@ use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root};
 use seekless::scan::FilterSpec;
 
 use super::environment::Environment;
+use super::read_args::ReadArgs;
 use super::root_list::{self, Ending};
-use super::search_args::{NamesArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
