@@ -17,7 +17,7 @@ use crate::event::{Notice, Observer, Problem};
 /// Sets that the search may be ahead of whoever takes them.
 const SETS_AHEAD: usize = 64;
 
-/// What the calling thread does with what the search says.
+/// The calls for what a search says, all made on the calling thread.
 pub(super) struct Calls<'a> {
     /// Takes a set; breaks to end early.
     pub each: &'a mut dyn FnMut(Set) -> ControlFlow<()>,
