@@ -250,6 +250,15 @@ pub struct SearchArgs {
     #[arg(long, value_name = "DIR", help_heading = "How disks are read")]
     pub cache: Option<PathBuf>,
 
+    /// With --cache, do not read a file again if only its time of change (ctime) differs
+    ///
+    /// chmod, chown and new hard links set that time. Programs can restore the time of modification after they changed a
+    /// file ('touch -r', 'rsync -t'): the search then reports the content of before. With this option files on FAT, exFAT,
+    /// NTFS, FUSE and network file systems are kept as well, by path, size and time of modification: two runs read them,
+    /// and later ones do not. Actions compare bytes as always.
+    #[arg(long, help_heading = "How disks are read")]
+    pub trust_mtime: bool,
+
     /// Set the order in which files on a spinning disk are read [default: physical]
     ///
     /// This option is for measurements. --verify and the comparison before an action ignore it.
