@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::record::{self, FolderIntent, Intent, Record, RunHeader, State};
+use super::step::Reversal;
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -168,6 +169,20 @@ impl Past {
     pub fn done(&self) -> usize {
         let done = |step: &&PastStep| matches!(step.fate, Fate::Done(_));
         self.steps.iter().filter(done).count()
+    }
+
+    /// True if all that the run did is beyond undo: files that it removed for good.
+    pub fn is_permanent(&self) -> bool {
+        let done = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step.fate, Fate::Done(_)));
+        let mut actions = done.map(|step| step.intent.action).peekable();
+        actions.peek().is_some()
+            && actions.all(|action| action.row().undo == Reversal::Impossible)
+            && self.unfinished() == 0
+            && !self.cut_short
+            && self.damaged.is_empty()
     }
 
     fn take(&mut self, record: Record) {

@@ -26,6 +26,8 @@ pub struct Run {
     pub unfinished: usize,
     /// True if all of it was undone.
     pub undone: bool,
+    /// True if it removed files for good and did nothing else: nothing of it can be undone.
+    pub permanent: bool,
     /// True if the run, or an undo of it, did not come to its end.
     pub cut_short: bool,
     /// True if the run, or an undo of it, goes on in another process.
@@ -90,6 +92,7 @@ fn look(own: &OwnFolder, name: &str) -> Result<Run, Flaw> {
         done: past.done(),
         unfinished: past.unfinished(),
         undone: past.all_undone,
+        permanent: past.is_permanent(),
         busy: past.cut_short && is_locked(),
         cut_short: past.cut_short,
         damaged: past.damaged.len(),

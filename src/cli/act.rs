@@ -197,7 +197,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         return exit;
     }
     let so_far = match plan.totals().has_problems() {
-        true => found.worse(Exit::SomeLeft),
+        true => found.worse(Exit::of_part(plan.totals().steps)),
         false => found,
     };
     if plan.is_all_outside() {

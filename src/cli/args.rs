@@ -11,8 +11,7 @@ use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;
-use super::read_args::ReadArgs;
-use super::search_args::PatienceArgs;
+use super::search_args::{PatienceArgs, ReadArgs};
 
 /// Finds duplicate files
 ///
@@ -234,7 +233,8 @@ Examples:
 Exit status:
   0    done
   1    done, but files were left alone, or lack their owner or rights; stderr names them
-  2    usage error, no such run, a run is still active, or the last run is unknown
+  2    usage error, no such run, a run is still active, the last run is unknown, or nothing could
+       be undone
   130  interrupted; run 'seekless undo' again to continue";
 
 const DEVICES_EXAMPLES: &str = "\

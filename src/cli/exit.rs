@@ -25,6 +25,14 @@ impl Exit {
         }
     }
 
+    /// The exit status of a change that was not carried out in full: was at least one part of it?
+    pub fn of_part(done: u64) -> Self {
+        match done {
+            0 => Self::Nothing,
+            _ => Self::SomeLeft,
+        }
+    }
+
     /// The exit status of a search that was a question (`--exit-code`): was anything found?
     #[must_use]
     pub fn of_question(self, found: bool) -> Self {

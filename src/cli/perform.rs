@@ -79,10 +79,8 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     }
     if control.is_stopped() && unreached(&tally, plan) > 0 {
         Exit::Interrupted
-    } else if (tally.failed > 0 || tally.unwritten) && tally.done + tally.already == 0 {
-        Exit::Nothing
     } else if tally.skipped + tally.failed > 0 || tally.unwritten || !tally.folders.is_whole() {
-        Exit::SomeLeft
+        Exit::of_part(tally.done + tally.already)
     } else {
         Exit::Done
     }

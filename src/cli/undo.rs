@@ -69,6 +69,16 @@ fn take_back(
     if args.dry_run {
         return Ok(looking(args, || show(&reversion, args)));
     }
+    if reversion.is_permanent() {
+        complain(&undo_text::permanent(
+            reversion.run_name(),
+            reversion.done() as u64,
+        ));
+        if args.run.is_none() {
+            name_the_one_before(place, reversion.run_name())?;
+        }
+        return Ok(Exit::Nothing);
+    }
     let _lock = match looking(args, || TreeLock::take(&reversion.places())) {
         Ok(lock) => lock,
         Err(occupied) => {
@@ -102,8 +112,10 @@ fn take_back(
 
 fn exit(tally: &UndoTally) -> Exit {
     let left = tally.refused + tally.folders_refused + tally.lacking + tally.damaged.len() as u64;
+    let back = tally.restored + tally.cleaned + tally.folders + tally.as_before;
     match left > 0 || tally.unwritten.is_some() {
-        true => Exit::SomeLeft,
+        true => Exit::of_part(back),
+        false if back == 0 && tally.impossible > 0 => Exit::Nothing,
         false => Exit::Done,
     }
 }
@@ -184,7 +196,9 @@ fn can_ask() -> bool {
 /// Says how to go further back. It is not done unasked: whoever calls undo twice may only want to be sure.
 fn name_the_one_before(place: &JournalPlace, run: &str) -> Result<(), JournalError> {
     let runs = action::runs(&place.folder)?.into_iter().rev();
-    let mut before = runs.filter(|past| past.name.as_str() < run && past.done > 0 && !past.undone);
+    let mut before = runs.filter(|past| {
+        past.name.as_str() < run && past.done > 0 && !past.undone && !past.permanent
+    });
     if let Some(past) = before.next() {
         say(&format!(
             "To undo the run before it ({}): {}",

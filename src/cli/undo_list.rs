@@ -70,6 +70,10 @@ fn line(run: &Run) -> String {
     let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
     let time = time.to_zoned(TimeZone::system());
     let state = match run {
+        // Whatever an earlier version said of it.
+        Run {
+            permanent: true, ..
+        } => "permanent",
         Run { undone: true, .. } => "undone",
         Run { busy: true, .. } => "going on",
         Run {

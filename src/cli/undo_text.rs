@@ -52,6 +52,14 @@ pub fn wish(step: &Undo) -> String {
     format!("{path}: {what}")
 }
 
+/// The message for a run of which nothing can be undone.
+pub fn permanent(run: &str, removed: u64) -> String {
+    format!(
+        "run {run} cannot be undone: {} removed permanently ('remove --trash' can be undone)",
+        files(removed)
+    )
+}
+
 /// The outcome.
 pub fn lines(tally: &UndoTally) -> Vec<String> {
     let folders = tally.folders + tally.folders_refused;

@@ -163,7 +163,7 @@ fn what_changed_since_is_named_and_left() {
     assert_eq!(links, 2);
     fs::write(scene.keeper(), "edited").expect("written");
     let undone = run(&scene, "undo");
-    assert_eq!(undone.code(), 1, "{undone}");
+    assert_eq!(undone.code(), 2, "{undone}");
     let undone = undone.says("changed since").says("nothing could be undone");
     undone.never_says("nothing to undo");
     assert_eq!(fs::read(scene.victim()).expect("read"), b"edited");
@@ -174,13 +174,46 @@ fn plain_removal_says_that_it_cannot_be_undone() {
     let scene = Scene::new();
     let before = picture(&scene.tree()).len();
     assert_eq!(run(&scene, "remove --yes tree").code(), 0);
-    let undone = run(&scene, "undo");
-    assert!(
-        undone.stderr_text().contains("1 file removed permanently"),
-        "{undone}"
-    );
+    // It stays so, however often somebody tries.
+    for _ in 0..2 {
+        let listed = run(&scene, "undo --list").exits(0).stdout_text();
+        assert!(listed.contains("  permanent "), "{listed}");
+        let name = listed.split_whitespace().next().expect("a run").to_owned();
+        for line in ["undo".to_owned(), format!("undo {name}")] {
+            let undone = run(&scene, &line).exits(2);
+            let said = undone.stderr_text();
+            assert!(said.contains("1 file removed permanently"), "{undone}");
+            assert_eq!(said.lines().count(), 1, "{undone}");
+        }
+        let shown = run(&scene, "undo --dry-run").exits(2);
+        let shown = shown.stdout_text();
+        assert!(shown.contains("cannot be restored"), "{shown}");
+    }
     assert_eq!(picture(&scene.tree()).len(), before - 1);
     assert!(Path::new(&scene.tree()).exists());
+}
+
+#[test]
+fn undo_names_the_run_before_a_removal_and_does_not_undo_it_unasked() {
+    let scene = Scene::new();
+    let copy = scene.tree().join("dup/copy");
+    fs::copy(scene.keeper(), &copy).expect("a copy");
+    assert_eq!(run(&scene, "hardlink --yes tree/keep tree/dup/v").code(), 0);
+    let listed = run(&scene, "undo --list").stdout_text();
+    let first = listed.split_whitespace().next().expect("a run").to_owned();
+    assert_eq!(
+        run(&scene, "remove --yes tree/keep tree/dup/copy").code(),
+        0
+    );
+    let links = || fs::metadata(scene.keeper()).expect("metadata").nlink();
+    let way_out = format!("seekless undo {first}");
+    run(&scene, "undo")
+        .exits(2)
+        .says("cannot be undone")
+        .says(&way_out);
+    assert_eq!(links(), 2);
+    run(&scene, &way_out["seekless ".len()..]).exits(0);
+    assert_eq!(links(), 1);
 }
 
 /// Does it, as the library does; the run's name.

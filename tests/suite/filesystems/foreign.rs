@@ -353,7 +353,7 @@ fn where_a_mount_remembers_it_takes_a_flag_to_act_for_good() {
             let places = format!("{} {}", shows.point().display(), other.display());
             let run = desk.run(&format!("{action} {how} {places}"));
             let run = run
-                .exits(1)
+                .exits(2)
                 .says("may be the kept file itself")
                 .says("--trust-mounts");
             let run = run.says(&format!("Nothing to {action}."));
@@ -380,7 +380,7 @@ fn a_script_removes_nothing_for_the_sake_of_what_another_mount_shows() {
     let (shows, desk, other) = two_files(Shown::Sshfs);
     let places = format!("{} {}", shows.point().display(), other.display());
     let run = desk.run(&format!("remove --script {places}"));
-    run.exits(1)
+    run.exits(2)
         .says("which a script cannot check")
         .says("Nothing to remove.");
     let trusting = format!("remove --script --trust-mounts {places}");

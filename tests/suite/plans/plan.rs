@@ -232,7 +232,7 @@ fn with_references_only_what_they_hold_is_acted_on() {
     fs::remove_file(stage.tree.path("lib/x")).expect("removed");
     stage
         .on_report("remove --yes --from - --reference lib", report)
-        .exits(1);
+        .exits(2);
     assert_eq!(stage.names().len(), 5);
 }
 

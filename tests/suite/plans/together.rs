@@ -52,7 +52,7 @@ fn a_group_stays_if_one_of_its_files_is_in_use() {
             let stage = stage();
             let path = stage.tree.path(in_use);
             let writer = File::options().append(true).open(path).expect("a file");
-            let run = stage.run(&line(action)).exits(1);
+            let run = stage.run(&line(action)).exits(2);
             assert!(is_whole(&stage, action), "{action}: {run}");
             let other = match in_use {
                 "b/IMG_1.MOV" => "b/IMG_1.HEIC: belongs together with",

@@ -33,7 +33,7 @@ fn every_format_that_can_be_read_back_can_be_acted_on() {
         // Again: what is gone is named.
         stage
             .remove(report)
-            .exits(1)
+            .exits(2)
             .says("2 names left alone: each no longer exists");
         assert_eq!(stage.names(), ["a"], "{format}");
     }
@@ -229,7 +229,7 @@ fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
     let longer = stage
         .report_in("text")
         .replace("(14 bytes) *", "(15 bytes) *");
-    stage.remove(longer).exits(1).says("has another size");
+    stage.remove(longer).exits(2).says("has another size");
     assert_eq!(stage.names().len(), 3);
 }
 
@@ -295,7 +295,7 @@ fn names_that_lead_elsewhere_are_left_alone() {
         ("no/such".to_owned(), "no longer exists"),
     ] {
         let report = with_header(&stage, &format!("{ONE_BYTE}  1 * a\n  2   {listed}\n"));
-        stage.remove(report).exits(1).says(said);
+        stage.remove(report).exits(2).says(said);
     }
     assert_eq!(stage.names(), ["a", "b", "link", "way"]);
     assert_eq!(outside.names(), ["x", "y"]);
@@ -311,7 +311,7 @@ fn without_a_header_only_absolute_names_are_understood() {
     let relative = format!("{sets}  1 * a\n  2   b\n{end}");
     stage
         .remove(relative)
-        .exits(1)
+        .exits(2)
         .says("does not name its folder");
     assert_eq!(stage.names().len(), 3);
     let absolute = format!("{sets}  1 * {here}/a\n  2   {here}/b\n{end}");

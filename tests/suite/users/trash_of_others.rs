@@ -234,7 +234,7 @@ fn undo_takes_nothing_from_a_trash_that_was_exchanged() {
     }
     give_all_away(&disk.trash());
     for arguments in ["undo --dry-run", "undo"] {
-        let run = disk.run(arguments).exits(1);
+        let run = disk.run(arguments).exits(2);
         let said = format!("{}{}", run.stdout_text(), run.stderr_text());
         assert!(said.contains("files belongs to user 65534"), "{run}");
         assert_eq!(picture(&disk.scene.tree()), gone);
