@@ -14,6 +14,7 @@ use seekless::units::count;
 
 use super::begin::begin;
 use super::compare_args::CompareArgs;
+use super::config_defaults::InForce;
 use super::console::Console;
 use super::engine_watch::EngineWatch;
 use super::environment::Environment;
@@ -34,11 +35,14 @@ struct Run {
 }
 
 /// Compares, reports and answers by the exit status.
-pub fn compare(args: CompareArgs) -> Exit {
+pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     let (run, console) = match begin(|around| resolve(args, around), |run: &Run| run.talk) {
         Ok(begun) => begun,
         Err(exit) => return exit,
     };
+    if run.talk.summary {
+        in_force.line().iter().for_each(|line| console.line(line));
+    }
     let control = Control::default();
     let listener = Listener::new(&console);
     let words = "interrupted (again to leave at once)";

@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::report::comparison::{Format, Only};
 use seekless::units::Bytes;
 
-use super::read_args::ReadArgs;
-use super::search_args::PatienceArgs;
+use super::config::ConfigArgs;
+use super::search_args::{PatienceArgs, ReadArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
@@ -83,6 +83,9 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub talk: TalkArgs,
+
+    #[command(flatten)]
+    pub config: ConfigArgs,
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {

@@ -1,6 +1,7 @@
 //! Puts the settings of the configuration file into the definition of the command line, as defaults: what is typed
 //! comes first, and values are checked as if they were typed.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
@@ -33,11 +34,16 @@ pub struct InForce {
     file: String,
     /// Those that are in force.
     pub settings: Vec<Setting>,
+    /// The user was told where they come from.
+    is_told: Cell<bool>,
 }
 
 impl InForce {
-    /// Says which options come from where; nothing if all were typed.
+    /// Says which options come from where; nothing if all were typed, or if it was said before.
     pub fn line(&self) -> Option<String> {
+        if self.is_told.replace(true) {
+            return None;
+        }
         let mut groups: Vec<(String, Vec<String>)> = Vec::new();
         for setting in &self.settings {
             let source = match (&setting.preset, setting.line) {
@@ -90,6 +96,16 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
     let preset = matches.get_one::<String>("preset").map(String::as_str);
     let definition = args::command();
     let command = command_of(&definition, name);
+    if let Some(preset) = preset
+        && config.presets().contains(&preset)
+        && !config.settings.iter().any(|setting| {
+            setting.preset.as_deref() == Some(preset) && is_for(command, name, setting)
+        })
+    {
+        return Err(format!(
+            "the preset '{preset}' has no option of {name}: omit --preset {preset}"
+        ));
+    }
     let typed: Vec<&Arg> = command
         .get_arguments()
         .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
@@ -120,8 +136,7 @@ pub fn in_force(
     let mut meant: Vec<&Setting> = config.settings.iter().collect();
     meant.retain(|setting| {
         let is_preset = setting.preset.is_none() || setting.preset.as_deref() == preset;
-        let is_command = setting.command.as_deref().is_none_or(|it| it == name);
-        is_preset && is_command && refusal(name, &setting.option).is_none()
+        is_preset && is_for(command, name, setting)
     });
     meant.sort_by_key(|setting| rank(setting));
     for setting in meant {
@@ -143,7 +158,15 @@ pub fn in_force(
     Ok(InForce {
         file: shown(config.path.as_deref()),
         settings: chosen,
+        is_told: Cell::new(false),
     })
+}
+
+/// True if a setting is one of this command.
+fn is_for(command: &Command, name: &str, setting: &Setting) -> bool {
+    setting.command.as_deref().is_none_or(|it| it == name)
+        && refusal(name, &setting.option).is_none()
+        && arg_of(command, &setting.option).is_some()
 }
 
 /// The definition of the command line with these settings as its defaults.

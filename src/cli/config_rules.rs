@@ -14,13 +14,10 @@ const NEVER: [&str; 10] = [
     "remove-empty-folders",
 ];
 
-/// The option that decides what a search takes for unchanged.
-const TRUST: &str = "trust-mtime";
-
 /// How something is shown; for every command.
 const DISPLAY: [&str; 5] = ["color", "progress", "no-progress", "quiet", "verbose"];
 
-/// How files are read; for a search and for actions.
+/// How files are read; for every command that searches.
 const READING: [&str; 11] = [
     "page-cache",
     "bwlimit",
@@ -80,7 +77,7 @@ const ACTIONS: [&str; 5] = ["remove", "hardlink", "symlink", "reflink", "move"];
 
 /// True if no file may set this option of any command.
 pub fn is_never_set(option: &str) -> bool {
-    option == TRUST || NEVER.contains(&option)
+    NEVER.contains(&option)
 }
 
 /// Why the file may not set this option of this command; `None` if it may.
@@ -88,25 +85,19 @@ pub fn refusal(command: &str, option: &str) -> Option<String> {
     let is_action = ACTIONS.contains(&command);
     let is_known = match command {
         "find" => READING.contains(&option) || SEARCHING.contains(&option),
+        "compare" | "folders" => READING.contains(&option),
         _ if is_action => READING.contains(&option) || ACTING.contains(&option),
         _ => false,
     };
     if is_known || DISPLAY.contains(&option) {
         return None;
     }
-    let why = if option == TRUST {
-        "decides which files a search takes for unchanged".to_owned()
-    } else if is_never_set(option) {
+    let why = if is_never_set(option) {
         "decides what a run may change".to_owned()
     } else if is_action && SEARCHING.contains(&option) {
         "chooses the files that an action changes".to_owned()
-    } else if is_action || command == "find" {
-        "is about one run".to_owned()
     } else {
-        format!(
-            "is none of the settings of {command} that a file may hold ({})",
-            DISPLAY.join(", ")
-        )
+        "is about one run".to_owned()
     };
     Some(format!(
         "{option} {why}: write --{option} on the command line"

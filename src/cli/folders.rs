@@ -7,6 +7,7 @@ use seekless::tree::{Scope, Tree};
 use seekless::units::count;
 
 use super::begin::begin;
+use super::config_defaults::InForce;
 use super::console::Console;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
@@ -17,7 +18,7 @@ use super::resolve_folders::{FoldersRun, resolve};
 use super::run::watched;
 
 /// Looks at folders and says what they have in common.
-pub fn folders(args: FoldersArgs) -> Exit {
+pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     let begun = begin(|around| resolve(args, around), |run: &FoldersRun| run.talk);
     let (run, console) = match begun {
         Ok(begun) => begun,
@@ -51,7 +52,13 @@ pub fn folders(args: FoldersArgs) -> Exit {
             Exit::Nothing
         }
         Ok(_) if exit == Exit::Nothing => exit,
-        Ok(seen) => exit.worse(tell(&run, &seen, place, &console)),
+        Ok(seen) => {
+            let told = tell(&run, &seen, place, &console);
+            if run.talk.summary {
+                in_force.line().iter().for_each(|line| console.line(line));
+            }
+            exit.worse(told)
+        }
     }
 }
 

@@ -49,7 +49,6 @@ mod probe_args;
 mod problem_limit;
 mod progress_text;
 mod question;
-mod read_args;
 mod resolve;
 mod resolve_act;
 mod resolve_folders;
@@ -123,7 +122,7 @@ pub fn main() -> ExitCode {
     let exit = match cli.command {
         None => find::find(cli.find, &in_force),
         Some(Command::Find(args)) => find::find(*args, &in_force),
-        Some(Command::Compare(args)) => compare::compare(*args),
+        Some(Command::Compare(args)) => compare::compare(*args, &in_force),
         Some(Command::Remove(args)) => act::remove(*args, &in_force),
         Some(Command::Hardlink(args)) => act::hardlink(*args, &in_force),
         Some(Command::Symlink(args)) => act::symlink(*args, &in_force),
@@ -131,7 +130,7 @@ pub fn main() -> ExitCode {
         Some(Command::Move(args)) => act::relocate(*args, &in_force),
         Some(Command::Undo(args)) => undo::undo(&args),
         Some(Command::Devices(args)) => devices::show(&args),
-        Some(Command::Folders(args)) => folders::folders(*args),
+        Some(Command::Folders(args)) => folders::folders(*args, &in_force),
         Some(Command::Probe(args)) => probe::probe(args),
         Some(Command::Config(args)) => config::show(&args),
         Some(Command::Completions(args)) => completions::print(&args),

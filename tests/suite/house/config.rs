@@ -28,6 +28,55 @@ fn run(tree: &Tree, line: &str) -> Seekless {
 }
 
 #[test]
+fn compare_and_folders_follow_it_and_name_it_once() {
+    let options = "progress = \"json:1\"\nio-idle = true\n";
+    let tree = tree(&format!("[compare]\n{options}\n[folders]\n{options}"));
+    for (line, code) in [
+        ("compare a.jpg b.jpg", 0),
+        // The report is written, and the message of a wrong use is not the second one.
+        ("compare a.jpg none", 2),
+        ("folders .", 0),
+    ] {
+        let run = run(&tree, line).run().exits(code);
+        let said = run.stderr_text();
+        assert_eq!(said.matches("Options from ").count(), 1, "{line}: {run}");
+        assert!(said.contains("--progress json:1, --io-idle"), "{run}");
+        let without = format!("{line} --no-config");
+        self::run(&tree, &without).run().never_says("Options from");
+    }
+    run(&tree, "folders --preset nas .")
+        .run()
+        .says("--patience 300");
+    // A preset without any option of the command would do nothing.
+    run(&tree, "compare --preset photos a.jpg b.jpg")
+        .run()
+        .exits(2)
+        .says("the preset 'photos' has no option of compare");
+    for (table, option) in [("compare", "one-way = true"), ("folders", "min-size = 1")] {
+        let tree = self::tree(&format!("[{table}]\n{option}\n"));
+        run(&tree, &format!("{table} . ."))
+            .run()
+            .exits(2)
+            .says("is about one run");
+    }
+}
+
+#[test]
+fn an_action_that_could_do_nothing_names_the_file_once() {
+    let tree = tree("[remove]\nkeep = \"oldest\"\n");
+    run(&tree, "-o report --no-config .").run().exits(0);
+    for name in ["a.jpg", "c.txt"] {
+        fs::remove_file(tree.path(format!("t/{name}"))).expect("removed");
+    }
+    let run = run(&tree, "remove --yes --from report").run().exits(2);
+    assert_eq!(
+        run.stderr_text().matches("Options from ").count(),
+        1,
+        "{run}"
+    );
+}
+
+#[test]
 fn what_the_file_sets_is_followed_and_named() {
     let tree = tree("[find]\nmin-size = \"1k\"\next = [\"jpg\", \"png\"]\n");
     for command in ["-f nul .", "find -f nul ."] {
@@ -118,13 +167,6 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[move]\nto = \"/a\"\n", 2, "is about one run"),
         ("[find]\noutput = \"r\"\n", 2, "is about one run"),
         ("[preset.x]\nyes = true\n", 2, "decides"),
-        ("[find]\ntrust-mtime = true\n", 2, "takes for unchanged"),
-        ("[remove]\ntrust-mtime = true\n", 2, "takes for unchanged"),
-        (
-            "[preset.x.find]\ntrust-mtime = true\n",
-            2,
-            "takes for unchanged",
-        ),
         ("[preset.x.remove]\nname = \"*\"\n", 2, "chooses the files"),
         ("[find]\nnope = 1\n", 2, "find has no option --nope"),
         ("[preset.x]\nnope = 1\n", 2, "seekless has no option --nope"),
