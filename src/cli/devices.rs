@@ -98,7 +98,10 @@ fn named(
                 chosen.extend(on_device(device_map, metadata.rdev()));
             }
             Ok(metadata) => chosen.push(device_map.volume(metadata.dev(), path)),
-            Err(error) => complaints.push(format!("{}: {error}", sanitize::path(path))),
+            Err(error) => complaints.push(format!(
+                "{}: {error}; 'seekless devices' without a PATH shows all mounted disks",
+                sanitize::path(path)
+            )),
         }
     }
     let mut seen = Vec::new();

@@ -1,6 +1,6 @@
 //! Whose report a plan is made of, what it is about, and what that permits.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -33,6 +33,9 @@ impl FromReport {
             OpenError::NoWriter => {
                 format!("cannot read the report {name}: {error}; start the program that writes the report first")
             }
+            OpenError::Io(error) if error.kind() == ErrorKind::NotFound => format!(
+                "cannot read the report {name}: {error}; to write a report: seekless -o FILE PATH"
+            ),
             error => format!("cannot read the report {name}: {error}"),
         })?;
         let about = Self {

@@ -41,7 +41,7 @@ fn to_stdout() -> io::Result<()> {
 fn to_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|e| {
         let folder = sanitize::path(folder);
-        format!("cannot write manual pages to {folder}: {e}")
+        format!("cannot write manual pages to {folder}: {e}; use a folder that you may write to, as in --out man")
     })?;
     let mut program = args::command().disable_help_subcommand(true);
     program.build();

@@ -59,7 +59,6 @@ const FOREIGN: &[(&[&str], &str)] = &[
 const DANGEROUS: &[&str] = &[
     "--trust-hash",
     "--trust-mounts",
-    "--trust-mtime",
     "--across-owners",
     "--follow-roots",
     "--yes",

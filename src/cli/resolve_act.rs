@@ -318,7 +318,10 @@ fn folders(
     }
     let folder = |given: &OsString| match links.check(Path::new(given))? {
         Ok(way) => Ok(Below::from_real(&way.real)),
-        Err(_) => Below::folder(Path::new(given)).map_err(|e| wrong(option, &e)),
+        Err(_) => Below::folder(Path::new(given)).map_err(|e| {
+            let way_out = "check the path, and whether its disk is mounted";
+            wrong(option, &format!("{e}; {way_out}"))
+        }),
     };
     given.iter().map(folder).collect()
 }

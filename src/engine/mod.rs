@@ -22,7 +22,6 @@ mod order;
 mod progress;
 mod reclaim;
 mod requests;
-mod row_keys;
 mod session;
 mod set_order;
 mod silence;
@@ -30,7 +29,6 @@ mod tally;
 mod verify;
 mod volumes;
 
-pub use crate::cache::Trust;
 pub use crate::decide::Replication;
 pub use crate::read::{PageUse, SweepOrder};
 pub use classify::classify;

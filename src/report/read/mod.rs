@@ -11,7 +11,6 @@ use crate::hash::ContentDigest;
 
 mod bounded;
 mod json;
-mod json_records;
 mod room;
 mod source;
 mod text;

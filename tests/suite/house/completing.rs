@@ -105,6 +105,14 @@ fn undo_is_offered_the_runs_that_there_are() {
 }
 
 #[test]
+fn values_of_compare_and_folders_are_completed() {
+    assert_eq!(offered("seekless compare --only h"), ["here"]);
+    assert_eq!(offered("seekless compare -f nd"), ["ndjson"]);
+    assert_eq!(offered("seekless folders --format c"), ["csv"]);
+    assert_eq!(offered("seekless folders --page-cache d"), ["drop"]);
+}
+
+#[test]
 fn everything_else_is_completed_as_before() {
     assert_eq!(offered("seekless --one-file"), ["--one-file-system"]);
     assert_eq!(offered("seekless comp"), ["compare", "completions"]);
