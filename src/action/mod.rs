@@ -47,10 +47,13 @@ mod trash;
 mod trash_folder;
 mod tree_lock;
 mod undo;
+mod undo_batch;
+mod undo_copy;
 mod undo_folder;
 mod undo_link;
 mod undo_move;
 mod undo_step;
+mod undone;
 
 pub use access::{Apart, Common, Rights};
 pub use actor::{Actor, BATCH, FolderTally, Tell};
@@ -69,7 +72,8 @@ pub use step::{
     Step, Target, Unfit, WayOut,
 };
 pub use tree_lock::{Occupied, TreeLock, few_folders};
-pub use undo::{Reversion, Undo, UndoTally, Undone, undo};
+pub use undo::{Reversion, undo};
+pub use undone::{Undo, UndoTally, Undone};
 
 /// Every action there is: the one place that names them all, in the order of [`ActionKind`].
 pub const ACTIONS: &[Action] = &[

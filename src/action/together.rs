@@ -7,8 +7,8 @@ use super::record::State;
 use super::step::{ActionKind, Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
 use super::swap;
-use super::undo::Undone;
 use super::undo_step;
+use super::undone::Undone;
 use crate::heartbeat::current;
 
 /// The outcome for each file of a group.

@@ -7,113 +7,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::folder_entry::{Identity, Place, parent};
+use super::folder_entry::{Place, parent};
 use super::journal::{Journal, JournalError};
 use super::leftovers;
 use super::partial_groups;
 use super::past::{Fate, Past, PastFolder, PastStep};
 use super::reads::{self, Reads};
-use super::record::{FolderIntent, Record, RunHeader, State};
+use super::record::{Record, RunHeader, State};
 use super::runs;
-use super::step::ActionKind;
 use super::tree_lock::few_folders;
+use super::undo_batch::Batch;
 use super::undo_folder::{self, Back, MadeAgain};
 use super::undo_step::{self, Manner};
-use crate::sys::{fault, process, stat, sync};
-
-/// The outcome of one undone step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Undone {
-    /// The file is as it was before.
-    Restored,
-    /// The file is back, but for this: who ran undo may not give it.
-    RestoredWithout(Vec<&'static str>),
-    /// The file is back, but for this: nothing proves its bytes, and another user could have written them.
-    RestoredUnproven(Vec<&'static str>),
-    /// The file was as before; something that a killed run had left beside it is gone.
-    Cleaned,
-    /// The file is as before: the step was never done, or undone before.
-    AsBefore,
-    /// Something changed since, or the system refused: nothing was touched, and this is why.
-    Refused(String),
-    /// It was removed for good.
-    Impossible,
-}
-
-impl Undone {
-    pub(super) fn restored(lack: Lack) -> Self {
-        match lack {
-            Lack { missing, .. } if missing.is_empty() => Self::Restored,
-            Lack { missing, proven } if proven => Self::RestoredWithout(missing),
-            Lack { missing, .. } => Self::RestoredUnproven(missing),
-        }
-    }
-
-    fn is_restored(&self) -> bool {
-        matches!(
-            self,
-            Self::Restored | Self::RestoredWithout(_) | Self::RestoredUnproven(_)
-        )
-    }
-}
-
-/// The metadata that a restored file lacks.
-#[derive(Debug)]
-pub(super) struct Lack {
-    pub missing: Vec<&'static str>,
-    /// Its bytes are known to be its own, or nobody else could have changed them.
-    pub proven: bool,
-}
-
-impl Lack {
-    /// It has everything.
-    pub const NOTHING: Self = Self {
-        missing: Vec::new(),
-        proven: true,
-    };
-}
-
-/// One step of a run that is undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undo {
-    /// Absolute path of the file.
-    pub path: Vec<u8>,
-    /// The action that was taken.
-    pub action: ActionKind,
-    /// The outcome.
-    pub undone: Undone,
-}
-
-/// The totals of an undo, or of its dry run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UndoTally {
-    /// The run's name.
-    pub run: String,
-    /// Files that are as before, and were not when the undo began.
-    pub restored: u64,
-    /// Of these, files that do not have all that they had: owner, mode, times, extended attributes.
-    pub lacking: u64,
-    /// Files beside which something was left that is gone.
-    pub cleaned: u64,
-    /// Files that already were as before.
-    pub as_before: u64,
-    /// Files that were left as they are.
-    pub refused: u64,
-    /// Files that were removed for good.
-    pub impossible: u64,
-    /// Folders that are as before, and were gone when the undo began.
-    pub folders: u64,
-    /// Folders that did not come back, or not with all that they had.
-    pub folders_refused: u64,
-    /// Files that came back and had further names, which are names of another file now.
-    pub apart: u64,
-    /// Lines of the journal that are damaged, counted from 1: their steps are not known.
-    pub damaged: Vec<usize>,
-    /// Why the journal could not record every undone step. A second undo finds these files restored.
-    pub unwritten: Option<String>,
-    /// It was told to stop, and steps are left.
-    pub interrupted: bool,
-}
+use super::undone::{Undo, UndoTally, Undone};
+use crate::sys::fault;
 
 /// Undoes a run, or the last one that did anything; its last step first.
 ///
@@ -247,7 +154,7 @@ impl Reversion {
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
-        let mut pending = Pending::new();
+        let mut batch = Batch::new();
         let mut linked = Linked::of(&self.past);
         let partial = partial_groups::of(&self.past);
         let made = make_folders(&self.past, &mut self.journal, &mut tally, stop, tell);
@@ -271,7 +178,7 @@ impl Reversion {
                 linked.is_back(step, undone.is_restored());
             }
             if undone.is_restored() || undone == Undone::Cleaned {
-                let pushed = pending.push(&mut self.journal, step.intent.step, folder);
+                let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
             }
             tally.count(step, undone, tell);
@@ -280,13 +187,13 @@ impl Reversion {
             for folder in made.iter().rev() {
                 let (undone, above) = folder.finish();
                 if undone.is_restored() {
-                    let pushed = pending.push(&mut self.journal, folder.intent.step, above);
+                    let pushed = batch.push(&mut self.journal, folder.intent.step, above);
                     tally.note(pushed);
                 }
                 tally.count_folder(folder.intent, undone, tell);
             }
         }
-        let flushed = pending.flush(&mut self.journal);
+        let flushed = batch.flush(&mut self.journal);
         tally.note(flushed);
         tally.apart = linked.apart();
         if tally.interrupted {
@@ -310,7 +217,7 @@ impl Reversion {
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
-        let mut pending = Pending::new();
+        let mut batch = Batch::new();
         let partial = partial_groups::of(&self.past);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
@@ -323,12 +230,12 @@ impl Reversion {
             }
             let (undone, folder) = undo_one(step, None, &partial, (Manner::Act, &self.reads));
             if undone.is_restored() || undone == Undone::Cleaned {
-                let pushed = pending.push(&mut self.journal, step.intent.step, folder);
+                let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
             }
             tally.count(step, undone, tell);
         }
-        let flushed = pending.flush(&mut self.journal);
+        let flushed = batch.flush(&mut self.journal);
         tally.note(flushed);
         if tally.refused == 0 && !tally.interrupted {
             let written = self.journal.write(&[Record::Swept]);
@@ -342,42 +249,6 @@ impl Reversion {
             run: self.journal.run_name().to_owned(),
             damaged: self.past.damaged.clone(),
             ..UndoTally::default()
-        }
-    }
-}
-
-impl UndoTally {
-    fn count(&mut self, step: &PastStep, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
-        *match &undone {
-            restored if restored.is_restored() => &mut self.restored,
-            Undone::Cleaned => &mut self.cleaned,
-            Undone::AsBefore => &mut self.as_before,
-            Undone::Refused(_) => &mut self.refused,
-            _ => &mut self.impossible,
-        } += 1;
-        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
-        tell(&Undo {
-            path: step.intent.victim.0.clone(),
-            action: step.intent.action,
-            undone,
-        });
-    }
-
-    fn count_folder(&mut self, intent: &FolderIntent, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
-        self.folders += u64::from(undone.is_restored());
-        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
-        self.folders_refused += u64::from(matches!(undone, Undone::Refused(_)));
-        tell(&Undo {
-            path: intent.folder.0.clone(),
-            action: intent.action,
-            undone,
-        });
-    }
-
-    /// Records a step. If that fails, undo continues, because the files show their state.
-    fn note(&mut self, written: Result<(), JournalError>) {
-        if let Err(error) = written {
-            self.unwritten.get_or_insert(error.to_string());
         }
     }
 }
@@ -479,58 +350,5 @@ impl<'a> Linked<'a> {
             names.restored && now.is_some_and(|now| now.links < names.number)
         };
         self.files.values().filter(is_apart).count() as u64
-    }
-}
-
-/// Steps that are undone before that is written down: their folders stay open so long.
-const BATCH: usize = 64;
-
-/// Steps that are undone, but not written down as such: first their folders must be on the disk.
-#[derive(Debug)]
-struct Pending {
-    steps: Vec<u64>,
-    folders: HashMap<Identity, OwnedFd>,
-    /// Steps that may wait: each holds its folder open.
-    most: usize,
-}
-
-impl Pending {
-    /// None yet. A dozen descriptors are for the step at hand, and of the others half.
-    fn new() -> Self {
-        let spare = process::unused_descriptors().saturating_sub(12) / 2;
-        Self {
-            steps: Vec::new(),
-            folders: HashMap::new(),
-            most: spare.clamp(1, BATCH),
-        }
-    }
-
-    fn push(
-        &mut self,
-        journal: &mut Journal,
-        step: u64,
-        folder: Option<OwnedFd>,
-    ) -> Result<(), JournalError> {
-        self.steps.push(step);
-        if let Some(folder) = folder
-            && let Ok(stat) = stat::descriptor(&folder)
-        {
-            self.folders.insert((stat.dev, stat.ino), folder);
-        }
-        match self.steps.len() < self.most {
-            true => Ok(()),
-            false => self.flush(journal),
-        }
-    }
-
-    /// A folder that cannot be synced leaves its steps unrecorded: undo looks at them again.
-    fn flush(&mut self, journal: &mut Journal) -> Result<(), JournalError> {
-        let folders = std::mem::take(&mut self.folders);
-        let steps = std::mem::take(&mut self.steps);
-        if folders.values().all(|folder| sync::folder(folder).is_ok()) {
-            let undone = steps.into_iter().map(|step| Record::Undone { step });
-            journal.note(&undone.collect::<Vec<_>>())?;
-        }
-        Ok(())
     }
 }

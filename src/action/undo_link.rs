@@ -5,8 +5,9 @@ use std::ffi::CStr;
 use rustix::fs::FileType;
 
 use super::metadata;
-use super::undo::Undone;
-use super::undo_step::{Manner, Refusal, Scene, is_as, other_bytes, said};
+use super::undo_copy::other_bytes;
+use super::undo_step::{Manner, Refusal, Scene, is_as, said};
+use super::undone::Undone;
 use crate::sys::names;
 use crate::sys::stat::Stat;
 

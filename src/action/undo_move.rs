@@ -11,8 +11,8 @@ use super::past::Fate;
 use super::relocate;
 use super::step::{ActionKind, Unfit};
 use super::trash_folder;
-use super::undo::{Lack, Undone};
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, said, unfollowed};
+use super::undone::{Lack, Undone};
 use crate::sys::stat::{self, Stat};
 use crate::sys::{attributes, names, statfs, sync};
 

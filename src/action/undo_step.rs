@@ -13,16 +13,15 @@ use super::check::{Bound, Opened, OwnChanges};
 use super::folder_entry::Place;
 use super::past::{Fate, PastStep};
 use super::reads::Reads;
-use super::record::{Intent, Metadata, State};
+use super::record::{Intent, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
-use super::undo::{Lack, Undone};
-use super::{compare, copy, metadata, swap};
-use crate::file::trust;
+use super::undone::Undone;
+use super::{metadata, swap};
 use crate::hash::ContentDigest;
+use crate::sys::names;
 use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
-use crate::sys::{names, sync, write};
 
 /// Why a step cannot be undone.
 pub(super) type Refusal = String;
@@ -125,12 +124,12 @@ pub(super) struct Scene<'a> {
     /// The temporary name of the undo.
     pub(super) ours: CString,
     /// Another name of the file that is as it was again, if there is one.
-    companion: Option<&'a [u8]>,
+    pub(super) companion: Option<&'a [u8]>,
     /// The content that was compared, if the journal knows.
     pub(super) digest: Option<ContentDigest>,
     pub(super) manner: Manner,
     /// How files are read.
-    reads: &'a Reads,
+    pub(super) reads: &'a Reads,
 }
 
 impl<'a> Scene<'a> {
@@ -246,154 +245,10 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn copy_back(&self) -> Result<Undone, Refusal> {
-        let kept = |unfit| format!("the file that was kept {unfit}");
-        let intent = self.intent;
-        let was = &intent.keeper_state;
-        let source = match self.digest {
-            Some(_) => self.opened_by_size(&intent.keeper.0, was.size),
-            None => self.opened(&intent.keeper.0, was),
-        };
-        let source = source.map_err(kept)?;
-        if self.manner == Manner::Look {
-            return match is_as(&source.stat, was) || self.is_proven(&source.file) {
-                true => Ok(self.foretold(&source)),
-                false => Err(other_bytes(self.source())),
-            };
-        }
-        // Half a copy of an undo that was killed.
-        self.drop_copy();
-        let lack = self.copy_here(&source)?;
-        let unchanged = match self.digest {
-            Some(_) => Ok(()),
-            None => source.unchanged().map_err(kept),
-        };
-        unchanged
-            .and_then(|()| self.rename_back(&self.ours))
-            .inspect_err(|_| self.drop_copy())?;
-        Ok(Undone::restored(lack))
-    }
-
     /// The victim, or the copy of it that was made because the keeper vanished: its times come last.
     pub(super) fn is_whole(&self, stat: &Stat) -> bool {
         let was = &self.intent.victim_state;
         stat.kind == FileType::RegularFile && (stat.size, stat.mtime_ns) == (was.size, was.mtime_ns)
-    }
-
-    /// Makes a copy beside the file's name, with all that the journal knows of it, safe on the disk.
-    ///
-    /// Where the file had several names, and another one is back already, it becomes a name of that.
-    ///
-    /// Returns what it does not get.
-    pub(super) fn copy_here(&self, source: &Opened) -> Result<Lack, Refusal> {
-        if self
-            .companion
-            .is_some_and(|path| self.join(path, source).is_some())
-        {
-            return Ok(Lack::NOTHING);
-        }
-        let file = write::create(&self.place.folder, &self.ours).map_err(said("make a copy"))?;
-        self.fill(source, &file).inspect_err(|_| self.drop_copy())
-    }
-
-    /// Only what has the compared bytes gets an owner and a mode: it may be of the kind that runs as somebody.
-    ///
-    /// Where no digest proves the bytes, whoever could write the source is taken for their author.
-    fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
-        match self.digest {
-            None => copy::contents(source, file).map_err(said("make a copy"))?,
-            Some(digest) => {
-                let copied = copy::hashed(source, file);
-                if copied.map_err(said("make a copy"))? != digest {
-                    return Err(other_bytes(self.source()));
-                }
-            }
-        }
-        let (given, mut lack) = self.allowed(source);
-        let missing = metadata::give(file, &given);
-        let missing = missing.and_then(|missing| sync::file(file).map(|()| missing));
-        for what in missing.map_err(said("make a copy"))? {
-            if !lack.missing.contains(&what) {
-                lack.missing.push(what);
-            }
-        }
-        Ok(lack)
-    }
-
-    /// The metadata that a copy of a source may get, and what it lacks.
-    fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
-        let was = &self.intent.metadata;
-        if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
-            return (was.clone(), Lack::NOTHING);
-        }
-        let given = metadata::unproven(was, &source.attributes);
-        let missing = metadata::differences(was, &given);
-        let proven = false;
-        (given, Lack { missing, proven })
-    }
-
-    /// The outcome of an undo that copies this source.
-    pub(super) fn foretold(&self, source: &Opened) -> Undone {
-        Undone::restored(self.allowed(source).1)
-    }
-
-    /// A description of the source of a copy.
-    fn source(&self) -> &'static str {
-        match self.intent.destination {
-            Some(_) => "the moved file",
-            None => "the file that was kept",
-        }
-    }
-
-    /// True if a file holds the bytes that were compared. A failed look is no.
-    pub(super) fn is_proven(&self, file: &OwnedFd) -> bool {
-        self.digest
-            .is_some_and(|digest| compare::digest(file, self.reads).is_ok_and(|now| now == digest))
-    }
-
-    /// Makes a further name of a file that is back, if that has the bytes that a copy would have.
-    fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
-        let place = Place::of(path).ok()?;
-        let there = place.stat().ok().filter(|there| self.is_whole(there))?;
-        let file = self.opened(path, &(&there).into()).ok()?;
-        // Another user may have put a file of his own there: it could be changed at any time.
-        let was = &self.intent.metadata;
-        let writable = file.attributes.mode & !was.mode & 0o022;
-        if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
-            return None;
-        }
-        let same = compare::begins_with(&file.file, &source.file, self.reads).ok()??;
-        if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
-            return None;
-        }
-        file.still_there().ok()?;
-        // A copy is as good where the file system has no further name to give.
-        names::link_open_file(&file.file, &self.place.folder, &self.ours).ok()
-    }
-
-    pub(super) fn drop_copy(&self) {
-        // What remains is cleared up when undo is called again.
-        let here_is_ours = self
-            .at(&self.ours)
-            .is_ok_and(|left| left.is_some_and(|left| left.kind == FileType::RegularFile));
-        let is_link = self
-            .at(&self.ours)
-            .is_ok_and(|left| self.is_link(&self.ours, left.as_ref()));
-        if here_is_ours && !is_link {
-            let _ = names::remove(&self.place.folder, &self.ours);
-        }
-    }
-
-    /// True if the file itself begins with all the bytes of a copy. A failed look is no.
-    pub(super) fn has_the_bytes(&self, here: &Stat, folder: &OwnedFd, copy: &CStr) -> bool {
-        let compared = || {
-            let file = self.intent.victim.0.as_slice();
-            let file = self.opened(file, &here.into()).ok()?;
-            let other = unfollowed(folder, copy).ok()?;
-            let begins = compare::begins_with(&file.file, &other, self.reads).ok()?;
-            file.still_there().ok().map(|()| begins.is_some())
-        };
-        compared().unwrap_or(false)
     }
 
     pub(super) fn rename_back(&self, from: &CStr) -> Result<(), Refusal> {
@@ -479,10 +334,6 @@ pub(super) fn unfollowed(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<Ow
         follow: false,
     };
     open::file(folder, name, manner)
-}
-
-pub(super) fn other_bytes(what: &str) -> Refusal {
-    format!("{what} has changed since it was compared (it has other bytes)")
 }
 
 pub(super) fn said(doing: &'static str) -> impl FnOnce(Errno) -> Refusal {

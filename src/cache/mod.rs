@@ -21,7 +21,7 @@ mod writer;
 pub use folder::CacheFolder;
 pub use neighbours::KnownRows;
 pub use row::{Part, Row};
-pub use rule::{MARGIN, State, holds, is_settled};
+pub use rule::{MARGIN, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use store::{CacheError, Store};
 pub use volume::{NotCached, VolumeKey};
 pub use writer::{Learned, Writer};

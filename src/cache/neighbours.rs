@@ -44,6 +44,15 @@ impl KnownRows {
         state: &State,
         now_ns: i64,
     ) -> Result<Option<Row>, CacheError> {
+        let row = self.written(subvolume, inode)?;
+        Ok(row.filter(|row| rule::holds(&row.state, row.began_ns, state, now_ns)))
+    }
+
+    /// The row of a file, in whatever state the file was.
+    ///
+    /// # Errors
+    /// If the file of rows cannot be read.
+    pub fn written(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
         let at = (subvolume, inode >> GROUP);
         if !self.groups.contains_key(&at) {
             let group = self.read(subvolume, inode >> GROUP)?;
@@ -57,8 +66,7 @@ impl KnownRows {
                 break;
             };
             if *found == place {
-                let row = Row::decode(subvolume, inode, bytes);
-                return Ok(row.filter(|row| rule::holds(&row.state, row.began_ns, state, now_ns)));
+                return Ok(Row::decode(subvolume, inode, bytes));
             }
             rest = next;
         }

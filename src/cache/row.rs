@@ -1,7 +1,7 @@
 //! What is kept of one file, and how it is written down.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · check 8
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · [handle u64] · check 8
 //! ```
 //! Numbers are little-endian. SQLite does not notice a flipped bit, so each row has a check of its own, which counts the
 //! file that it is about as well.
@@ -20,6 +20,8 @@ pub enum Part {
     Content(ContentDigest),
     /// Digest of one of the stretches by which large classes are told apart, and a number for its place.
     Stretch(u8, SampleDigest),
+    /// Number made of its handle and its birth, which no other file has that gets its inode number later.
+    Handle(u64),
 }
 
 /// Everything that is known of a file in one state.
@@ -37,12 +39,15 @@ pub struct Row {
     pub content: Option<ContentDigest>,
     /// Digests of stretches by the numbers of their places.
     pub stretches: Vec<(u8, SampleDigest)>,
+    /// Number made of its handle and its birth, if it was asked for.
+    pub handle: Option<u64>,
 }
 
 const HEAD: u8 = 1;
 const TAIL: u8 = 2;
 const CONTENT: u8 = 4;
 const STRETCHES: u8 = 8;
+const HANDLE: u8 = 16;
 
 /// Length of the check, bytes.
 const CHECK: usize = 8;
@@ -68,6 +73,7 @@ impl Row {
                     self.stretches.push((place, digest));
                 }
             }
+            Part::Handle(handle) => self.handle = Some(handle),
         }
     }
 
@@ -76,6 +82,7 @@ impl Row {
         self.head = self.head.or(other.head);
         self.tail = self.tail.or(other.tail);
         self.content = self.content.or(other.content);
+        self.handle = self.handle.or(other.handle);
         for (place, digest) in other.stretches {
             self.add(Part::Stretch(place, digest));
         }
@@ -94,6 +101,7 @@ impl Row {
             (self.tail.is_some(), TAIL),
             (self.content.is_some(), CONTENT),
             (!self.stretches.is_empty(), STRETCHES),
+            (self.handle.is_some(), HANDLE),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
         let mut bytes = vec![parts.sum()];
@@ -112,6 +120,7 @@ impl Row {
                 bytes.extend(digest.as_bytes());
             }
         }
+        bytes.extend(self.handle.iter().flat_map(|handle| handle.to_le_bytes()));
         let check = check(subvolume, inode, &bytes);
         bytes.extend(check);
         bytes
@@ -147,6 +156,9 @@ impl Row {
                 let digest = SampleDigest::from_bytes(rest.take()?);
                 row.stretches.push((place, digest));
             }
+        }
+        if parts & HANDLE != 0 {
+            row.handle = Some(u64::from_le_bytes(rest.take()?));
         }
         rest.0.is_empty().then_some(row)
     }
@@ -194,6 +206,7 @@ mod tests {
             Part::Content(ContentDigest::of_nothing()),
             Part::Stretch(0, sample(3)),
             Part::Stretch(61, sample(4)),
+            Part::Handle(u64::MAX - 1),
         ];
         let mut rows = vec![nothing.clone()];
         let mut all = nothing.clone();

@@ -2,7 +2,18 @@
 
 use std::time::Duration;
 
+use super::row::Row;
 use crate::file::Fingerprint;
+
+/// What must be as it was for a row to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Size, time of modification and time of the last change.
+    #[default]
+    Change,
+    /// Size and time of modification, which programs can set as they like.
+    Modification,
+}
 
 /// How long a file must have been left alone before a read of it counts.
 ///
@@ -48,6 +59,46 @@ pub fn holds(was: &State, began_ns: i64, is: &State, now_ns: i64) -> bool {
     was == is && is_settled(was, began_ns) && began_ns <= now_ns
 }
 
+/// True if the row holds but for the time of the last change, which `chmod`, `chown` and further names set as well.
+///
+/// An inode number may have been given to another file, which got the times of the first one (`cp -p`): the handles must
+/// be known, and the same.
+pub fn holds_by_mtime(row: &Row, is: &State, handle: Option<u64>, now_ns: i64) -> bool {
+    let is = State {
+        ctime_ns: row.state.ctime_ns,
+        ..*is
+    };
+    handle.is_some() && row.handle == handle && holds(&row.state, row.began_ns, &is, now_ns)
+}
+
+/// Times of modification before 1981 say nothing: packages and archives set 1970, and FAT begins in 1980.
+const FIRST_TIME_NS: i64 = 347_155_200 * SECOND_NS;
+
+/// The state of a file that is known by its path, when a run has looked at it: in place of a time of change, which there
+/// may be none, or by another clock, it has the moment at which a run first saw it in this state.
+///
+/// `None` if nothing can be kept of the file.
+pub fn seen(is: &State, before: Option<&Row>, now_ns: i64) -> Option<State> {
+    let before = before.map(|row| row.state);
+    let first = before
+        .filter(|was| was.ctime_ns <= now_ns && (was.size, was.mtime_ns) == (is.size, is.mtime_ns));
+    let seen = State {
+        ctime_ns: first.map_or(now_ns, |was| was.ctime_ns),
+        ..*is
+    };
+    (is.mtime_ns >= FIRST_TIME_NS).then_some(seen)
+}
+
+/// True if the row of a file that is known by its path holds: a run saw it in the state in which it is, a minute before
+/// another run began that read it.
+pub fn holds_by_path(row: &Row, is: &State, now_ns: i64) -> bool {
+    let is = State {
+        ctime_ns: row.state.ctime_ns,
+        ..*is
+    };
+    is.mtime_ns >= FIRST_TIME_NS && holds(&row.state, row.began_ns, &is, now_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +125,84 @@ mod tests {
         ];
         for is in others {
             assert!(!holds(&WAS, began, &is, now), "{is:?}");
+        }
+    }
+
+    #[test]
+    fn by_mtime_everything_but_the_ctime_counts() {
+        let (began, now) = (CHANGED + MINUTE + 1, CHANGED + 2 * MINUTE);
+        let mut row = Row::new(WAS, began);
+        row.handle = Some(4);
+        let chowned = State {
+            ctime_ns: now,
+            ..WAS
+        };
+        assert!(holds_by_mtime(&row, &chowned, Some(4), now));
+        assert!(!holds_by_mtime(&row, &chowned, Some(5), now));
+        assert!(!holds_by_mtime(&row, &chowned, None, now));
+        assert!(!holds_by_mtime(&row, &chowned, Some(4), began - 1));
+        for is in [
+            State { size: 8, ..chowned },
+            State {
+                mtime_ns: 6,
+                ..chowned
+            },
+        ] {
+            assert!(!holds_by_mtime(&row, &is, Some(4), now), "{is:?}");
+        }
+        let racy = Row {
+            began_ns: CHANGED + MINUTE,
+            ..row.clone()
+        };
+        assert!(!holds_by_mtime(&racy, &chowned, Some(4), now));
+        row.handle = None;
+        assert!(!holds_by_mtime(&row, &chowned, None, now));
+        assert!(!holds_by_mtime(&row, &chowned, Some(4), now));
+    }
+
+    #[test]
+    fn by_path_a_file_must_have_been_seen_a_minute_before_it_was_read() {
+        let is = State {
+            mtime_ns: CHANGED,
+            ..WAS
+        };
+        let first = seen(&is, None, CHANGED + 7).expect("is kept");
+        assert_eq!(first.ctime_ns, CHANGED + 7);
+        let at = |began| Row::new(first, began);
+        // The run that saw it first began before that.
+        assert!(!holds_by_path(&at(CHANGED), &is, CHANGED + 9 * MINUTE));
+        assert_eq!(seen(&is, Some(&at(CHANGED)), CHANGED + MINUTE), Some(first));
+        let later = CHANGED + 7 + MINUTE;
+        assert!(!holds_by_path(&at(later), &is, CHANGED + 9 * MINUTE));
+        assert!(holds_by_path(&at(later + 1), &is, later + 1));
+        assert!(!holds_by_path(&at(later + 1), &is, later));
+        for other in [
+            State { size: 8, ..is },
+            State {
+                mtime_ns: CHANGED + 1,
+                ..is
+            },
+        ] {
+            assert!(!holds_by_path(&at(later + 1), &other, later + 1));
+            let anew = seen(&other, Some(&at(later + 1)), later + 2);
+            assert_eq!(anew.map(|state| state.ctime_ns), Some(later + 2));
+        }
+        // The clock was set back to before it was seen.
+        let back = seen(&is, Some(&at(later + 1)), CHANGED + 6);
+        assert_eq!(back.map(|state| state.ctime_ns), Some(CHANGED + 6));
+    }
+
+    #[test]
+    fn a_time_of_modification_that_nobody_set_proves_nothing() {
+        for (mtime_ns, counts) in [
+            (0, false),
+            (FIRST_TIME_NS - 1, false),
+            (FIRST_TIME_NS, true),
+        ] {
+            let is = State { mtime_ns, ..WAS };
+            assert_eq!(seen(&is, None, CHANGED).is_some(), counts);
+            let row = Row::new(is, CHANGED + 2 * MINUTE);
+            assert_eq!(holds_by_path(&row, &is, CHANGED + 2 * MINUTE), counts);
         }
     }
 

@@ -188,6 +188,7 @@ mod tests {
     const KEY: VolumeKey = VolumeKey {
         uuid: [7; 16],
         subvolume: 0,
+        by_path: false,
     };
 
     fn row(byte: u8) -> Row {

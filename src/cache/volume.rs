@@ -4,7 +4,8 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
-use crate::device;
+use crate::device::{self, Mounts, NoName};
+use crate::hash::SampleDigest;
 use crate::sys::{stat, statfs};
 
 /// File systems with 16 bytes of their own and inode numbers that stay.
@@ -24,6 +25,8 @@ pub struct VolumeKey {
     pub uuid: [u8; 16],
     /// Number of the subvolume; 0 where there are none.
     pub subvolume: u64,
+    /// Its files are known by their paths: their inode numbers may be other ones after the next mount.
+    pub by_path: bool,
 }
 
 /// Why nothing is kept of a file system.
@@ -35,8 +38,13 @@ pub enum NotCached {
     /// The kernel does not say which one it is.
     #[error("the kernel does not tell which file system it is (Linux 6.10 does)")]
     Nameless,
+    /// Neither the kernel nor its mount says which one it is.
+    #[error(
+        "nothing tells which file system it is: it has no UUID, and its mount names no address and no folder"
+    )]
+    Unnamed,
     /// Another one that is mounted has the same UUID.
-    #[error("another mounted file system has the same UUID")]
+    #[error("another mounted file system has the same UUID or source")]
     Twice,
     /// It no longer exists.
     #[error("it has gone")]
@@ -49,16 +57,13 @@ impl VolumeKey {
     /// # Errors
     /// Why nothing can be kept of it.
     pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
-        let fd = File::open(folder).map_err(|_| NotCached::Gone)?;
-        if stat::descriptor(&fd).map(|found| found.dev) != Ok(st_dev) {
-            return Err(NotCached::Gone);
-        }
+        let fd = opened(folder, st_dev)?;
         let key = match statfs::magic(&fd) {
             Some(BTRFS) => statfs::btrfs_uuid_of(&fd).zip(stat::subvolume(&fd)),
             // The kernel mounts no second btrfs with one UUID, and subvolumes have device numbers of their own.
             Some(magic) if WITH_UUID.contains(&magic) => {
                 let uuid = statfs::uuid_of(&fd);
-                if uuid.is_some_and(|uuid| device::is_mounted_twice(uuid, st_dev)) {
+                if uuid.is_some_and(|uuid| device::is_mounted_twice(&uuid, st_dev)) {
                     return Err(NotCached::Twice);
                 }
                 uuid.map(|uuid| (uuid, 0))
@@ -66,13 +71,41 @@ impl VolumeKey {
             _ => return Err(NotCached::Unknown),
         };
         let (uuid, subvolume) = key.ok_or(NotCached::Nameless)?;
-        Ok(Self { uuid, subvolume })
+        Ok(Self {
+            uuid,
+            subvolume,
+            by_path: false,
+        })
+    }
+
+    /// The key of the file system that the folder is on, whose `st_dev` was this, if its files are known by their paths.
+    ///
+    /// # Errors
+    /// Why nothing can be kept of it.
+    pub fn by_path(folder: &Path, st_dev: u64, mounts: &Mounts) -> Result<Self, NotCached> {
+        let fd = opened(folder, st_dev)?;
+        let name = mounts.name_of(&fd, st_dev).map_err(|why| match why {
+            NoName::Passing => NotCached::Unknown,
+            NoName::Nameless => NotCached::Unnamed,
+            NoName::Twice => NotCached::Twice,
+        })?;
+        Ok(Self {
+            uuid: *SampleDigest::of(&name).as_bytes(),
+            subvolume: 0,
+            by_path: true,
+        })
     }
 
     /// Name of the file that holds its rows.
     pub fn file_name(&self) -> String {
         format!("{}.sqlite", Hex(&self.uuid))
     }
+}
+
+fn opened(folder: &Path, st_dev: u64) -> Result<File, NotCached> {
+    let fd = File::open(folder).map_err(|_| NotCached::Gone)?;
+    let found = stat::descriptor(&fd).map(|found| found.dev);
+    (found == Ok(st_dev)).then_some(fd).ok_or(NotCached::Gone)
 }
 
 struct Hex<'a>(&'a [u8]);

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
 use super::config::ConfigArgs;
-use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::read_args::ReadArgs;
+use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]

@@ -11,7 +11,8 @@ use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
 use super::folders_args::{FOLDERS_EXAMPLES, FoldersArgs};
 use super::probe_args::ProbeArgs;
-use super::search_args::{PatienceArgs, ReadArgs};
+use super::read_args::ReadArgs;
+use super::search_args::PatienceArgs;
 
 /// Finds duplicate files
 ///

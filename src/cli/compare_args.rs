@@ -8,7 +8,8 @@ use seekless::report::comparison::{Format, Only};
 use seekless::units::Bytes;
 
 use super::config::ConfigArgs;
-use super::search_args::{PatienceArgs, ReadArgs};
+use super::read_args::ReadArgs;
+use super::search_args::PatienceArgs;
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]

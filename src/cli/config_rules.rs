@@ -14,6 +14,9 @@ const NEVER: [&str; 10] = [
     "remove-empty-folders",
 ];
 
+/// The option that decides what a search takes for unchanged.
+const TRUST: &str = "trust-mtime";
+
 /// How something is shown; for every command.
 const DISPLAY: [&str; 5] = ["color", "progress", "no-progress", "quiet", "verbose"];
 
@@ -77,7 +80,7 @@ const ACTIONS: [&str; 5] = ["remove", "hardlink", "symlink", "reflink", "move"];
 
 /// True if no file may set this option of any command.
 pub fn is_never_set(option: &str) -> bool {
-    NEVER.contains(&option)
+    option == TRUST || NEVER.contains(&option)
 }
 
 /// Why the file may not set this option of this command; `None` if it may.
@@ -92,7 +95,9 @@ pub fn refusal(command: &str, option: &str) -> Option<String> {
     if is_known || DISPLAY.contains(&option) {
         return None;
     }
-    let why = if is_never_set(option) {
+    let why = if option == TRUST {
+        "decides which files a search takes for unchanged".to_owned()
+    } else if is_never_set(option) {
         "decides what a run may change".to_owned()
     } else if is_action && SEARCHING.contains(&option) {
         "chooses the files that an action changes".to_owned()

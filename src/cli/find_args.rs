@@ -9,7 +9,8 @@ use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
 use super::config::ConfigArgs;
-use super::search_args::{NamesArgs, PathArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::read_args::ReadArgs;
+use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]

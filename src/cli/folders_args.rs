@@ -9,7 +9,8 @@ use seekless::report::folders::{FOLDER_FORMATS, FolderFormat, folder_format};
 use seekless::units::Bytes;
 
 use super::config::ConfigArgs;
-use super::search_args::{PatienceArgs, ReadArgs};
+use super::read_args::ReadArgs;
+use super::search_args::PatienceArgs;
 use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]

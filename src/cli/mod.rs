@@ -49,6 +49,7 @@ mod probe_args;
 mod problem_limit;
 mod progress_text;
 mod question;
+mod read_args;
 mod resolve;
 mod resolve_act;
 mod resolve_folders;

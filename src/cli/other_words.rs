@@ -59,6 +59,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
 const DANGEROUS: &[&str] = &[
     "--trust-hash",
     "--trust-mounts",
+    "--trust-mtime",
     "--across-owners",
     "--follow-roots",
     "--yes",

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seekless::probe::{self, EXPERIMENTS, Experiment};
 use seekless::units::Bytes;
 
-use super::search_args::LimitArgs;
+use super::read_args::LimitArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct ProbeArgs {

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
-use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root};
+use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
 use seekless::scan::FilterSpec;
 
 use super::environment::Environment;
+use super::read_args::ReadArgs;
 use super::root_list::{self, Ending};
-use super::search_args::{NamesArgs, PatienceArgs, ReadArgs, SearchArgs};
+use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -29,6 +30,11 @@ pub fn search(
         return contradiction(format!(
             "--memory {memory} is too little: use {LEAST_MEMORY} or more"
         ));
+    }
+    if args.trust_mtime && args.cache.is_none() {
+        return contradiction(
+            "--trust-mtime says when a cache answers: add --cache DIR, or omit it",
+        );
     }
     let bytes_per_second = reads.rate()?;
     let roots = roots(given, args, around)?;
@@ -62,6 +68,10 @@ pub fn search(
         cache: args.cache.clone().map(|folder| CacheUse {
             folder,
             answers: true,
+            trust: match args.trust_mtime {
+                true => Trust::Modification,
+                false => Trust::Change,
+            },
             ahead: Duration::ZERO,
         }),
         patience: patience.time(),

@@ -1,20 +1,17 @@
-//! Arguments for paths, filters and reading; `resolve` interprets them.
+//! Arguments for paths, filters and the order of reads; `resolve` interprets them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use seekless::action::Reads;
 use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::Mechanism;
-use seekless::engine::{PageUse, SweepOrder};
+use seekless::engine::SweepOrder;
 use seekless::scan::Kind;
 use seekless::units::Bytes;
-
-use super::wrong_use::{WrongUse, contradiction};
 
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
 #[derive(Args, Clone, Debug)]
@@ -253,6 +250,15 @@ pub struct SearchArgs {
     #[arg(long, value_name = "DIR", help_heading = "How disks are read")]
     pub cache: Option<PathBuf>,
 
+    /// With --cache, do not read a file again if only its time of change (ctime) differs
+    ///
+    /// chmod, chown and new hard links set that time. Programs can restore the time of modification after they changed a
+    /// file ('touch -r', 'rsync -t'): the search then reports the content of before. With this option files on FAT, exFAT,
+    /// NTFS, FUSE and network file systems are kept as well, by path, size and time of modification: two runs read them,
+    /// and later ones do not. Actions compare bytes as always.
+    #[arg(long, help_heading = "How disks are read")]
+    pub trust_mtime: bool,
+
     /// Set the order in which files on a spinning disk are read [default: physical]
     ///
     /// This option is for measurements. --verify and the comparison before an action ignore it.
@@ -291,90 +297,6 @@ pub struct SearchArgs {
         help_heading = "How disks are read"
     )]
     pub without: Vec<Mechanism>,
-}
-
-/// How much may be read in a second.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct LimitArgs {
-    /// Limit the read rate per device, in bytes per second: 50M
-    ///
-    /// The limit does not apply to cached data or to listing folders.
-    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
-    bwlimit: Option<Bytes>,
-}
-
-impl LimitArgs {
-    /// The most that may be read of each device in a second.
-    pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
-        match self.bwlimit {
-            Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
-            rate => Ok(rate),
-        }
-    }
-}
-
-/// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
-/// [`SearchArgs`], whose group excludes `--from`.
-#[derive(Args, Clone, Debug)]
-pub struct ReadArgs {
-    /// Only read while no other program uses the disk
-    ///
-    /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
-    #[arg(long, help_heading = "How disks are read")]
-    pub io_idle: bool,
-
-    #[command(flatten)]
-    limit: LimitArgs,
-
-    /// Set how to treat pages in the page cache after reading: auto, keep or drop
-    ///
-    /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
-    /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
-    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops pages.
-    /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
-    #[arg(
-        long,
-        value_enum,
-        value_name = "HOW",
-        default_value_t = PageCache::Auto,
-        hide_possible_values = true,
-        help_heading = "How disks are read"
-    )]
-    pub page_cache: PageCache,
-}
-
-/// How to treat pages after reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PageCache {
-    /// Keep them while memory is free
-    Auto,
-    /// Never drop them
-    Keep,
-    /// Drop them right after reading
-    Drop,
-}
-
-impl ReadArgs {
-    /// How to treat pages after reading; `again` says that they are read again right away.
-    pub fn page_use(&self, again: bool) -> PageUse {
-        match self.page_cache {
-            PageCache::Keep => PageUse::Keep,
-            PageCache::Drop => PageUse::Drop,
-            PageCache::Auto if again => PageUse::KeepWhileFree,
-            PageCache::Auto => PageUse::KeepShort,
-        }
-    }
-
-    /// The most that may be read of each device in a second.
-    pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
-        self.limit.rate()
-    }
-
-    /// The rules for a run that compares files and changes them.
-    pub fn of_a_change(&self) -> Result<Reads, WrongUse> {
-        let rate = self.rate()?.map(|rate| rate.0);
-        Ok(Reads::new(rate, self.page_use(true)))
-    }
 }
 
 /// Options that apply to reports as well; so they are no part of [`SearchArgs`], whose group excludes `--from`.

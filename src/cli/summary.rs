@@ -128,12 +128,22 @@ fn not_read(summary: &Summary) -> Option<String> {
 
 fn cached(summary: &Summary) -> Option<String> {
     let Unread { files, bytes } = summary.cached;
+    let by_mtime = summary.cached_by_mtime;
+    // What was read in part may be left of it.
+    let level = (by_mtime != Unread::default()).then(|| {
+        format!(
+            " Of {} of them ({}) only size and time of modification (--trust-mtime).",
+            count(by_mtime.files),
+            Bytes(by_mtime.bytes),
+        )
+    });
     (files > 0).then(|| {
         format!(
-            "Did not have to read {} of {} {}: an earlier run did, and their sizes and times are the same.",
+            "Did not have to read {} of {} {}: an earlier run did, and their sizes and times are the same.{}",
             Bytes(bytes),
             count(files),
             plural(files, "file", "files"),
+            level.unwrap_or_default(),
         )
     })
 }
@@ -291,6 +301,7 @@ mod tests {
             redundant_bytes: 1_100_000_000,
             reclaimable: 1_050_000_000,
             cached: Unread::default(),
+            cached_by_mtime: Unread::default(),
             unread: Unread {
                 files: 17,
                 bytes: 68_000_000,

@@ -40,6 +40,8 @@ pub struct Summary {
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
     pub cached: Unread,
+    /// Those of them of which only size and time of modification say that they were not changed since.
+    pub cached_by_mtime: Unread,
     /// Counts of skipped files, by reason.
     pub left_out: LeftOut,
 }
@@ -67,8 +69,13 @@ pub struct Unread {
 impl Unread {
     /// Adds a file of this size.
     pub(super) fn count(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.add(Self { files: 1, bytes });
+    }
+
+    /// Adds files.
+    pub fn add(&mut self, others: Self) {
+        self.files += others.files;
+        self.bytes = self.bytes.saturating_add(others.bytes);
     }
 }
 

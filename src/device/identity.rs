@@ -54,28 +54,32 @@ impl fmt::Display for Identity {
 /// Only asked of file systems on disks: opening a network's or a program's may wait for ever, and
 /// so may a pipe that something was mounted on.
 pub(super) fn uuid_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> Option<String> {
+    let uuid = uuid_bytes_of_mounted(mount_point, filesystem, st_dev)?;
+    uuid.try_into().ok().map(hyphenated)
+}
+
+fn uuid_bytes_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> Option<Vec<u8>> {
     if FilesystemKind::of(filesystem) != FilesystemKind::Disk || filesystem.starts_with("fuse") {
         return None;
     }
     let is_meant = fs::metadata(mount_point)
         .is_ok_and(|found| found.dev() == st_dev && (found.is_dir() || found.is_file()));
     let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
-    statfs::uuid_of(&folder).map(hyphenated)
+    statfs::uuid_bytes_of(&folder)
 }
 
 /// True if a file system with another `st_dev` has this UUID and is mounted, too: a copy made block by block, or a
 /// snapshot below the file system. Only file systems on disks are asked.
-pub fn is_mounted_twice(uuid: [u8; 16], st_dev: u64) -> bool {
+pub fn is_mounted_twice(uuid: &[u8], st_dev: u64) -> bool {
     let Ok(mounts) = MountTable::read(Path::new("/proc/self/mountinfo")) else {
         return false;
     };
-    let uuid = hyphenated(uuid);
     let mut asked = HashSet::from([st_dev]);
     mounts.visible().any(|mount| {
         let st_dev = mount.device.st_dev();
         asked.insert(st_dev)
-            && uuid_of_mounted(&mount.mount_point, &mount.filesystem, st_dev).as_ref()
-                == Some(&uuid)
+            && uuid_bytes_of_mounted(&mount.mount_point, &mount.filesystem, st_dev).as_deref()
+                == Some(uuid)
     })
 }
 

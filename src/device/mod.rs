@@ -23,6 +23,7 @@ mod overrides;
 mod policy;
 mod profile;
 mod rules;
+mod shown;
 mod sysfs;
 mod topology;
 mod volume;
@@ -41,6 +42,7 @@ pub use overrides::{BadOverride, Override, Overrides, Selector, Told};
 pub use policy::{Order, Policy};
 pub use profile::{Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};
+pub use shown::NoName;
 pub use topology::{Array, Contradiction};
 pub use volume::{Readahead, Volume};
 

@@ -25,6 +25,15 @@ impl Mounts {
         Self(MountTable::read(Path::new("/proc/self/mountinfo")).unwrap_or_default())
     }
 
+    pub(super) fn table(&self) -> &MountTable {
+        &self.0
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(table: MountTable) -> Self {
+        Self(table)
+    }
+
     /// Translates a real absolute path.
     pub fn inner(&self, path: &[u8]) -> Option<Inner> {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));

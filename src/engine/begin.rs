@@ -58,6 +58,7 @@ impl Begun<'_> {
         }
         if let Some(cache) = session.cache.take() {
             session.summary.cached = cache.spared();
+            session.summary.cached_by_mtime = cache.spared_by_mtime();
             let folder = cache.folder().to_owned();
             let _asking = session.control.asking(&folder);
             let unwritten = cache.finish().into_iter();

@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cache::{
-    CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, State, Store, VolumeKey,
-    Writer, is_settled,
+    CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, State, Store, Trust,
+    VolumeKey, Writer, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
 use crate::decide::{FIRST_STRETCH, FirstSample, Unread, Want};
+use crate::device::Mounts;
 use crate::event::{Notice, Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::Digest;
 
 use super::config::CacheUse;
 use super::requests::{SMALL, wanted_bytes};
+use super::row_keys::RowKey;
 use super::session::Session;
 
 /// The cache of one run.
@@ -23,14 +25,22 @@ pub struct CachedReads {
     folder: CacheFolder,
     /// When the run began, nanoseconds since 1970: no read began before.
     began_ns: i64,
+    /// How far its clock is ahead of the system's, nanoseconds.
+    ahead_ns: i64,
     /// Rows answer. If not, what is read is kept all the same.
     answers: bool,
+    /// What must be as it was for a row to answer.
+    trust: Trust,
     /// By UUID; none if the file cannot be used.
     files: HashMap<[u8; 16], Option<RowFile>>,
     /// By the file table's number of a device number.
     places: Vec<Option<VolumeKey>>,
+    /// Where file systems are mounted whose files are known by their paths.
+    mounts: Mounts,
     /// What was not read.
     spared: Unread,
+    /// What of that was not read although it may have been changed under a time that was set.
+    spared_by_mtime: Unread,
 }
 
 /// The file of rows of one file system.
@@ -42,13 +52,18 @@ struct RowFile {
 impl CachedReads {
     /// Keeps its files in this folder, which it makes if it is missing.
     pub fn open(wanted: &CacheUse) -> io::Result<Self> {
+        let ahead_ns = wanted.ahead.as_nanos() as i64;
         Ok(Self {
             folder: CacheFolder::at(&wanted.folder)?,
-            began_ns: now_ns().saturating_add(wanted.ahead.as_nanos() as i64),
+            began_ns: now_ns().saturating_add(ahead_ns),
+            ahead_ns,
             answers: wanted.answers,
+            trust: wanted.trust,
             files: HashMap::new(),
             places: Vec::new(),
+            mounts: Mounts::default(),
             spared: Unread::default(),
+            spared_by_mtime: Unread::default(),
         })
     }
 
@@ -67,10 +82,31 @@ impl CachedReads {
         self.spared
     }
 
+    /// Those of them whose time of the last change is another one, or is not known.
+    pub fn spared_by_mtime(&self) -> Unread {
+        self.spared_by_mtime
+    }
+
+    /// What the files of a volume are known by.
+    pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
+        *self.places.get(usize::from(volume))?
+    }
+
+    /// Where file systems were mounted when the last one was met.
+    pub fn mounts(&self) -> &Mounts {
+        &self.mounts
+    }
+
     /// Makes the file of rows ready for the file system that this folder is on, whose device number gets the file table's
     /// next number.
     fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
-        let key = VolumeKey::of(folder, st_dev);
+        let key = match (VolumeKey::of(folder, st_dev), self.trust) {
+            (Err(NotCached::Unknown), Trust::Modification) => {
+                self.mounts = Mounts::read();
+                VolumeKey::by_path(folder, st_dev, &self.mounts)
+            }
+            (key, _) => key,
+        };
         self.places.push(key.ok());
         let key = key.map_err(Unfit::Volume)?;
         if !self.files.contains_key(&key.uuid) {
@@ -91,30 +127,25 @@ impl CachedReads {
         Ok(RowFile { known, writer })
     }
 
-    fn file(&mut self, volume: DevIndex) -> Option<(VolumeKey, &mut RowFile)> {
-        let key = (*self.places.get(usize::from(volume))?)?;
-        let file = self.files.get_mut(&key.uuid)?.as_mut()?;
-        Some((key, file))
+    fn file(&mut self, volume: DevIndex) -> Option<&mut RowFile> {
+        let key = self.key(volume)?;
+        self.files.get_mut(&key.uuid)?.as_mut()
     }
 
-    /// The row that holds for a file in this state.
-    fn row(
-        &mut self,
-        volume: DevIndex,
-        inode: u64,
-        state: &State,
-    ) -> Result<Option<Row>, CacheError> {
-        let (began_ns, answers) = (self.began_ns, self.answers);
-        match self.file(volume).filter(|_| answers) {
-            Some((key, file)) => file.known.row(key.subvolume, inode, state, began_ns),
+    /// The row of a file, in whatever state the file was.
+    fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
+        let (first, second) = at.numbers;
+        match self.file(at.volume) {
+            Some(file) => file.known.written(first, second),
             None => Ok(None),
         }
     }
 
-    fn learned(&mut self, volume: DevIndex, inode: u64, state: State, part: Part) {
-        if let Some((key, file)) = self.file(volume) {
+    fn learned(&mut self, at: RowKey, state: State, part: Part) {
+        let (subvolume, inode) = at.numbers;
+        if let Some(file) = self.file(at.volume) {
             file.writer.learned(Learned {
-                subvolume: key.subvolume,
+                subvolume,
                 inode,
                 state,
                 part,
@@ -124,7 +155,7 @@ impl CachedReads {
 
     /// Uses the file of rows of a volume no more; returns its path.
     fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
-        let key = (*self.places.get(usize::from(volume))?)?;
+        let key = self.key(volume)?;
         let file = self.files.insert(key.uuid, None)??;
         Some(file.known.store().path().to_owned())
     }
@@ -187,34 +218,58 @@ impl Session<'_> {
     /// Answers in the place of a read, if an earlier run read the same of the file in the state in which it is. Returns
     /// false if it has to be read.
     pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
-        let Some(cache) = &mut self.cache else {
-            return false;
-        };
-        let file_table = self.machine.file_table();
-        let (volume, inode) = (file_table.volume(file), file_table.ino(file));
-        let state = State::from(&file_table.fingerprint(file));
-        if !file_table.numbering(volume).tells_files() {
+        if !self.cache.as_ref().is_some_and(|cache| cache.answers) {
             return false;
         }
-        let row = match cache.row(volume, inode, &state) {
-            Ok(row) => row,
-            Err(error) => {
-                let path = cache.give_up(volume).unwrap_or_default();
-                self.observer.problem(unusable(path, error));
-                None
-            }
-        };
-        let Some(row) = row.filter(|row| self.tell(file, want, row)) else {
+        let Some((row, trust)) = self.row_that_holds(file) else {
             return false;
         };
-        debug_assert_eq!(row.state, state, "only rows that hold answer");
+        if !self.tell(file, want, &row) {
+            return false;
+        }
         if let Some(cache) = &mut self.cache {
             let is_first = want.is_first_sample() || want == Want::Whole;
-            cache.spared.files += u64::from(is_first);
-            let bytes = wanted_bytes(want, state.size);
-            cache.spared.bytes = cache.spared.bytes.saturating_add(bytes);
+            let spared = Unread {
+                files: u64::from(is_first),
+                bytes: wanted_bytes(want, row.state.size),
+            };
+            cache.spared.add(spared);
+            if trust == Trust::Modification {
+                cache.spared_by_mtime.add(spared);
+            }
         }
         true
+    }
+
+    /// The row that answers for a file, and what is as it was.
+    fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
+        let at = self.row_key(file)?;
+        let row = self.row_at(at)?;
+        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let cache = self.cache.as_ref()?;
+        let (now_ns, trust) = (cache.began_ns, cache.trust);
+        let holds_by = match trust {
+            Trust::Modification if at.by_path => {
+                holds_by_path(&row, &is, now_ns).then_some(Trust::Modification)
+            }
+            _ if holds(&row.state, row.began_ns, &is, now_ns) => Some(Trust::Change),
+            Trust::Modification if row.handle.is_some() => {
+                let handle = self.handle_now(file);
+                holds_by_mtime(&row, &is, handle, now_ns).then_some(Trust::Modification)
+            }
+            _ => None,
+        };
+        holds_by.map(|trust| (row, trust))
+    }
+
+    /// The row at a place. If the file of rows cannot be read, it is used no more, and the user hears why.
+    fn row_at(&mut self, at: RowKey) -> Option<Row> {
+        let cache = self.cache.as_mut()?;
+        cache.row(at).unwrap_or_else(|error| {
+            let path = cache.give_up(at.volume).unwrap_or_default();
+            self.observer.problem(unusable(path, error));
+            None
+        })
     }
 
     /// Tells the machine what a row says; false if that is not what is wanted.
@@ -264,15 +319,9 @@ impl Session<'_> {
 
     /// Keeps what was read of a file.
     pub fn keep_in_cache(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
-        let Some(cache) = &mut self.cache else {
+        let Some((at, state)) = self.kept_as(file) else {
             return;
         };
-        let file_table = self.machine.file_table();
-        let (volume, inode) = (file_table.volume(file), file_table.ino(file));
-        let state = State::from(&file_table.fingerprint(file));
-        if !is_settled(&state, cache.began_ns) || !file_table.numbering(volume).tells_files() {
-            return;
-        }
         let parts = match want {
             Want::Stretches(stretches) => {
                 let places = stretches.numbers(state.size, FIRST_STRETCH);
@@ -295,8 +344,26 @@ impl Session<'_> {
             }
             _ => parts,
         };
-        for part in ends.into_iter().flatten() {
-            cache.learned(volume, inode, state, part);
+        let by_mtime = |cache: &CachedReads| cache.trust == Trust::Modification && !at.by_path;
+        let asks = self.cache.as_ref().is_some_and(by_mtime);
+        let handle = asks.then(|| self.handle_of(file)).flatten();
+        let parts = ends.into_iter().flatten();
+        if let Some(cache) = &mut self.cache {
+            let parts = parts.chain(handle.map(Part::Handle));
+            parts.for_each(|part| cache.learned(at, state, part));
         }
+    }
+
+    /// Where what is read of a file is kept, and as the answer for what state; `None` if it is not kept.
+    fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, State)> {
+        let at = self.row_key(file)?;
+        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let cache = self.cache.as_ref()?;
+        let (began_ns, now_ns) = (cache.began_ns, now_ns().saturating_add(cache.ahead_ns));
+        let state = match at.by_path {
+            true => seen(&is, self.row_at(at).as_ref(), now_ns),
+            false => is_settled(&is, began_ns).then_some(is),
+        };
+        state.map(|state| (at, state))
     }
 }

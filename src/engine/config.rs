@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cache::Trust;
 use crate::decide::{Counting, Replication};
 use crate::device::{Overrides, SystemRoot};
 use crate::read::{PageUse, SweepOrder};
@@ -141,6 +142,8 @@ pub struct CacheUse {
     /// What it says is believed as long as files are in the state in which they were. If not, everything is read, and what
     /// it comes to is kept.
     pub answers: bool,
+    /// What counts as the state in which they were.
+    pub trust: Trust,
     /// How far the clock by which it counts is ahead of the system's: no time but for tests.
     pub ahead: Duration,
 }

@@ -22,6 +22,7 @@ mod order;
 mod progress;
 mod reclaim;
 mod requests;
+mod row_keys;
 mod session;
 mod set_order;
 mod silence;
@@ -29,6 +30,7 @@ mod tally;
 mod verify;
 mod volumes;
 
+pub use crate::cache::Trust;
 pub use crate::decide::Replication;
 pub use crate::read::{PageUse, SweepOrder};
 pub use classify::classify;

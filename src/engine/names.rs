@@ -82,7 +82,7 @@ impl Session<'_> {
     }
 
     /// A name's path without links and `..`.
-    fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
+    pub fn real_path(&mut self, dir: DirId, name: &[u8]) -> Option<PathBuf> {
         let mut path = Vec::new();
         self.dirs.read().path_of(dir, name, &mut path);
         let control = self.control;

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use hashbrown::HashTable;
 
 use super::dir_table::mix;
+use super::further_names::FurtherNames;
 use super::names::Names;
 use super::narrow::Narrow;
 use super::places::Places;
-use super::{DirId, DirTable, Fingerprint, Numbering, Sameness, Sighting};
+use super::{DirId, DirTable, Fingerprint, FoundFile, Numbering, Sameness, Sighting};
 
 /// Number of a device number (`st_dev`) in the [`FileTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,36 +25,6 @@ impl From<DevIndex> for usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIndex(pub u32);
 
-/// A file as the scan found it; its name travels beside it.
-#[derive(Clone, Copy, Debug)]
-pub struct FoundFile {
-    /// Inode number.
-    pub ino: u64,
-    /// Length, bytes.
-    pub size: u64,
-    /// Last modification, nanoseconds since 1970.
-    pub mtime_ns: i64,
-    /// Last change of the inode, nanoseconds since 1970.
-    pub ctime_ns: i64,
-    /// Allocated blocks of 512 bytes.
-    pub blocks: u64,
-    /// Number of names, inside and outside the roots.
-    pub links: u32,
-    /// Length of the name, bytes (FAT and its like allow 255 characters of up to three bytes).
-    pub name_len: u16,
-    /// The name is a symbolic link to the file, not one of its own.
-    pub via_link: bool,
-    /// The file is mounted on the name, which is that of another file below.
-    pub mounted: bool,
-}
-
-impl FoundFile {
-    /// True if the name is a directory entry of the file itself.
-    pub fn is_entry(&self) -> bool {
-        !self.via_link && !self.mounted
-    }
-}
-
 /// The result of adding a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
@@ -63,18 +34,6 @@ pub enum Naming {
     Further,
     /// A name that is known already, reached on another way, or no name of the file's own.
     Known,
-}
-
-/// A further name of a file that is in the file_table.
-#[derive(Clone, Copy, Debug)]
-struct ExtraName {
-    dir: DirId,
-    len: u16,
-    start: u64,
-    /// The file's next further name.
-    next: Option<u32>,
-    /// Of file, folder and name.
-    hash: u64,
 }
 
 /// Columns: 32 bytes a file, its name's bytes, and 12 for each folder.
@@ -90,12 +49,7 @@ pub struct FileTable {
     /// Where eight bits are too few.
     many_links: HashMap<FileIndex, u32>,
     names: Names,
-    extra_names: Vec<ExtraName>,
-    extra_bytes: Vec<u8>,
-    /// Last of each file's further names; few files have any.
-    extra_of: HashMap<FileIndex, u32>,
-    /// Further names by what they are, since one file may have very many.
-    extra_by_name: HashTable<(FileIndex, u32)>,
+    further: FurtherNames,
     /// `st_dev` of each volume number.
     devs: Vec<u64>,
     /// How reliable inode numbers are on each volume.
@@ -283,12 +237,12 @@ impl FileTable {
 
     /// True if some of a file's names may not lead to it any more: it has several, or another record.
     pub fn is_in_doubt(&self, file: FileIndex) -> bool {
-        self.extra_of.contains_key(&file) || self.doubled.contains(&file)
+        self.further.has(file) || self.doubled.contains(&file)
     }
 
     /// True if any file is.
     pub fn has_doubts(&self) -> bool {
-        !self.extra_of.is_empty() || !self.doubled.is_empty()
+        !self.further.is_empty() || !self.doubled.is_empty()
     }
 
     /// Replaces the names of a file by those that lead to it; none if it is not to be found any more.
@@ -313,7 +267,7 @@ impl FileTable {
         dirs: &DirTable,
     ) -> Naming {
         let place = dirs.identity(dir);
-        let hash = hash_of_name(file, place, name);
+        let hash = FurtherNames::hash(file, place, name);
         let mut naming = Naming::Further;
         if self.first_name(file) == name {
             if self.dir(file) == dir {
@@ -323,40 +277,23 @@ impl FileTable {
                 naming = Naming::Known;
             }
         }
-        for &(of, number) in self.extra_by_name.iter_hash(hash) {
-            let extra = &self.extra_names[number as usize];
-            if of == file && self.extra_name(extra) == name && dirs.identity(extra.dir) == place {
+        for folder in self.further.folders_of(file, name, hash) {
+            if dirs.identity(folder) == place {
                 naming = Naming::Known;
-                if extra.dir == dir {
+                if folder == dir {
                     return naming;
                 }
             }
         }
-        let number = u32::try_from(self.extra_names.len()).expect("fewer than 2^32 names");
-        self.extra_names.push(ExtraName {
-            dir,
-            len: u16::try_from(name.len()).expect("a name is shorter than a path"),
-            start: self.extra_bytes.len() as u64,
-            next: self.extra_of.insert(file, number),
-            hash,
-        });
-        self.extra_bytes.extend_from_slice(name);
-        let names = &self.extra_names;
-        self.extra_by_name
-            .insert_unique(hash, (file, number), |&(_, n)| names[n as usize].hash);
+        self.further.push(file, dir, name, hash);
         naming
-    }
-
-    fn extra_name(&self, name: &ExtraName) -> &[u8] {
-        let start = name.start as usize;
-        &self.extra_bytes[start..start + usize::from(name.len)]
     }
 
     /// True if the file has more names than one.
     pub fn has_further_names(&self, file: FileIndex) -> bool {
         match self.final_names(file) {
             Some(names) => names.len() > 1,
-            None => self.extra_of.contains_key(&file),
+            None => self.further.has(file),
         }
     }
 
@@ -372,13 +309,7 @@ impl FileTable {
     fn found_names(&self, file: FileIndex) -> impl Iterator<Item = (DirId, &[u8])> {
         let at = file.0 as usize;
         let first = (self.places.get(at).0, self.names.get(at));
-        let mut next = self.extra_of.get(&file).copied();
-        let extra = std::iter::from_fn(move || {
-            let name = &self.extra_names[next? as usize];
-            next = name.next;
-            Some((name.dir, self.extra_name(name)))
-        });
-        std::iter::once(first).chain(extra)
+        std::iter::once(first).chain(self.further.of(file))
     }
 
     /// The names that were looked up a last time, if any was lost.
@@ -448,15 +379,6 @@ impl FileTable {
     pub fn path(&self, file: FileIndex, dirs: &DirTable, path: &mut Vec<u8>) {
         dirs.path_of(self.dir(file), self.first_name(file), path);
     }
-}
-
-fn hash_of_name(file: FileIndex, (dev, ino): (u64, u64), name: &[u8]) -> u64 {
-    let seed = mix(mix(dev, ino), file.0.into());
-    name.chunks(8).fold(seed, |hash, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        mix(hash, u64::from_le_bytes(word))
-    })
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod plan;
 mod probe;
 mod progress;
 mod search;
+mod search_run;
 mod set;
 
 /// Hears of something, on the calling thread.

@@ -1,27 +1,20 @@
 //! A search, from its settings to its sets.
 
 use std::fmt;
-use std::io;
 use std::ops::ControlFlow;
-use std::panic;
 use std::path::PathBuf;
-use std::thread;
 use std::time::Duration;
-
-use crossbeam_channel::{Receiver, Sender, bounded, select, tick, unbounded};
 
 use super::Callback;
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
-use super::progress::{Progress, TICK};
+use super::progress::Progress;
+use super::search_run::{self, Calls};
 use super::set::{self, FoundIn, Set, Sets, Summary};
-use crate::engine::{self, Config, Control, Delivery, LEAST_MEMORY, Replication, Root};
-use crate::event::{Notice, Observer, Problem};
+use crate::engine::{Config, Delivery, LEAST_MEMORY, Replication, Root};
+use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::units::Bytes;
-
-/// Sets that the search may be ahead of whoever takes them.
-const SETS_AHEAD: usize = 64;
 
 /// A search for files of equal content.
 ///
@@ -301,65 +294,17 @@ impl<'a> Search<'a> {
         each: &mut dyn FnMut(Set) -> ControlFlow<()>,
     ) -> Result<Summary, Error> {
         let config = self.checked()?;
-        let (cancel, mut on_progress) = (self.cancel, self.on_progress);
-        let control = Control::default();
-        if cancel.is_cancelled() {
-            control.cancel();
-        }
-        let (to_sets, sets) = bounded(SETS_AHEAD);
-        let (to_problems, problems) = unbounded();
-        let mut bad_roots = Vec::new();
-        let mut ended_early = false;
-        let found = thread::scope(|scope| {
-            let (config, control) = (&config, &control);
-            let engine = move || {
-                let listener = Listener(to_problems);
-                engine::find(config, delivery, &listener, control, &mut |set| {
-                    let sent = to_sets.send(Set::from(set));
-                    sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
-                })
-            };
-            let engine = thread::Builder::new().spawn_scoped(scope, engine)?;
-            attend(sets, problems, |event| {
-                if cancel.is_cancelled() {
-                    control.cancel();
-                }
-                match event {
-                    Event::Set(set) => ended_early = each(set).is_break(),
-                    Event::Problem(problem) => {
-                        if problem.kind.is_of_root() {
-                            bad_roots.push(format!("{}: {problem}", problem.path.display()));
-                        }
-                        heard(problem);
-                    }
-                    Event::Tick => {
-                        if let Some(tell) = &mut on_progress {
-                            let lines = control.progress().into_iter();
-                            tell(&lines.map(Progress::from).collect::<Vec<_>>());
-                        }
-                    }
-                }
-                match ended_early {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            });
-            io::Result::Ok(
-                engine
-                    .join()
-                    .unwrap_or_else(|panicked| panic::resume_unwind(panicked)),
-            )
-        });
-        match found.map_err(Cause::Thread)? {
-            Err(_) if ended_early => Ok(Summary {
-                incomplete: true,
-                ..Summary::default()
-            }),
-            Ok(_) if !bad_roots.is_empty() && bad_roots.len() >= config.roots.len() => {
-                Err(Cause::NoPath(bad_roots.swap_remove(0)).into())
-            }
-            found => Ok(found.map_err(Cause::from)?.into()),
-        }
+        let mut on_progress = self.on_progress;
+        let progress: &mut dyn FnMut(&[Progress]) = match &mut on_progress {
+            Some(tell) => tell,
+            None => &mut |_| {},
+        };
+        let calls = Calls {
+            each,
+            heard,
+            progress,
+        };
+        search_run::run(&config, delivery, &self.cancel, calls)
     }
 
     /// The settings, if they can be used.
@@ -376,58 +321,5 @@ impl<'a> Search<'a> {
             filter: filter.build().map_err(Cause::from)?,
             ..config
         })
-    }
-}
-
-/// An event for the calling thread.
-enum Event {
-    Set(Set),
-    Problem(Problem),
-    /// Nothing for a while, or it is time again.
-    Tick,
-}
-
-/// Hears the engine out, or breaks off. Both receivers are gone then, so that the engine ends.
-fn attend(
-    sets: Receiver<Set>,
-    problems: Receiver<Problem>,
-    mut hear: impl FnMut(Event) -> ControlFlow<()>,
-) {
-    let ticks = tick(TICK);
-    loop {
-        let event = select! {
-            recv(sets) -> set => match set {
-                Ok(set) => Event::Set(set),
-                // The engine has ended, and nobody has anything more to say.
-                Err(_) => break,
-            },
-            recv(problems) -> problem => match problem {
-                Ok(problem) => Event::Problem(problem),
-                Err(_) => Event::Tick,
-            },
-            recv(ticks) -> _ => Event::Tick,
-        };
-        if hear(event).is_break() {
-            return;
-        }
-    }
-    for problem in problems {
-        if hear(Event::Problem(problem)).is_break() {
-            return;
-        }
-    }
-}
-
-/// Sends problems to the calling thread.
-struct Listener(Sender<Problem>);
-
-impl Observer for Listener {
-    fn problem(&self, problem: Problem) {
-        // Whoever broke off hears nothing more.
-        let _ignored = self.0.send(problem);
-    }
-
-    fn notice(&self, notice: Notice) {
-        tracing::info!("{}", notice.0);
     }
 }

@@ -7,6 +7,7 @@ mod access;
 mod behind;
 mod budget;
 mod buffer;
+mod cached;
 mod compare;
 mod elevator;
 mod fold;

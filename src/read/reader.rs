@@ -11,22 +11,18 @@ use rustix::io::Errno;
 use crate::file::{DirHandles, Fingerprint, SharedDirs};
 use crate::hash::{Places, PlacesDigest};
 use crate::heartbeat::{Subject, Watchlist};
+use crate::sys::extents;
 use crate::sys::memory::ALIGNMENT;
 use crate::sys::open::{self, Manner};
 use crate::sys::stat::{self, Stat};
-use crate::sys::{extents, page_cache, pread};
 
 use super::access::{Access, Signs};
 use super::buffer::{Buffer, PIECE};
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::holes;
-use super::open_file::{OpenFile, leaves_cache, uncached_bytes};
+use super::open_file::OpenFile;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
-
-/// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
-/// several times the sample. Shorter ones are likely to be read as a whole next.
-const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 /// Times that an opening is tried again while descriptors are short, 10 ms apart: somebody else's
 /// file will be read by then.
@@ -218,42 +214,6 @@ impl<F: Fold> Reader<F> {
         Ok(self.fold.finish(state, whole))
     }
 
-    /// Reads short spans if all of them are in the page cache; `None` if not.
-    pub fn read_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
-        if matches!(task.ask, Ask::BytesFromDisk { .. }) {
-            return None;
-        }
-        if task.spans.iter().any(|span| span.len > PIECE as u64) {
-            return (self.uncached_bytes(task, fd) == Some(0)).then(|| self.read_now(task, fd));
-        }
-        let mut digests = [None; SPANS];
-        let mut bytes = 0;
-        for (digest, span) in digests.iter_mut().zip(task.spans) {
-            if span.len > 0 {
-                let len = span.len as usize;
-                pread::cached(fd, self.piece(len), span.offset)?;
-                *digest = Some(self.digest_of_piece(len, is_whole(task, span)));
-                bytes += span.len;
-            }
-        }
-        match finished(task, fd, digests, bytes) {
-            Outcome::Read { digests, bytes, .. } => Some(Outcome::Read {
-                digests,
-                bytes,
-                cached: true,
-            }),
-            other => Some(other),
-        }
-    }
-
-    /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.
-    pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
-        let spans = task.spans.iter().filter(|span| span.len > 0);
-        spans
-            .map(|span| uncached_bytes(fd, span.offset, span.len))
-            .sum()
-    }
-
     /// Answers for a task that is not about bytes from the disk.
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
@@ -263,26 +223,6 @@ impl<F: Fold> Reader<F> {
             Ask::Blocks => Some(Outcome::Blocks {
                 places: self.blocks(task, fd),
             }),
-        }
-    }
-
-    /// Sees to it that a task's bytes come from the disk; what to answer if they do not.
-    fn bypass_cache(
-        &self,
-        task: &Task,
-        fd: BorrowedFd<'_>,
-        direct: bool,
-    ) -> Result<(), Outcome<F::Digest>> {
-        if direct {
-            return match pread::begin_direct(fd) {
-                true => Ok(()),
-                false => Err(Outcome::Failed(Failure::Refused(Errno::INVAL))),
-            };
-        }
-        let mut spans = task.spans.iter().filter(|span| span.len > 0);
-        match spans.all(|span| leaves_cache(fd, span.offset, span.len)) {
-            true => Ok(()),
-            false => Err(Outcome::StaysCached),
         }
     }
 
@@ -299,55 +239,6 @@ impl<F: Fold> Reader<F> {
             return None;
         }
         Some(places.finish(space.0))
-    }
-
-    /// Answers for a task that must not touch the disk.
-    fn cached_or_position(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Outcome<F::Digest> {
-        if self.uncached_bytes(task, fd) == Some(0) {
-            return self.read_now(task, fd);
-        }
-        let start = task.spans[0].offset;
-        let place = match (self.settings.order, task.space) {
-            (SweepOrder::Directory, _) => Some((0, None)),
-            (SweepOrder::Inode, _) => None,
-            // Where files may share blocks the kernel looks up each extent's other owners: one will do.
-            (SweepOrder::Physical, Some(_)) => {
-                extents::first_position(fd, start).map(|position| (position, None))
-            }
-            (SweepOrder::Physical, None) => extents::position_and_pieces(fd, start)
-                .map(|(position, pieces)| (position, Some(pieces))),
-        };
-        let (position, pieces) = place.unwrap_or((task.expect.ino, None));
-        Outcome::NotCached { position, pieces }
-    }
-
-    /// Tells the kernel what is to come.
-    pub fn announce(&self, task: &Task, fd: BorrowedFd<'_>) {
-        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
-        if wanted < task.expect.size && task.expect.size > SAMPLED_WITHOUT_READAHEAD {
-            page_cache::advise(fd, 0, 0, page_cache::Advice::Random);
-        }
-    }
-
-    /// True if the pages of this task are to be given back once they are read: they are most of
-    /// a whole file, and hardly any was in the page cache before. `missing` is how many were not.
-    pub fn drops_behind(&self, task: &Task, missing: Option<u64>) -> bool {
-        let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
-        wanted >= PIECE as u64
-            && missing.is_some_and(|missing| missing > wanted / 2)
-            && self.settings.access.behind.is_wanted()
-    }
-
-    /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
-    pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
-        let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
-        let file = (task.expect.size, is_whole(task, task.spans[0]));
-        let wanted = task.spans.iter().map(|span| span.len).sum();
-        let missing = || self.uncached_bytes(task, fd);
-        task.may_go_past_cache
-            && task.spans.iter().all(aligned)
-            && self.settings.access.goes_past_cache(file, wanted, missing)
-            && pread::begin_direct(fd)
     }
 
     /// Makes ready for reads past the page cache; returns how long each may be.

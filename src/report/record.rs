@@ -158,6 +158,10 @@ pub struct SummaryRecord<'a> {
     cached_files: u64,
     #[serde(skip_serializing_if = "is_none")]
     cached_bytes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_by_mtime_files: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    cached_by_mtime_bytes: u64,
     #[serde(with = "LeftOutRecord")]
     left_out: LeftOut,
 }
@@ -182,6 +186,8 @@ impl<'a> SummaryRecord<'a> {
             unread_bytes: summary.unread.bytes,
             cached_files: summary.cached.files,
             cached_bytes: summary.cached.bytes,
+            cached_by_mtime_files: summary.cached_by_mtime.files,
+            cached_by_mtime_bytes: summary.cached_by_mtime.bytes,
             left_out: summary.left_out,
         }
     }

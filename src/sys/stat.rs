@@ -91,6 +91,18 @@ pub fn subvolume(fd: impl AsFd) -> Option<u64> {
     (answer.stx_mask & SUBVOL != 0).then_some(answer.stx_subvol)
 }
 
+/// The moment at which what a name in a folder leads to was made, nanoseconds since 1970, which no call sets; `None` where
+/// the file system keeps none.
+pub fn birth_ns(at: impl AsFd, name: &CStr, follow: bool) -> Option<i64> {
+    let flags = match follow {
+        true => AtFlags::NO_AUTOMOUNT,
+        false => AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW,
+    };
+    let answer = statx(at, name, flags, StatxFlags::BTIME).ok()?;
+    let is_known = answer.stx_mask & StatxFlags::BTIME.bits() != 0;
+    is_known.then(|| nanoseconds(answer.stx_btime))
+}
+
 /// Metadata of a name in a folder; symbolic links are followed.
 pub fn target(at: impl AsFd, name: &CStr) -> Result<Stat> {
     super::fault::point()?;

@@ -268,6 +268,11 @@ struct UuidAnswer {
 /// The file system's UUID; none where the kernel or the file system does not tell, or has a
 /// shorter one.
 pub fn uuid_of(fd: impl AsFd) -> Option<[u8; 16]> {
+    uuid_bytes_of(fd)?.try_into().ok()
+}
+
+/// The same in whatever length it has: that of FAT has four bytes.
+pub fn uuid_bytes_of(fd: impl AsFd) -> Option<Vec<u8>> {
     let mut answer = UuidAnswer::default();
     // SAFETY: the answer is live and laid out as `struct fsuuid2` of linux/fs.h, whose size is
     // part of the request's number; the kernel writes within it only.
@@ -278,7 +283,8 @@ pub fn uuid_of(fd: impl AsFd) -> Option<[u8; 16]> {
             &raw mut answer,
         )
     };
-    (done == 0 && answer.length == 16 && answer.bytes != [0; 16]).then_some(answer.bytes)
+    let bytes = answer.bytes.get(..answer.length.into())?;
+    (done == 0 && bytes.iter().any(|&byte| byte != 0)).then(|| bytes.to_vec())
 }
 
 // `BTRFS_IOC_FS_INFO` (linux/btrfs.h), which every user may call on any folder. btrfs knows no `FS_IOC_GETFSUUID`.

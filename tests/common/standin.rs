@@ -10,6 +10,7 @@ use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -36,6 +37,10 @@ pub struct Rules {
     pub delay: Duration,
     /// Hard links and symbolic links can be made.
     pub links: bool,
+    /// Times are in whole steps of this length.
+    pub time_step: Duration,
+    /// An inode number is the same in all mounts.
+    pub keeps_numbers: bool,
 }
 
 impl Rules {
@@ -48,6 +53,8 @@ impl Rules {
         stale: true,
         delay: Duration::ZERO,
         links: true,
+        time_step: Duration::from_nanos(1),
+        keeps_numbers: true,
     };
 
     /// NFS from a server that does not trust root.
@@ -65,6 +72,17 @@ impl Rules {
         stale: true,
         delay: Duration::ZERO,
         links: false,
+        time_step: Duration::from_nanos(100),
+        keeps_numbers: true,
+    };
+
+    /// FAT: no links, no time of change, times in steps of two seconds, numbers that are made up at each mount.
+    pub const FAT: Self = Self {
+        cache: Duration::ZERO,
+        stale: false,
+        time_step: Duration::from_secs(2),
+        keeps_numbers: false,
+        ..Self::SMB
     };
 
     /// A server whose clients hear of new and removed names late.
@@ -102,6 +120,11 @@ impl Standin {
         self.top.path()
     }
 
+    /// Sets the server's clock forward.
+    pub fn advance(&self, by: Duration) {
+        self.store.lock().expect("nobody panics").ahead += by;
+    }
+
     /// The contents of all files of the server, by its own look at them.
     pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.store.lock().expect("nobody panics").contents()
@@ -120,14 +143,8 @@ impl Standin {
         );
         let options = CString::new(options).expect("no NUL");
         let flags = MountFlags::empty();
-        mount(
-            "server",
-            top.path(),
-            "fuse.standin",
-            flags,
-            options.as_c_str(),
-        )
-        .expect("mounted");
+        let name = store.lock().expect("nobody panics").name.clone();
+        mount(name, top.path(), "fuse.standin", flags, options.as_c_str()).expect("mounted");
         let thread = {
             let (device, store) = (Arc::clone(&device), Arc::clone(&store));
             thread::spawn(move || serve(&device, &store, rules, client))
@@ -213,6 +230,11 @@ struct Store {
     nodes: BTreeMap<u64, Node>,
     next: u64,
     silly: u32,
+    /// What its clients mount it as; no other server has this name.
+    name: String,
+    /// How far its clock is ahead.
+    ahead: Duration,
+    time_step: Duration,
 }
 
 #[derive(Debug)]
@@ -247,11 +269,8 @@ struct Change {
     to: Option<u64>,
 }
 
-fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .expect("after 1970")
-}
+/// Servers so far.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Store {
     fn new(rules: Rules) -> Self {
@@ -259,13 +278,25 @@ impl Store {
             nodes: BTreeMap::new(),
             next: ROOT,
             silly: 0,
+            name: format!("server:/{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
+            ahead: Duration::ZERO,
+            time_step: rules.time_step,
         };
         let mode = if rules.root_squash { 0o40777 } else { 0o40755 };
         store.make(mode, 0, 0, Content::Folder(BTreeMap::new()));
         store
     }
 
+    /// What its clock says.
+    fn now(&self) -> Duration {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.expect("after 1970") + self.ahead;
+        let over = now.as_nanos() % self.time_step.as_nanos();
+        now - Duration::from_nanos(over as u64)
+    }
+
     fn make(&mut self, mode: u32, owner: u32, group: u32, content: Content) -> u64 {
+        let now = self.now();
         let number = self.next;
         self.next += 1;
         let node = Node {
@@ -273,8 +304,8 @@ impl Store {
             owner,
             group,
             links: 1,
-            modified: now(),
-            changed: now(),
+            modified: now,
+            changed: now,
             open: BTreeMap::new(),
             removed_by: None,
             silly_name: None,
@@ -466,13 +497,14 @@ impl Session<'_> {
     }
 
     fn set_name(&mut self, folder: u64, name: &OsStr, to: Option<u64>) -> Answer<()> {
+        let now = self.store.now();
         let change = Change {
             at: Instant::now(),
             client: self.client,
             to,
         };
         let node = self.node_mut(folder)?;
-        (node.modified, node.changed) = (now(), now());
+        (node.modified, node.changed) = (now, now);
         let Content::Folder(names) = &mut node.content else {
             return Err(libc::ENOTDIR);
         };
@@ -507,6 +539,14 @@ impl Session<'_> {
         Ok(out)
     }
 
+    /// The inode number that this mount shows for a node.
+    fn shown_number(&self, number: u64) -> u64 {
+        match self.rules.keeps_numbers {
+            true => number,
+            false => number ^ (self.client as u64) << 16,
+        }
+    }
+
     fn describe(&self, out: &mut Vec<u8>, number: u64) -> Answer<()> {
         let node = self.node(number)?;
         let size = match &node.content {
@@ -518,7 +558,7 @@ impl Session<'_> {
             false => node.modified,
         };
         let times = [node.modified, node.modified, changed];
-        let long = [number, size, size.div_ceil(512)];
+        let long = [self.shown_number(number), size, size.div_ceil(512)];
         let seconds = times.map(|time| time.as_secs());
         for long in long.into_iter().chain(seconds) {
             out.extend_from_slice(&u64::to_ne_bytes(long));
@@ -531,6 +571,7 @@ impl Session<'_> {
     }
 
     fn set_attributes(&mut self, request: &Request<'_>) -> Answer {
+        let now = self.store.now();
         let number = request.node();
         let valid = request.own(0);
         let is = |bit: u32| valid & (1 << bit) != 0;
@@ -564,14 +605,14 @@ impl Session<'_> {
         }
         if let (true, Content::File(content)) = (is(3), &mut node.content) {
             content.resize(request.own_long(16) as usize, 0);
-            node.modified = now();
+            node.modified = now;
         }
         if is(8) {
-            node.modified = now();
+            node.modified = now;
         } else if is(5) {
             node.modified = Duration::new(seconds, nanoseconds);
         }
-        node.changed = now();
+        node.changed = now;
         self.attributes(number)
     }
 
@@ -594,13 +635,14 @@ impl Session<'_> {
     }
 
     fn link(&mut self, number: u64, folder: u64, name: OsString) -> Answer {
+        let now = self.store.now();
         self.may(folder, 2)?;
         if self.real(folder, &name)?.is_some() {
             return Err(libc::EEXIST);
         }
         let node = self.node_mut(number)?;
         node.links += 1;
-        node.changed = now();
+        node.changed = now;
         self.set_name(folder, &name, Some(number))?;
         self.entry(number)
     }
@@ -626,11 +668,12 @@ impl Session<'_> {
 
     /// A file has a name fewer.
     fn lose_name(&mut self, number: u64, folder: u64) -> Answer<()> {
+        let now = self.store.now();
         let client = self.client;
         let silly_renames = self.rules.silly_renames;
         let node = self.node_mut(number)?;
         node.links -= 1;
-        node.changed = now();
+        node.changed = now;
         if node.links > 0 {
             return Ok(());
         }
@@ -646,6 +689,7 @@ impl Session<'_> {
     }
 
     fn rename(&mut self, from: u64, name: &OsStr, to: u64, new: &OsStr) -> Answer<()> {
+        let now = self.store.now();
         self.may(from, 2)?;
         self.may(to, 2)?;
         let number = self.real(from, name)?.ok_or(libc::ENOENT)?;
@@ -660,7 +704,7 @@ impl Session<'_> {
         }
         self.set_name(from, name, None)?;
         self.set_name(to, new, Some(number))?;
-        self.node_mut(number)?.changed = now();
+        self.node_mut(number)?.changed = now;
         Ok(())
     }
 
@@ -706,8 +750,9 @@ impl Session<'_> {
     }
 
     fn write(&mut self, number: u64, offset: u64, bytes: &[u8]) -> Answer {
+        let now = self.store.now();
         let node = self.node_mut(number)?;
-        (node.modified, node.changed) = (now(), now());
+        (node.modified, node.changed) = (now, now);
         let Content::File(content) = &mut node.content else {
             return Err(libc::EISDIR);
         };
@@ -734,7 +779,7 @@ impl Session<'_> {
                 break;
             }
             let end = out.len() + length;
-            out.extend_from_slice(&child.to_ne_bytes());
+            out.extend_from_slice(&self.shown_number(child).to_ne_bytes());
             out.extend_from_slice(&(at as u64 + 1).to_ne_bytes());
             push(&mut out, name.len() as u32);
             let kind = self

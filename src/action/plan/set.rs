@@ -5,6 +5,7 @@ use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::ActionKind;
 use crate::action::access::{Apart, Rights};
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
@@ -324,5 +325,23 @@ mod bytes {
         let text = String::deserialize(from)?;
         let byte = |c| u8::try_from(u32::from(c)).map_err(serde::de::Error::custom);
         text.chars().map(byte).collect()
+    }
+}
+
+impl SetPlan {
+    /// True if something is done in this set.
+    pub fn acts(&self) -> bool {
+        let mut files = self.files.iter();
+        files.any(|file| matches!(file.fate, Fate::Act { .. }) || file.going().next().is_some())
+    }
+
+    /// The owner of the file that stays for this one, if that is somebody else.
+    pub fn other_owner(&self, file: &PlannedFile, action: ActionKind) -> Option<u32> {
+        let Fate::Act { keeper, .. } = file.fate else {
+            return None;
+        };
+        let owner = self.files.get(keeper)?.rights.uid;
+        // What only shares blocks with another file does not depend on it.
+        (owner != file.rights.uid && action != ActionKind::Reflink).then_some(owner)
     }
 }

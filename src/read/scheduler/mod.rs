@@ -14,6 +14,7 @@ mod evidence;
 mod fragments;
 mod job;
 mod limits;
+mod other_way;
 mod positions;
 mod set_dispatch;
 mod sets;
@@ -44,10 +45,10 @@ use sets::Sets;
 use under_way::{Handed, UnderWay, Visit};
 use volume::{DiskIndex, VolumeQueues};
 
-use evidence::Evidence;
 pub use fragments::Fragments;
 pub use job::{Asker, Finished, Job};
 pub use limits::Limits;
+pub use other_way::Change;
 pub use volume::Lane;
 
 /// Routes jobs.
@@ -71,15 +72,6 @@ pub struct Scheduler<F: Fold, W> {
     positions: Positions,
     began: Instant,
     changes: Vec<Change>,
-}
-
-/// A volume that is read in another way from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// Which.
-    pub volume: VolumeId,
-    /// The evidence.
-    pub evidence: Evidence,
 }
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
@@ -125,21 +117,6 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         volume
     }
 
-    /// Lets a volume be read in this other way, should it turn out to be something else than was
-    /// thought.
-    pub fn may_change(&mut self, volume: VolumeId, lane: Lane, limits: Limits) {
-        let volume = &mut self.volumes[volume.at()];
-        volume.otherwise = Some((lane, limits));
-        if let Some(d) = volume.disk {
-            self.disks[d.0].begin_trial();
-        }
-    }
-
-    /// Volumes that are read in another way since the last call.
-    pub fn changes(&mut self) -> Vec<Change> {
-        std::mem::take(&mut self.changes)
-    }
-
     /// Makes sure that there is somebody to read so; the disk with an executor of its own, if it is
     /// to be one.
     fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<DiskIndex> {
@@ -156,45 +133,6 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
                 let known = self.disk_names.get(&name).copied();
                 Some(known.unwrap_or_else(|| self.add_disk(name, limits)))
             }
-        }
-    }
-
-    /// Has volumes read in their other way.
-    fn change(&mut self, volumes: &[VolumeId], evidence: Evidence) {
-        for &volume in volumes {
-            if let Some((lane, limits)) = self.volumes[volume.at()].otherwise.take() {
-                let disk = self.make_ready(lane, limits);
-                let before = self.volumes[volume.at()].change(disk, limits);
-                self.changes.push(Change { volume, evidence });
-                if evidence.has_head {
-                    // A device that others keep busy, or that is held up for a moment, looks like one with
-                    // a head from afar. Lone reads will show.
-                    self.may_change(volume, Lane::Pools, before);
-                }
-            }
-        }
-        for d in 0..self.disks.len() {
-            for (position, waiting) in self.disks[d].take_all() {
-                let volume = &mut self.volumes[waiting.volume.at()];
-                match volume.disk == Some(DiskIndex(d)) {
-                    true => self.disks[d].push(position, waiting),
-                    false => volume.push(waiting.job),
-                }
-            }
-        }
-    }
-
-    /// Follows evidence about a disk with an executor of its own.
-    fn change_disk(&mut self, disk: DiskIndex, evidence: Evidence) {
-        let numbered = VolumeId::all().zip(&self.volumes);
-        let on_it = numbered.filter(|(_, volume)| volume.disk == Some(disk));
-        let on_it: Vec<VolumeId> = on_it.map(|(id, _)| id).collect();
-        match evidence.has_head {
-            // As was thought: nobody need look again.
-            true => on_it
-                .iter()
-                .for_each(|id| self.volumes[id.at()].otherwise = None),
-            false => self.change(&on_it, evidence),
         }
     }
 

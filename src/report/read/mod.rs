@@ -11,6 +11,7 @@ use crate::hash::ContentDigest;
 
 mod bounded;
 mod json;
+mod json_records;
 mod room;
 mod source;
 mod text;

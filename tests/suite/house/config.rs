@@ -167,6 +167,13 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[move]\nto = \"/a\"\n", 2, "is about one run"),
         ("[find]\noutput = \"r\"\n", 2, "is about one run"),
         ("[preset.x]\nyes = true\n", 2, "decides"),
+        ("[find]\ntrust-mtime = true\n", 2, "takes for unchanged"),
+        ("[remove]\ntrust-mtime = true\n", 2, "takes for unchanged"),
+        (
+            "[preset.x.find]\ntrust-mtime = true\n",
+            2,
+            "takes for unchanged",
+        ),
         ("[preset.x.remove]\nname = \"*\"\n", 2, "chooses the files"),
         ("[find]\nnope = 1\n", 2, "find has no option --nope"),
         ("[preset.x]\nnope = 1\n", 2, "seekless has no option --nope"),

@@ -55,7 +55,7 @@ fn members(names: &BTreeSet<String>) -> BTreeSet<String> {
         ("src/event.rs", "ProblemKind"),
         ("src/hash/digest.rs", "ContentDigest"),
         ("src/action/step.rs", "ActionKind"),
-        ("src/action/plan/mod.rs", "Sidecars"),
+        ("src/action/plan/planner.rs", "Sidecars"),
         ("src/action/plan/decide.rs", "Choice"),
     ];
     let below = below.map(|(path, name)| (PathBuf::from(path), Some(name)));

@@ -28,6 +28,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "reclaimable, size, count, path",
     ),
     ("--order x t", "--order x", "inode, physical"),
+    ("--trust-mtime t", "--trust-mtime", "--cache DIR"),
     ("--page-cache x t", "--page-cache x", "auto, keep, drop"),
     ("--format xml t", "--format xml", "json, ndjson"),
     (

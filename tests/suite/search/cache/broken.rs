@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use seekless::engine::CacheUse;
+use seekless::engine::{CacheUse, Trust};
 
 use super::{Answer, Runs, ext4, search};
 use crate::common::children::own_process;
@@ -135,6 +135,7 @@ fn child() {
     let cache = CacheUse {
         folder: PathBuf::from(cache),
         answers: true,
+        trust: Trust::Change,
         ahead: Duration::from_secs(ahead.parse().expect("a number")),
     };
     search(&[PathBuf::from(tree)], Some(cache));

@@ -1,7 +1,10 @@
 //! With a cache the answer is the one that a search gives without it, and nothing is read twice.
 
 mod broken;
+mod by_mtime;
+mod by_path;
 mod changed_below;
+mod same_uuid;
 mod soundness;
 
 use std::collections::BTreeSet;
@@ -12,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use seekless::decide::{DuplicateSet, Summary};
-use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root};
+use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root, Trust};
 use seekless::event::{Notice, Observer, Problem};
 
 use crate::common::stage::Stage;
@@ -92,6 +95,7 @@ fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
 struct Runs {
     folder: PathBuf,
     ahead: Duration,
+    trust: Trust,
 }
 
 impl Runs {
@@ -99,6 +103,15 @@ impl Runs {
         Self {
             folder,
             ahead: Duration::ZERO,
+            trust: Trust::Change,
+        }
+    }
+
+    /// With `--trust-mtime`.
+    fn by_mtime(folder: PathBuf) -> Self {
+        Self {
+            trust: Trust::Modification,
+            ..Self::new(folder)
         }
     }
 
@@ -111,6 +124,7 @@ impl Runs {
         CacheUse {
             folder: self.folder.clone(),
             answers: true,
+            trust: self.trust,
             ahead: self.ahead,
         }
     }

@@ -1,18 +1,28 @@
 //! Whatever changes between two runs, the answer with the cache is the one without it.
 
-use std::fs::{self, File, FileTimes};
+use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Seek, SeekFrom, Write};
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use seekless::engine::Trust;
 
 use super::{Runs, search, tick};
 use crate::common::limits::{rounds, seed};
+use crate::common::mounts::{Shown, Shows};
 use crate::common::noise;
 use crate::common::rng::Rng;
 use crate::common::volume::{Volume, sh};
 
-/// Puts one random change into a tree; false if it was none.
-fn change(rng: &mut Rng, top: &Path, content: &mut dyn FnMut(&mut Rng) -> Vec<u8>) {
+/// Puts one random change into a tree. With `Trust::Modification`, none that changes a file under the time of
+/// modification that it had; if numbers do not last, nor one that puts another file under its name and time.
+fn change(
+    rng: &mut Rng,
+    top: &Path,
+    (trust, keeps_numbers): (Trust, bool),
+    content: &mut dyn FnMut(&mut Rng) -> Vec<u8>,
+) {
     let place = |rng: &mut Rng| top.join(format!("d{}/f{}", rng.below(3), rng.below(12)));
     let path = place(rng);
     let times = |path: &Path| {
@@ -21,15 +31,14 @@ fn change(rng: &mut Rng, top: &Path, content: &mut dyn FnMut(&mut Rng) -> Vec<u8
         Some(times.set_accessed(meta.accessed().ok()?))
     };
     let before = times(&path);
-    match rng.below(11) {
+    match rng.below(13) {
         // Other bytes in place, of one length or another.
         0 | 1 => fs::write(&path, content(rng)).expect("is written"),
         // The same, with the time of modification restored.
         2 | 3 => {
             fs::write(&path, content(rng)).expect("is written");
-            if let Some(times) = before {
-                let file = File::options().write(true).open(&path).expect("is there");
-                file.set_times(times).expect("times are set");
+            if let (Some(times), Trust::Change) = (before, trust) {
+                restore(&path, times);
             }
         }
         // Another file in its place.
@@ -42,6 +51,19 @@ fn change(rng: &mut Rng, top: &Path, content: &mut dyn FnMut(&mut Rng) -> Vec<u8
         5 => {
             let _ = fs::remove_file(&path);
             fs::write(place(rng), content(rng)).expect("is written");
+        }
+        // The same, with the name and the time of modification of the file that is gone.
+        11 => {
+            let _ = fs::remove_file(&path);
+            fs::write(&path, content(rng)).expect("is written");
+            // Where numbers are made up, nothing but its times tells a file from the next one of its name.
+            if let (Some(times), true) = (before, keeps_numbers) {
+                restore(&path, times);
+            }
+        }
+        12 => {
+            let mode = Permissions::from_mode(0o600 + rng.below(0o100) as u32);
+            let _ = fs::set_permissions(&path, mode);
         }
         6 => {
             if let Ok(file) = File::options().write(true).open(&path) {
@@ -83,6 +105,11 @@ fn change(rng: &mut Rng, top: &Path, content: &mut dyn FnMut(&mut Rng) -> Vec<u8
     }
 }
 
+fn restore(path: &Path, times: FileTimes) {
+    let file = File::options().write(true).open(path).expect("is there");
+    file.set_times(times).expect("times are set");
+}
+
 fn through_a_map(file: &File, length: usize, at: usize) {
     use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
     // SAFETY: the map is of this length, and nobody else has it.
@@ -111,35 +138,62 @@ fn any_content(rng: &mut Rng) -> Vec<u8> {
     content
 }
 
-/// Plays rounds in a folder; returns how many files were answered for.
-fn play(top: &Path, cache: &Path, count: usize, between: &mut dyn FnMut(&mut Rng)) -> u64 {
-    let mut rng = Rng::new(seed());
-    let mut runs = Runs::new(cache.to_owned());
-    let tree = top.join("tree");
-    for folder in 0..3 {
-        let folder = tree.join(format!("d{folder}"));
-        fs::create_dir_all(&folder).expect("a folder");
-        for file in 0..12 {
-            let path = folder.join(format!("f{file}"));
-            fs::write(path, any_content(&mut rng)).expect("is written");
+/// One way to play.
+pub struct Play<'a> {
+    /// The tree.
+    pub tree: PathBuf,
+    pub runs: Runs,
+    /// Inode numbers last from mount to mount.
+    pub keeps_numbers: bool,
+    /// What happens to the file system between a change and the next search.
+    pub between: &'a mut dyn FnMut(&mut Rng),
+}
+
+impl Play<'_> {
+    /// Plays so many rounds; returns how many files were answered for.
+    pub fn rounds(&mut self, count: usize) -> u64 {
+        let mut rng = Rng::new(seed());
+        for folder in 0..3 {
+            let folder = self.tree.join(format!("d{folder}"));
+            fs::create_dir_all(&folder).expect("a folder");
+            for file in 0..12 {
+                let path = folder.join(format!("f{file}"));
+                fs::write(path, any_content(&mut rng)).expect("is written");
+            }
         }
-    }
-    let mut answered = 0;
-    for round in 0..count {
-        for _ in 0..rng.below(4) {
-            change(&mut rng, &tree, &mut any_content);
+        let rules = (self.runs.trust, self.keeps_numbers);
+        let mut answered = 0;
+        for round in 0..count {
+            for _ in 0..rng.below(4) {
+                change(&mut rng, &self.tree, rules, &mut any_content);
+            }
+            (self.between)(&mut rng);
+            // The margin stands for the file system's clock and for maps; here changes are only a tick apart.
+            if self.keeps_numbers {
+                tick(self.tree.parent().expect("a folder above"));
+            }
+            if rng.percent(3) {
+                // The clock was wrong for a while.
+                let back = Duration::from_secs(rng.below(1000) as u64);
+                self.runs.ahead = self.runs.ahead.saturating_sub(back);
+            }
+            let roots = [self.tree.clone()];
+            let without = search(&roots, None);
+            let with = search(&roots, Some(self.runs.later()));
+            assert_eq!(with.problems, Vec::<String>::new(), "round {round}");
+            assert_eq!(with.sets, without.sets, "round {round}");
+            answered += with.summary.cached.files;
         }
-        between(&mut rng);
-        // The margin stands for the file system's clock and for maps; here changes are only a tick apart.
-        tick(top);
-        let roots = [tree.clone()];
-        let without = search(&roots, None);
-        let with = search(&roots, Some(runs.later()));
-        assert_eq!(with.problems, Vec::<String>::new(), "round {round}");
-        assert_eq!(with.sets, without.sets, "round {round}");
-        answered += with.summary.cached.files;
+        answered
     }
-    answered
+}
+
+/// Both levels, each with a cache of its own.
+pub fn levels(away: &Path) -> [Runs; 2] {
+    [
+        Runs::new(away.join("strict")),
+        Runs::by_mtime(away.join("by mtime")),
+    ]
 }
 
 #[test]
@@ -155,7 +209,6 @@ fn in_full_the_answer_is_right_on_other_file_systems_and_after_new_mounts() {
 }
 
 fn on_file_systems(count: usize) {
-    let away = tempfile::tempdir().expect("a folder");
     for (kind, mebibytes, options) in [
         ("ext4", 64, ""),
         // Times in whole seconds.
@@ -163,31 +216,60 @@ fn on_file_systems(count: usize) {
         ("xfs", 320, ""),
         ("btrfs", 256, ""),
     ] {
-        let volume = Volume::on_loop(kind, mebibytes, options);
-        let cache = away.path().join(format!("cache of {kind} {options}"));
-        // Whatever is plugged in first takes the number of the loop device.
-        let mut before = None;
-        let mut plug = |rng: &mut Rng| {
-            if rng.percent(20) {
-                volume.unmount();
-                before = match before.take() {
-                    None => Some(Volume::on_loop("ext4", 8, "")),
-                    Some(_) => None,
-                };
-                volume.mount();
+        let away = tempfile::tempdir().expect("a folder");
+        for runs in levels(away.path()) {
+            let trust = runs.trust;
+            let volume = Volume::on_loop(kind, mebibytes, options);
+            // Whatever is plugged in first takes the number of the loop device.
+            let mut before = None;
+            let mut plug = |rng: &mut Rng| {
+                if rng.percent(20) {
+                    volume.unmount();
+                    before = match before.take() {
+                        None => Some(Volume::on_loop("ext4", 8, "")),
+                        Some(_) => None,
+                    };
+                    volume.mount();
+                }
+            };
+            let answered = Play {
+                tree: volume.path().join("tree"),
+                runs,
+                keeps_numbers: true,
+                between: &mut plug,
             }
-        };
-        let answered = play(&volume.path(), &cache, count, &mut plug);
-        // Most files of most rounds were not changed; within a second many changes leave one time.
-        let most = match options {
-            "-I 128" => 0..1,
-            _ => count as u64 * 10..u64::MAX,
-        };
-        assert!(most.contains(&answered), "{kind} {options}: {answered}");
+            .rounds(count);
+            // Most files of most rounds were not changed; within a second many changes leave one time.
+            let most = match options {
+                "-I 128" => 0..1,
+                _ => count as u64 * 10..u64::MAX,
+            };
+            let what = format!("{kind} {options} {trust:?}");
+            assert!(most.contains(&answered), "{what}: {answered}");
+        }
     }
-    let volume = Volume::tmpfs("");
-    let cache = away.path().join("cache of tmpfs");
-    assert_eq!(play(&volume.path(), &cache, count.min(50), &mut |_| {}), 0);
+}
+
+#[test]
+#[ignore = "needs root"]
+fn nothing_is_kept_of_what_is_in_memory_or_in_layers() {
+    let away = tempfile::tempdir().expect("a folder");
+    for runs in levels(away.path()) {
+        let memory = Volume::tmpfs("");
+        let layers = Shows::new(Shown::Overlay);
+        for top in [memory.path(), layers.point()] {
+            let mut play = Play {
+                tree: top.join("tree"),
+                runs: Runs {
+                    folder: runs.folder.clone(),
+                    ..runs
+                },
+                keeps_numbers: true,
+                between: &mut |_| {},
+            };
+            assert_eq!(play.rounds(10), 0, "{}", top.display());
+        }
+    }
 }
 
 #[test]

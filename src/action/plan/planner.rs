@@ -1,0 +1,173 @@
+//! Takes claims, one set after the other, and gives each file its fate.
+
+use std::io;
+
+use super::claim::{Claim, Origin};
+use super::dangling::Dangling;
+use super::decide::{Choice, Policy};
+use super::inspector::Inspector;
+use super::reach::Reach;
+use super::set::SetPlan;
+use super::sidecars::Companions;
+use super::spool::Spool;
+use super::totals::Totals;
+use super::{Plan, classes, entries, estimate, full};
+use crate::action::coherence::FileSystems;
+use crate::action::{ActionKind, Common};
+use crate::heartbeat::current;
+
+/// How to treat files that belong together by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sidecars {
+    /// They go each by its own set; what is torn apart is named.
+    #[default]
+    Tell,
+    /// They go together or not at all.
+    KeepTogether,
+    /// They are not looked for.
+    Ignore,
+}
+
+/// How to treat hard links to a kept file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FurtherNames {
+    /// They stay.
+    #[default]
+    Stay,
+    /// They are duplicates if the report counts them as such.
+    AsReported,
+    /// They are duplicates.
+    Go,
+}
+
+/// How a plan is made.
+#[derive(Debug)]
+pub struct Settings {
+    /// The policy that chooses the kept files.
+    pub policy: Policy,
+    /// Where something may be done.
+    pub bounds: crate::action::bounds::Bounds,
+    /// How to treat companions.
+    pub sidecars: Sidecars,
+    /// Whether names of files that stay may go.
+    pub further_names: FurtherNames,
+    /// Bytes will not be compared: nothing about a file may have changed since it was listed.
+    pub strict: bool,
+    /// `st_dev` of the file system that files are moved to.
+    pub destination: Option<u64>,
+    /// Folders that are empty afterwards go, where [`Bounds`](crate::action::bounds::Bounds) let them.
+    pub remove_empty_folders: bool,
+}
+
+/// Takes sets, one after the other.
+#[derive(Debug)]
+pub struct Planner {
+    settings: Settings,
+    inspector: Inspector,
+    reach: Reach,
+    file_systems: FileSystems,
+    spool: Spool,
+}
+
+impl Planner {
+    /// Starts with nothing planned.
+    pub fn new(mut settings: Settings, origin: Origin) -> Self {
+        settings.heed(&origin);
+        settings.policy.by_reference |= !settings.bounds.reference.is_empty();
+        let bounds = std::mem::take(&mut settings.bounds);
+        Self {
+            inspector: Inspector::new(origin, bounds, settings.strict),
+            reach: Reach::default(),
+            file_systems: FileSystems::default(),
+            settings,
+            spool: Spool::new(),
+        }
+    }
+
+    /// Says where the sets come from, once that is known; before the first set.
+    pub fn from_origin(&mut self, origin: Origin) {
+        self.settings.heed(&origin);
+        self.inspector.origin = origin;
+    }
+
+    /// Plans for one set.
+    pub fn add(&mut self, claim: Claim) -> io::Result<()> {
+        let added = self.look_and_add(claim);
+        current::rest();
+        added
+    }
+
+    fn look_and_add(&mut self, claim: Claim) -> io::Result<()> {
+        let mut set = self.inspector.look(claim);
+        let number = match self.settings.policy.by_name {
+            true => {
+                entries::once_each(&mut set);
+                set.files.iter().map(|file| file.names.len()).sum()
+            }
+            false => set.files.len(),
+        };
+        if number < 2 && set.left.is_empty() {
+            return Ok(());
+        }
+        if self.settings.policy.common == Common::Access {
+            classes::look(&mut set);
+        }
+        if self.settings.policy.keepers_matter() {
+            self.reach.look(&mut set);
+        }
+        self.settings.decide(&mut set, &Choice::ByRule);
+        for file in &set.files {
+            self.file_systems.note(file.dev, &file.names[0].path);
+        }
+        self.spool.push(&set)
+    }
+
+    /// Ends the plan.
+    pub fn finish(self) -> io::Result<Plan> {
+        let unmatched = self.inspector.unmatched();
+        Plan {
+            settings: Settings {
+                bounds: self.inspector.bounds,
+                ..self.settings
+            },
+            file_systems: self.file_systems,
+            unproven: None,
+            unmatched,
+            spool: self.spool,
+            companions: Companions::default(),
+            parted: Vec::new(),
+            dangling: Dangling::default(),
+            emptied: Vec::new(),
+            totals: Totals::default(),
+        }
+        .summed_up()
+    }
+}
+
+impl Settings {
+    /// Takes over what the source of the sets says about all of them.
+    fn heed(&mut self, origin: &Origin) {
+        self.policy.isolate |= origin.isolate;
+        self.policy.by_name |= match self.further_names {
+            FurtherNames::Stay => false,
+            FurtherNames::AsReported => origin.hard_links,
+            FurtherNames::Go => true,
+        };
+    }
+
+    /// Gives each file of a set its fate.
+    pub(super) fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        self.policy.decide(set, choice);
+        if self.policy.action == ActionKind::Move {
+            // A name cannot leave its file system; it would become a copy that takes more space.
+            let files = set.files.iter_mut();
+            for file in files.filter(|file| self.destination != Some(file.volume)) {
+                file.names.iter_mut().for_each(|name| name.goes = false);
+            }
+        }
+        if self.policy.action == ActionKind::Hardlink {
+            full::divide(set);
+        }
+        estimate::estimate(set, self.policy.action, self.destination);
+    }
+}

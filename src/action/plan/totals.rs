@@ -1,0 +1,94 @@
+//! What a plan comes to: sets, steps, bytes, and what is left alone.
+
+use std::collections::BTreeMap;
+
+use super::set::{Fate, Left, PlannedFile, SetPlan, Shared};
+use super::steps::acted_names;
+use crate::action::ActionKind;
+
+/// The totals of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sets in which something is done.
+    pub sets: u64,
+    /// Steps: names that are acted on.
+    pub steps: u64,
+    /// Bytes of the files of these steps, at their full length.
+    pub bytes: u64,
+    /// Bytes that are freed on the disk.
+    pub frees: u64,
+    /// Names of the files that stay.
+    pub kept: u64,
+    /// Steps that free nothing, because a further name of the file stays somewhere.
+    pub free_nothing: u64,
+    /// Steps that act on further names of files that stay; they free nothing either.
+    pub further_names: u64,
+    /// Steps whose kept file belongs to another owner.
+    pub other_owner: u64,
+    /// Sets left alone because none of their files lies below a reference.
+    pub without_reference: u64,
+    /// Bytes of `frees` in blocks that several files that go share. The kernel does not say whether others do, too.
+    pub frees_unless_shared: u64,
+    /// Bytes that are not freed, since something outside the set shares these blocks: a snapshot, another file.
+    pub held: u64,
+    /// Device numbers of the files that are acted on, with a path on each.
+    pub devices: BTreeMap<u64, Vec<u8>>,
+    /// Names left alone, by reason.
+    pub left: BTreeMap<Left, u64>,
+}
+
+impl Totals {
+    /// Adds a set.
+    pub(super) fn add(&mut self, set: &SetPlan, action: ActionKind) {
+        let mut acts = false;
+        let is_unknown = |file: &PlannedFile| file.fate == Fate::Leave(Left::NoReference);
+        self.without_reference += u64::from(set.files.iter().filter(|f| is_unknown(f)).count() > 1);
+        for file in &set.files {
+            let names = file.names.len() as u64;
+            match &file.fate {
+                Fate::Keep(_) => {
+                    let going = file.going().count() as u64;
+                    acts |= going > 0;
+                    self.steps += going;
+                    self.further_names += going;
+                    self.bytes += going * set.size;
+                    self.kept += names - going;
+                }
+                // Counted as a set.
+                Fate::Leave(Left::NoReference) => {}
+                Fate::Leave(why) => *self.left.entry(why.clone()).or_default() += names,
+                Fate::Act { frees, .. } => {
+                    acts = true;
+                    self.devices
+                        .entry(file.dev)
+                        .or_insert_with(|| file.names[0].path.clone());
+                    let steps = acted_names(file, action).len() as u64;
+                    self.steps += steps;
+                    if set.other_owner(file, action).is_some() {
+                        self.other_owner += steps;
+                    }
+                    self.bytes = self.bytes.saturating_add(set.size);
+                    self.frees = self.frees.saturating_add(*frees);
+                    if *frees == 0 && file.names_elsewhere() > 0 {
+                        self.free_nothing += steps;
+                    }
+                }
+            }
+        }
+        for name in &set.left {
+            *self.left.entry(name.why.clone()).or_default() += 1;
+        }
+        self.sets += u64::from(acts);
+        let Shared {
+            unless_shared,
+            held,
+        } = set.shared;
+        self.frees_unless_shared = self.frees_unless_shared.saturating_add(unless_shared);
+        self.held = self.held.saturating_add(held);
+    }
+
+    /// True if something was not as it was said to be.
+    pub fn has_problems(&self) -> bool {
+        self.left.keys().any(Left::is_problem)
+    }
+}

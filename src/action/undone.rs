@@ -1,0 +1,141 @@
+//! What became of the steps of an undo, one by one and in total.
+
+use super::journal::JournalError;
+use super::past::PastStep;
+use super::record::FolderIntent;
+use super::step::ActionKind;
+
+/// The outcome of one undone step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The file is as it was before.
+    Restored,
+    /// The file is back, but for this: who ran undo may not give it.
+    RestoredWithout(Vec<&'static str>),
+    /// The file is back, but for this: nothing proves its bytes, and another user could have written them.
+    RestoredUnproven(Vec<&'static str>),
+    /// The file was as before; something that a killed run had left beside it is gone.
+    Cleaned,
+    /// The file is as before: the step was never done, or undone before.
+    AsBefore,
+    /// Something changed since, or the system refused: nothing was touched, and this is why.
+    Refused(String),
+    /// It was removed for good.
+    Impossible,
+}
+
+impl Undone {
+    pub(super) fn restored(lack: Lack) -> Self {
+        match lack {
+            Lack { missing, .. } if missing.is_empty() => Self::Restored,
+            Lack { missing, proven } if proven => Self::RestoredWithout(missing),
+            Lack { missing, .. } => Self::RestoredUnproven(missing),
+        }
+    }
+
+    pub(super) fn is_restored(&self) -> bool {
+        matches!(
+            self,
+            Self::Restored | Self::RestoredWithout(_) | Self::RestoredUnproven(_)
+        )
+    }
+}
+
+/// The metadata that a restored file lacks.
+#[derive(Debug)]
+pub(super) struct Lack {
+    pub missing: Vec<&'static str>,
+    /// Its bytes are known to be its own, or nobody else could have changed them.
+    pub proven: bool,
+}
+
+impl Lack {
+    /// It has everything.
+    pub const NOTHING: Self = Self {
+        missing: Vec::new(),
+        proven: true,
+    };
+}
+
+/// One step of a run that is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// Absolute path of the file.
+    pub path: Vec<u8>,
+    /// The action that was taken.
+    pub action: ActionKind,
+    /// The outcome.
+    pub undone: Undone,
+}
+
+/// The totals of an undo, or of its dry run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoTally {
+    /// The run's name.
+    pub run: String,
+    /// Files that are as before, and were not when the undo began.
+    pub restored: u64,
+    /// Of these, files that do not have all that they had: owner, mode, times, extended attributes.
+    pub lacking: u64,
+    /// Files beside which something was left that is gone.
+    pub cleaned: u64,
+    /// Files that already were as before.
+    pub as_before: u64,
+    /// Files that were left as they are.
+    pub refused: u64,
+    /// Files that were removed for good.
+    pub impossible: u64,
+    /// Folders that are as before, and were gone when the undo began.
+    pub folders: u64,
+    /// Folders that did not come back, or not with all that they had.
+    pub folders_refused: u64,
+    /// Files that came back and had further names, which are names of another file now.
+    pub apart: u64,
+    /// Lines of the journal that are damaged, counted from 1: their steps are not known.
+    pub damaged: Vec<usize>,
+    /// Why the journal could not record every undone step. A second undo finds these files restored.
+    pub unwritten: Option<String>,
+    /// It was told to stop, and steps are left.
+    pub interrupted: bool,
+}
+
+impl UndoTally {
+    pub(super) fn count(&mut self, step: &PastStep, undone: Undone, tell: &mut dyn FnMut(&Undo)) {
+        *match &undone {
+            restored if restored.is_restored() => &mut self.restored,
+            Undone::Cleaned => &mut self.cleaned,
+            Undone::AsBefore => &mut self.as_before,
+            Undone::Refused(_) => &mut self.refused,
+            _ => &mut self.impossible,
+        } += 1;
+        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
+        tell(&Undo {
+            path: step.intent.victim.0.clone(),
+            action: step.intent.action,
+            undone,
+        });
+    }
+
+    pub(super) fn count_folder(
+        &mut self,
+        intent: &FolderIntent,
+        undone: Undone,
+        tell: &mut dyn FnMut(&Undo),
+    ) {
+        self.folders += u64::from(undone.is_restored());
+        self.lacking += u64::from(undone.is_restored() && undone != Undone::Restored);
+        self.folders_refused += u64::from(matches!(undone, Undone::Refused(_)));
+        tell(&Undo {
+            path: intent.folder.0.clone(),
+            action: intent.action,
+            undone,
+        });
+    }
+
+    /// Records a step. If that fails, undo continues, because the files show their state.
+    pub(super) fn note(&mut self, written: Result<(), JournalError>) {
+        if let Err(error) = written {
+            self.unwritten.get_or_insert(error.to_string());
+        }
+    }
+}

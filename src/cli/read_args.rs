@@ -1,0 +1,92 @@
+//! Arguments for how files are read, by a search, an action and an undo alike.
+
+use clap::{Args, ValueEnum};
+use seekless::action::Reads;
+use seekless::engine::PageUse;
+use seekless::units::Bytes;
+
+use super::wrong_use::{WrongUse, contradiction};
+
+/// How much may be read in a second.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct LimitArgs {
+    /// Limit the read rate per device, in bytes per second: 50M
+    ///
+    /// The limit does not apply to cached data or to listing folders.
+    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
+    bwlimit: Option<Bytes>,
+}
+
+impl LimitArgs {
+    /// The most that may be read of each device in a second.
+    pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
+        match self.bwlimit {
+            Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
+            rate => Ok(rate),
+        }
+    }
+}
+
+/// How a search, an action and an undo read files. An action on a report reads them, too, so it is no part of
+/// [`SearchArgs`](super::search_args::SearchArgs), whose group excludes `--from`.
+#[derive(Args, Clone, Debug)]
+pub struct ReadArgs {
+    /// Only read while no other program uses the disk
+    ///
+    /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
+    #[arg(long, help_heading = "How disks are read")]
+    pub io_idle: bool,
+
+    #[command(flatten)]
+    limit: LimitArgs,
+
+    /// Set how to treat pages in the page cache after reading: auto, keep or drop
+    ///
+    /// 'auto' keeps pages while memory is free and drops them when it is not, so that a search does not evict the data
+    /// of other programs. On solid-state disks, 'auto' bypasses the page cache for parts of long files, and for whole
+    /// files of 64 MiB and more unless the same run compares them (--verify, an action or undo). 'keep' never drops pages.
+    /// 'drop' drops pages right after they are read. Pages that were cached before the run stay.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        default_value_t = PageCache::Auto,
+        hide_possible_values = true,
+        help_heading = "How disks are read"
+    )]
+    pub page_cache: PageCache,
+}
+
+/// How to treat pages after reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PageCache {
+    /// Keep them while memory is free
+    Auto,
+    /// Never drop them
+    Keep,
+    /// Drop them right after reading
+    Drop,
+}
+
+impl ReadArgs {
+    /// How to treat pages after reading; `again` says that they are read again right away.
+    pub fn page_use(&self, again: bool) -> PageUse {
+        match self.page_cache {
+            PageCache::Keep => PageUse::Keep,
+            PageCache::Drop => PageUse::Drop,
+            PageCache::Auto if again => PageUse::KeepWhileFree,
+            PageCache::Auto => PageUse::KeepShort,
+        }
+    }
+
+    /// The most that may be read of each device in a second.
+    pub fn rate(&self) -> Result<Option<Bytes>, WrongUse> {
+        self.limit.rate()
+    }
+
+    /// The rules for a run that compares files and changes them.
+    pub fn of_a_change(&self) -> Result<Reads, WrongUse> {
+        let rate = self.rate()?.map(|rate| rate.0);
+        Ok(Reads::new(rate, self.page_use(true)))
+    }
+}

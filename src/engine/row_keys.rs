@@ -1,0 +1,101 @@
+//! Where the row of a file is, and what tells the file from another one that got its inode number.
+
+use std::ffi::CString;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::file::{DevIndex, FileIndex, Fingerprint};
+use crate::hash::SampleDigest;
+use crate::sys::{file_handle, stat};
+
+use super::answers::to_path;
+use super::session::Session;
+
+/// Where the row of a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowKey {
+    /// The file table's number of the file's device number.
+    pub volume: DevIndex,
+    /// Subvolume and inode number, or two numbers made of its path.
+    pub numbers: (u64, u64),
+    /// The numbers are made of its path.
+    pub by_path: bool,
+}
+
+impl Session<'_> {
+    /// Where the row of a file is; `None` if nothing is kept of it.
+    pub fn row_key(&mut self, file: FileIndex) -> Option<RowKey> {
+        let file_table = self.machine.file_table();
+        let volume = file_table.volume(file);
+        let key = self.cache.as_ref()?.key(volume)?;
+        let numbers = match key.by_path {
+            true => self.path_numbers(file)?,
+            // A number that two files may have is the key of neither.
+            false if !file_table.numbering(volume).tells_files() => return None,
+            false => (key.subvolume, file_table.ino(file)),
+        };
+        Some(RowKey {
+            volume,
+            numbers,
+            by_path: key.by_path,
+        })
+    }
+
+    /// Two numbers for the place of a file on its file system.
+    fn path_numbers(&mut self, file: FileIndex) -> Option<(u64, u64)> {
+        let file_table = self.machine.file_table();
+        let (dir, name) = (file_table.dir(file), file_table.first_name(file).to_owned());
+        let st_dev = file_table.fingerprint(file).dev;
+        // A symbolic link may lead to another file by the next run, and nothing about it says so.
+        let is_entry = file_table.sighting(file, &self.dirs.read()).is_entry;
+        if !is_entry && !self.config.follow_links {
+            return None;
+        }
+        let path = self.real_path(dir, &name)?;
+        let mounts = self.cache.as_ref()?.mounts();
+        let place = mounts.place_on(st_dev, path.as_os_str().as_bytes())?;
+        let [first, second] = halves(*SampleDigest::of(&place).as_bytes());
+        Some((first, second))
+    }
+
+    /// A number made of the handle and the birth of what a file's first name leads to now; `None` if it has no handle.
+    ///
+    /// On copies of a disk two files may get one number and one generation, but not at one moment.
+    pub fn handle_now(&mut self, file: FileIndex) -> Option<u64> {
+        self.ask_for_handle(file).map(|(handle, _)| handle)
+    }
+
+    /// The same if the name led to the file after the handle was asked for, in the state in which it was found.
+    pub fn handle_of(&mut self, file: FileIndex) -> Option<u64> {
+        let (handle, now) = self.ask_for_handle(file)?;
+        let is_it = now == Some(self.machine.file_table().fingerprint(file));
+        is_it.then_some(handle)
+    }
+
+    fn ask_for_handle(&mut self, file: FileIndex) -> Option<(u64, Option<Fingerprint>)> {
+        let file_table = self.machine.file_table();
+        let mut path = Vec::new();
+        file_table.path(file, &self.dirs.read(), &mut path);
+        let control = self.control;
+        let _asking = control.asking(&to_path(path));
+        let (dir, name) = (file_table.dir(file), file_table.first_name(file));
+        let name = CString::new(name).ok()?;
+        let follow = self.config.follow_links;
+        let folder = self.handles.get(dir, &self.dirs).ok()?;
+        let mut handle = file_handle::of_name(folder, &name, follow)?;
+        let birth = stat::birth_ns(folder, &name, follow);
+        handle.extend(birth.unwrap_or_default().to_le_bytes());
+        let now = match follow {
+            true => stat::target(folder, &name),
+            false => stat::entry(folder.as_fd(), &name),
+        };
+        let [handle, _] = halves(*SampleDigest::of(&handle).as_bytes());
+        let now = now.ok().map(|now| Fingerprint::from(&now));
+        Some((handle, now))
+    }
+}
+
+fn halves(digest: [u8; 16]) -> [u64; 2] {
+    let digest = u128::from_le_bytes(digest);
+    [digest as u64, (digest >> 64) as u64]
+}

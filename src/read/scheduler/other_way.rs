@@ -1,0 +1,74 @@
+//! Reads a volume in another way, once it turns out to be something else than was thought.
+
+use crate::device::VolumeId;
+use crate::read::fold::Fold;
+
+use super::Scheduler;
+use super::evidence::Evidence;
+use super::limits::Limits;
+use super::volume::{DiskIndex, Lane};
+
+/// A volume that is read in another way from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub volume: VolumeId,
+    /// The evidence.
+    pub evidence: Evidence,
+}
+
+impl<F: Fold, W: Copy> Scheduler<F, W> {
+    /// Lets a volume be read in this other way, should it turn out to be something else than was
+    /// thought.
+    pub fn may_change(&mut self, volume: VolumeId, lane: Lane, limits: Limits) {
+        let volume = &mut self.volumes[volume.at()];
+        volume.otherwise = Some((lane, limits));
+        if let Some(d) = volume.disk {
+            self.disks[d.0].begin_trial();
+        }
+    }
+
+    /// Volumes that are read in another way since the last call.
+    pub fn changes(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.changes)
+    }
+
+    /// Has volumes read in their other way.
+    pub(super) fn change(&mut self, volumes: &[VolumeId], evidence: Evidence) {
+        for &volume in volumes {
+            if let Some((lane, limits)) = self.volumes[volume.at()].otherwise.take() {
+                let disk = self.make_ready(lane, limits);
+                let before = self.volumes[volume.at()].change(disk, limits);
+                self.changes.push(Change { volume, evidence });
+                if evidence.has_head {
+                    // A device that others keep busy, or that is held up for a moment, looks like one with
+                    // a head from afar. Lone reads will show.
+                    self.may_change(volume, Lane::Pools, before);
+                }
+            }
+        }
+        for d in 0..self.disks.len() {
+            for (position, waiting) in self.disks[d].take_all() {
+                let volume = &mut self.volumes[waiting.volume.at()];
+                match volume.disk == Some(DiskIndex(d)) {
+                    true => self.disks[d].push(position, waiting),
+                    false => volume.push(waiting.job),
+                }
+            }
+        }
+    }
+
+    /// Follows evidence about a disk with an executor of its own.
+    pub(super) fn change_disk(&mut self, disk: DiskIndex, evidence: Evidence) {
+        let numbered = VolumeId::all().zip(&self.volumes);
+        let on_it = numbered.filter(|(_, volume)| volume.disk == Some(disk));
+        let on_it: Vec<VolumeId> = on_it.map(|(id, _)| id).collect();
+        match evidence.has_head {
+            // As was thought: nobody need look again.
+            true => on_it
+                .iter()
+                .for_each(|id| self.volumes[id.at()].otherwise = None),
+            false => self.change(&on_it, evidence),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `--trust-mtime`: a new time of the last change alone costs no read, and everything else costs one.
+
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use super::{Runs, ext4, search, tick};
+use crate::common::stage::Stage;
+use crate::common::volume::Volume;
+use crate::common::{Tree, noise};
+
+const SIZE: usize = 5000;
+
+fn tree(volume: &Volume) -> Tree {
+    Tree::inside(&volume.path()).copies(["a", "b"], noise(1, SIZE))
+}
+
+/// Changes nothing but the time of the last change.
+fn chmod(path: &Path) {
+    let before = fs::metadata(path).expect("is there");
+    tick(path.parent().expect("a folder"));
+    let mode = before.permissions().mode() ^ 0o1;
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("is set");
+    let after = fs::metadata(path).expect("is there");
+    assert_eq!(before.modified().ok(), after.modified().ok());
+    assert_ne!(
+        (before.ctime(), before.ctime_nsec()),
+        (after.ctime(), after.ctime_nsec())
+    );
+}
+
+fn restore_mtime(path: &Path, of: &fs::Metadata) {
+    let file = File::options().write(true).open(path).expect("is there");
+    let times = FileTimes::new().set_modified(of.modified().expect("a time"));
+    file.set_times(times).expect("is set");
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_change_of_the_mode_costs_no_read_at_this_level_only() {
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let mebibytes = if kind == "xfs" { 320 } else { 128 };
+        let volume = Volume::on_loop(kind, mebibytes, "");
+        let tree = tree(&volume);
+        let away = tempfile::tempdir().expect("a folder");
+        let roots = [tree.root().to_owned()];
+        let mut runs = Runs::by_mtime(away.path().join("cache"));
+        assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 10_000);
+        let strictly = search(&roots, Some(runs.later())).summary;
+        assert_eq!(
+            (strictly.cached.files, strictly.cached_by_mtime.files),
+            (2, 0)
+        );
+        chmod(&tree.path("a"));
+        volume.unmount();
+        volume.mount();
+        let answer = search(&roots, Some(runs.later()));
+        assert_eq!((answer.bytes_read(), answer.cached), (0, 1), "{kind}");
+        let summary = &answer.summary;
+        assert_eq!(
+            (summary.cached.files, summary.cached_by_mtime.files),
+            (2, 1)
+        );
+        // It was believed once. A run that looks closer does not rely on that.
+        runs.trust = Runs::new(runs.folder.clone()).trust;
+        assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 5000);
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn an_inode_number_that_was_given_away_is_another_file_whatever_its_times_are() {
+    let volume = ext4();
+    let tree = tree(&volume);
+    let away = tempfile::tempdir().expect("a folder");
+    let roots = [tree.root().to_owned()];
+    let mut runs = Runs::by_mtime(away.path().join("cache"));
+    search(&roots, Some(runs.later()));
+    let before = fs::metadata(tree.path("b")).expect("is there");
+    fs::remove_file(tree.path("b")).expect("is removed");
+    // The number that came free last is given out first, but not always.
+    let mut tried = 0;
+    loop {
+        tree.write("b", noise(2, SIZE));
+        let path = tree.path("b");
+        if fs::metadata(&path).expect("is there").ino() == before.ino() {
+            break;
+        }
+        tried += 1;
+        assert!(tried < 1000, "the number is not given out again");
+        fs::rename(&path, volume.path().join(format!("kept {tried}"))).expect("is moved");
+    }
+    restore_mtime(&tree.path("b"), &before);
+    let with = search(&roots, Some(runs.later()));
+    assert_eq!((with.sets.len(), with.bytes_read()), (0, 5000));
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn what_a_run_without_the_option_kept_is_read_once_more() {
+    let volume = ext4();
+    let tree = tree(&volume);
+    let away = tempfile::tempdir().expect("a folder");
+    let roots = [tree.root().to_owned()];
+    let mut runs = Runs::new(away.path().join("cache"));
+    search(&roots, Some(runs.later()));
+    runs.trust = Runs::by_mtime(runs.folder.clone()).trust;
+    chmod(&tree.path("a"));
+    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 5000);
+    chmod(&tree.path("a"));
+    assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn other_bytes_under_a_restored_time_are_what_the_option_accepts_and_no_action_does() {
+    let volume = ext4();
+    let stage = Stage::new(tree(&volume));
+    let tree = &stage.tree;
+    let away = tempfile::tempdir().expect("a folder");
+    let roots = [tree.root().to_owned()];
+    let folder = away.path().join("cache");
+    // Older than a minute by the clock that counts, that of the runs below.
+    let mut runs = Runs::by_mtime(folder.clone());
+    search(&roots, Some(runs.later()));
+    let before = fs::metadata(tree.path("b")).expect("is there");
+    tick(&volume.path());
+    fs::write(tree.path("b"), noise(2, SIZE)).expect("is written");
+    restore_mtime(&tree.path("b"), &before);
+    let answer = search(&roots, Some(runs.later()));
+    assert_eq!((answer.sets.len(), answer.cached), (1, 1));
+    assert_eq!(search(&roots, None).sets.len(), 0);
+    for action in ["remove", "remove --trust-hash", "hardlink --trust-hash"] {
+        let line = format!("{action} --yes --trust-mtime --cache");
+        stage.seekless(&line).arg(&folder).arg(".").run();
+        assert_eq!(stage.names(), ["a", "b"], "{action}");
+        assert_eq!(
+            fs::read(tree.path("b")).expect("is read"),
+            noise(2, SIZE),
+            "{action}"
+        );
+    }
+}
