@@ -81,8 +81,8 @@ pub use event::{Problem, ProblemKind};
 #[doc(inline)]
 pub use hash::ContentDigest;
 pub use library::{
-    Action, Applied, Cancel, Compare, CompareAnswer, Compared, ComparedSide, Difference,
-    DiskAdvice, Error, ErrorKind, Fate, File, Journals, OnSide, Plan, PlanTotals, PlannedFile,
-    PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step, StepOutcome, Summary,
-    Undo, UndoOutcome, UndoSummary, UndoneFile,
+    Action, Applied, BrokenLink, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
+    Difference, DiskAdvice, Error, ErrorKind, Fate, File, Journals, OnSide, Plan, PlanTotals,
+    PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step,
+    StepOutcome, Summary, Undo, UndoOutcome, UndoSummary, UndoneFile,
 };

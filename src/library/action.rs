@@ -15,9 +15,10 @@ use crate::action::keep::Rules;
 use crate::action::plan::{
     Claim, ClaimedFacts, ClaimedFile, FurtherNames, Origin, Planner, Policy, Settings, Sidecars,
 };
-use crate::action::{self, ActionKind, Common};
+use crate::action::{self, ActionKind, Common, Reads};
 use crate::device::Mounts;
 use crate::file::trust;
+use crate::read::PageUse;
 use crate::report::read::Source;
 
 /// An action on duplicates, and the rules that say which files stay.
@@ -55,6 +56,7 @@ pub struct Action {
     destination: Option<PathBuf>,
     sidecars: Sidecars,
     remove_empty_folders: bool,
+    bytes_per_second: Option<u64>,
     acting: action::Settings,
 }
 
@@ -71,6 +73,7 @@ impl Action {
             destination: None,
             sidecars: Sidecars::default(),
             remove_empty_folders: false,
+            bytes_per_second: None,
             acting: action::Settings::default(),
         }
     }
@@ -185,6 +188,18 @@ impl Action {
         self
     }
 
+    /// Reads no more than this many bytes a second from each device when files are compared.
+    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
+        self.bytes_per_second = Some(bytes);
+        self
+    }
+
+    /// Reads only while nobody else does. It sets the I/O priority of the threads that compare and act.
+    pub fn io_idle(mut self, idle: bool) -> Self {
+        self.acting.io_idle = idle;
+        self
+    }
+
     /// Plans for the sets of a search.
     ///
     /// # Errors
@@ -206,7 +221,7 @@ impl Action {
         let origin = origin.with_hard_links(found_in.hard_links);
         let origin = origin.with_roots(roots.iter().map(PathBuf::as_path));
         let settings = self.settings(&roots)?;
-        let acting = self.acting(&settings);
+        let acting = self.acting(&settings)?;
         let mut planner = Planner::new(settings.0, origin);
         for set in sets {
             planner.add(claim(set)).map_err(Cause::NotKept)?;
@@ -229,7 +244,7 @@ impl Action {
         let limits = self.within.iter().map(|path| real(path));
         let limits = limits.collect::<Result<Vec<_>, Error>>()?;
         let settings = self.settings(&limits)?;
-        let acting = self.acting(&settings);
+        let acting = self.acting(&settings)?;
         let trust_hash = acting.trust_hash;
         let mut planner = Planner::new(settings.0, Origin::default());
         let planned = plan_report(opened.input, &mut planner, &limits, &AtomicU64::new(0));
@@ -300,17 +315,28 @@ impl Action {
         Ok((settings, to))
     }
 
-    fn acting(&self, (_, to): &(Settings, Option<FoundFolder>)) -> action::Settings {
+    fn acting(&self, (_, to): &(Settings, Option<FoundFolder>)) -> Result<action::Settings, Error> {
         let to = to.as_ref();
-        action::Settings {
+        Ok(action::Settings {
             destination: to.map(|to| to.path.as_os_str().as_bytes().to_vec()),
+            reads: reads(self.bytes_per_second)?,
             ..self.acting.clone()
-        }
+        })
+    }
+}
+
+/// Reads that keep to a limit, if there is one.
+pub(super) fn reads(bytes_per_second: Option<u64>) -> Result<Reads, Error> {
+    match bytes_per_second {
+        Some(0) => Err(Cause::NeverReads.into()),
+        // What is compared before an action is read again when it is copied.
+        Some(_) => Ok(Reads::new(bytes_per_second, PageUse::KeepWhileFree)),
+        None => Ok(Reads::default()),
     }
 }
 
 /// The real path of something that must be there.
-fn real(path: &Path) -> Result<PathBuf, Error> {
+pub(super) fn real(path: &Path) -> Result<PathBuf, Error> {
     let way: io::Result<_> = own_way(path).map_err(Cause::from)?;
     let way = way.map_err(|cause| Cause::NoPath(format!("{}: {cause}", path.display())))?;
     Ok(way.real)

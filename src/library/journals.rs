@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use super::Callback;
+use super::action::{reads, real};
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::plan::path;
@@ -78,6 +80,38 @@ impl Journals {
         let reversion = Reversion::open(&self.folder, None).map_err(Cause::from)?;
         Ok(Undo::new(reversion))
     }
+
+    /// Restores the files below these paths that runs left unfinished when they were cut short: killed, or by a loss of
+    /// power. Call it before a search whose duplicates are acted on: it does not find these files under their names.
+    ///
+    /// Finished steps stay done. A run whose undo was cut short is passed over; [`undo`](Self::undo) continues it.
+    ///
+    /// # Errors
+    /// If a path is not there, the folder cannot be listed, other users could have written there, or another run acts on
+    /// these files.
+    pub fn sweep<P: AsRef<Path>>(
+        &self,
+        paths: impl IntoIterator<Item = P>,
+    ) -> Result<Vec<UndoneFile>, Error> {
+        let mut trees = Vec::new();
+        for path in paths {
+            let mut tree = real(path.as_ref())?;
+            if !tree.is_dir() {
+                tree.pop();
+            }
+            trees.push(tree);
+        }
+        let mut files = Vec::new();
+        for run in action::cut_short(&self.folder).map_err(Cause::from)? {
+            let Some(run) = run.within(&trees).filter(|run| !run.in_undo) else {
+                continue;
+            };
+            let reversion = Reversion::open(&self.folder, Some(&run.name)).map_err(Cause::from)?;
+            let _lock = TreeLock::take(&reversion.places()).map_err(Cause::from)?;
+            reversion.sweep(&AtomicBool::new(false), &mut |step| files.push(step.into()));
+        }
+        Ok(files)
+    }
 }
 
 impl From<action::Run> for Run {
@@ -99,6 +133,8 @@ impl From<action::Run> for Run {
 #[must_use = "nothing is undone before `run`"]
 pub struct Undo<'a> {
     reversion: Reversion,
+    bytes_per_second: Option<u64>,
+    io_idle: bool,
     cancel: Cancel,
     on_file: Option<Callback<'a, UndoneFile>>,
 }
@@ -169,6 +205,8 @@ impl<'a> Undo<'a> {
     fn new(reversion: Reversion) -> Self {
         Self {
             reversion,
+            bytes_per_second: None,
+            io_idle: false,
             cancel: Cancel::default(),
             on_file: None,
         }
@@ -177,6 +215,26 @@ impl<'a> Undo<'a> {
     /// The run's name.
     pub fn run_name(&self) -> &str {
         self.reversion.run_name()
+    }
+
+    /// Reads no more than this many bytes a second from each device.
+    pub fn bytes_per_second(mut self, bytes: u64) -> Self {
+        self.bytes_per_second = Some(bytes);
+        self.by_these_rules()
+    }
+
+    /// Reads only while nobody else does. It sets the I/O priority of the calling thread until the undo has ended.
+    pub fn io_idle(mut self, idle: bool) -> Self {
+        self.io_idle = idle;
+        self.by_these_rules()
+    }
+
+    fn by_these_rules(mut self) -> Self {
+        // What cannot be used is refused by `run`.
+        if let Ok(reads) = reads(self.bytes_per_second) {
+            self.reversion = self.reversion.reading(&reads, self.io_idle);
+        }
+        self
     }
 
     /// Ends early when this is cancelled, between two steps.
@@ -200,8 +258,9 @@ impl<'a> Undo<'a> {
     /// Takes the run back. What changed since is refused, each file with its reason.
     ///
     /// # Errors
-    /// If another run acts on these files.
+    /// If another run acts on these files, or a setting cannot be used. Nothing was done then.
     pub fn run(self) -> Result<UndoSummary, Error> {
+        reads(self.bytes_per_second)?;
         let _lock = TreeLock::take(&self.reversion.places()).map_err(Cause::from)?;
         let mut on_file = self.on_file;
         let tally = self.reversion.carry_out(self.cancel.flag(), &mut |step| {

@@ -20,7 +20,9 @@ pub use cancel::Cancel;
 pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
 pub use error::{Error, ErrorKind};
 pub use journals::{Journals, Run, Undo, UndoOutcome, UndoSummary, UndoneFile};
-pub use plan::{Applied, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome};
+pub use plan::{
+    Applied, BrokenLink, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome,
+};
 pub use probe::{DiskAdvice, Probe, ProbeFindings};
 pub use progress::Progress;
 pub use search::Search;

@@ -13,8 +13,9 @@ use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::journals::Journals;
 use super::set::now_ns;
-use crate::action::plan::{self, Choice, MountCheckMode, Planner, SetPlan};
+use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
+use crate::scan::FilterSpec;
 
 /// The planned steps for all files, to inspect and to apply. Nothing is changed before [`Plan::apply`].
 pub struct Plan<'a> {
@@ -68,6 +69,16 @@ pub struct PlannedFile {
     pub paths: Vec<PathBuf>,
     /// The fate of the file.
     pub fate: Fate,
+}
+
+/// A symbolic link that a plan breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BrokenLink {
+    /// The link, an absolute path.
+    pub link: PathBuf,
+    /// The file that it leads to, which goes.
+    pub leads_to: PathBuf,
 }
 
 /// The fate of a file.
@@ -167,6 +178,32 @@ impl<'a> Plan<'a> {
     pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.plan.empty_folders().iter();
         folders.map(|folder| path(&folder.path))
+    }
+
+    /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders, and
+    /// follows no link to another folder. Only [`remove`](super::Action::remove), `trash` and `move_to` break links.
+    ///
+    /// # Errors
+    /// As [`each_set`](Self::each_set).
+    pub fn broken_links<P: AsRef<Path>>(
+        &mut self,
+        below: impl IntoIterator<Item = P>,
+    ) -> Result<Vec<BrokenLink>, Error> {
+        let below: Vec<P> = below.into_iter().collect();
+        let filter = FilterSpec::default().build().map_err(Cause::from)?;
+        let places = LinkPlaces::Below {
+            roots: below.iter().map(AsRef::as_ref).collect(),
+            filter: &filter,
+            max_depth: None,
+            one_file_system: false,
+        };
+        self.plan.look_for_links(&places).map_err(Cause::NotKept)?;
+        let links = self.plan.dangling().named.iter();
+        let links = links.map(|found| BrokenLink {
+            link: path(&found.link),
+            leads_to: path(&found.leads_to),
+        });
+        Ok(links.collect())
     }
 
     /// Shows all sets, in the order in which they were found.

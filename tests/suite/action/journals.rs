@@ -479,6 +479,25 @@ fn what_lies_elsewhere_is_found_by_the_file_that_it_is_of() {
 
 #[test]
 #[cfg(debug_assertions)]
+fn a_program_sweeps_what_was_cut_short_below_its_paths() {
+    let (scene, _) = killed("remove", 0).expect("something is left");
+    let before = picture(&Scene::new().tree());
+    let journals = seekless::Journals::new(journals(&scene));
+    let elsewhere = journals.sweep([scene.top.join("state")]);
+    assert_eq!(elsewhere.expect("swept"), []);
+    assert!(!leftovers(&scene).is_empty());
+    let swept = journals.sweep([scene.tree()]).expect("swept");
+    let swept: Vec<_> = swept
+        .iter()
+        .map(|file| (&file.path, &file.outcome))
+        .collect();
+    let restored = seekless::UndoOutcome::Restored(vec![]);
+    assert_eq!(swept, [(&scene.victim(), &restored)]);
+    assert_eq!(picture(&scene.tree()), before);
+}
+
+#[test]
+#[cfg(debug_assertions)]
 fn what_was_cut_short_can_be_swept_by_itself() {
     for action in ["remove", "hardlink", "symlink"] {
         let (scene, _) = killed(action, 0).expect("something is left");

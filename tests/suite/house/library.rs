@@ -254,6 +254,8 @@ fn errors_say_what_they_are_about() {
     fs::write(path.join("report"), "no report").expect("written");
     let report = Action::remove().plan_report(path.join("report"));
     assert_eq!(kind(report.expect_err("no report")), ErrorKind::Report);
+    let never = Action::remove().bytes_per_second(0).plan(&sets);
+    assert_eq!(kind(never.expect_err("no reads")), ErrorKind::Setting);
     let nothing = Journals::new(path.join("journals")).undo_last();
     assert_eq!(kind(nothing.expect_err("no run")), ErrorKind::Journal);
 }
@@ -280,6 +282,25 @@ fn a_plan_is_made_of_a_report_as_of_a_search() {
     });
     shown.expect("shown");
     assert_eq!(kept, [path.join("tree/b")]);
+}
+
+#[test]
+fn a_plan_names_the_links_that_it_breaks() {
+    let (_folder, path) = tree();
+    let tree = path.join("tree");
+    std::os::unix::fs::symlink("tree/b", path.join("link")).expect("linked");
+    std::os::unix::fs::symlink("tree/a", path.join("stays")).expect("linked");
+    let sets = seekless::Search::new([&tree]).run().expect("searched");
+    let remove = seekless::Action::remove().reference(tree.join("a"));
+    let mut plan = remove.plan(&sets).expect("planned");
+    let broken = plan.broken_links([&path]).expect("looked for");
+    let broken = broken.iter().map(|link| (&link.link, &link.leads_to));
+    assert!(
+        broken.eq([(&path.join("link"), &tree.join("b"))]),
+        "{plan:?}"
+    );
+    let beside = plan.broken_links([&tree]).expect("looked for");
+    assert_eq!(beside, []);
 }
 
 #[test]
