@@ -120,6 +120,12 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// Chooses the form of a word that fits a number.
+#[must_use]
+pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static str {
+    if number == 1 { one } else { many }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -80,7 +80,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     let notes = match differences.is_empty() {
         true => Vec::new(),
         false => vec![format!(
-            "now has the {} of the kept file",
+            "changed to the {} of the kept file",
             differences.join(", ")
         )],
     };

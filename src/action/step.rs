@@ -191,12 +191,12 @@ pub enum Skip {
     SameFile,
     /// The keeper's name led elsewhere once the victim's was set aside, which was put back.
     #[error(
-        "and the kept name seem to be the same file: while this name was moved aside, the other {0}; left alone"
+        "seems to be the same file as the kept name: while this name was moved aside, the other {0}; left alone"
     )]
     SeemOne(Unfit),
     /// The temporary name of the victim showed up in the keeper's folder as well; it was put back.
     #[error(
-        "and the kept name seem to be in the same folder: a new file beside this one appeared beside the other; left \
+        "seems to be in the same folder as the kept name: a new file beside this one appeared beside the other; left \
         alone"
     )]
     OneFolder,

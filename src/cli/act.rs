@@ -219,7 +219,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
     }
     if run.talk.summary {
         in_force.line().iter().for_each(|line| console.line(line));
-        plan_summary::lines(&plan, &run.acting)
+        plan_summary::lines(&plan, &run.acting, run.talk.columns)
             .iter()
             .for_each(|line| console.line(line));
     }

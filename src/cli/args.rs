@@ -49,24 +49,23 @@ pub enum Command {
     )]
     Find(Box<FindArgs>),
 
-    /// Say which folders are the same, lie inside another, or are mostly elsewhere, too
+    /// Find folders that are identical, contained in another folder, or mostly elsewhere
     ///
-    /// seekless compares the contents of all files below the given folders, wherever they lie and whatever they are
-    /// called. It reports the topmost folders of which something can be said, those that would free most first:
-    /// identical, the same contents, contained in another folder, found elsewhere in parts, or by how much they overlap.
-    /// Many generations of one tree are one entry. Hidden files take part. A folder of which something was not seen gets
-    /// no verdict. seekless changes nothing.
+    /// seekless compares the contents of all files below the given folders, whatever their paths and names. It reports
+    /// the topmost folders that have a verdict, those that would free most first: identical, same contents, contained in
+    /// another folder, found elsewhere in parts, or overlapping. Many generations of one tree are one entry. Hidden
+    /// files are included. A folder that was not fully seen gets no verdict. seekless changes nothing.
     #[command(
         after_help = "Run 'seekless folders --help' for details and examples.",
         after_long_help = FOLDERS_EXAMPLES
     )]
     Folders(Box<FoldersArgs>),
 
-    /// Compare folders or disks: is what is on one side also on the others?
+    /// Check whether everything in a folder or on a disk is also in the others
     ///
-    /// Files are compared by content, wherever they lie and whatever they are called. Empty files, empty folders,
-    /// symbolic links and special files are compared by relative path. Nothing is changed. Exit status 0 means that every
-    /// file has a match on another side, which was read and which stays when this side is deleted.
+    /// seekless compares files by content, whatever their paths and names. It compares empty files, empty folders,
+    /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
+    /// match on another side, that the match was read, and that it stays when this side is deleted.
     #[command(
         after_help = "Run 'seekless compare --help' for details and examples.",
         after_long_help = COMPARE_EXAMPLES

@@ -10,7 +10,7 @@ use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
 use seekless::scan::FilterSpec;
 use seekless::tree::{Scope, Tree};
-use seekless::units::count;
+use seekless::units::{count, plural};
 
 use super::begin::begin;
 use super::compare_args::CompareArgs;
@@ -30,6 +30,8 @@ struct Run {
     config: Config,
     question: Question,
     filters: Vec<String>,
+    /// Characters in a line of standard output, if that is a terminal.
+    columns: Option<usize>,
     args: CompareArgs,
     talk: Talk,
 }
@@ -45,7 +47,7 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
     }
     let control = Control::default();
     let listener = Listener::new(&console);
-    let words = "interrupted (again to leave at once)";
+    let words = "interrupted: no answer (press Ctrl-C again to quit at once)";
     let mut watch = EngineWatch::new(&control, &console, words, || ());
     let seen = watched(
         || engine::classify(&run.config, Scope::AcrossRoots, &listener, &control),
@@ -80,6 +82,7 @@ fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
             only: run.args.only,
             filters: &run.filters,
             flat: run.args.flat,
+            columns: run.columns,
         };
         let mut out = BufWriter::new(io::stdout().lock());
         let written = write(run.args.format, &shown, &mut out).and_then(|()| out.flush());
@@ -154,6 +157,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
             same_disk: args.same_disk,
         },
         filters: filters(&args),
+        columns: around.stdout.is_terminal.then_some(around.stdout.columns),
         talk: args.talk.on(around.stderr),
         args,
     })
@@ -173,28 +177,24 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
         Obstacle::NoFiles(side) => format!(
-            "{}: no file takes part (is something not mounted, or left out by a filter?)",
+            "{}: no file takes part: check that it is mounted and that no filter excludes all files",
             path(side)
         ),
-        Obstacle::Unanswered(side, 1) => {
-            format!(
-                "{}: 1 entry could not be answered; it is marked !",
-                path(side)
-            )
-        }
         Obstacle::Unanswered(side, entries) => format!(
-            "{}: {} entries could not be answered; they are marked !",
+            "{}: {} {} could not be answered; {} marked !, with the reason",
             path(side),
-            count(*entries)
+            count(*entries),
+            plural(*entries, "entry", "entries"),
+            plural(*entries, "it is", "they are"),
         ),
         Obstacle::OneDisk(a, b, disks) => format!(
-            "{} and {} lie on one physical disk ({}): if you do not mean to wipe it, add --same-disk",
+            "{} and {} are on one physical disk ({}): add --same-disk unless you want to wipe that disk",
             path(a),
             path(b),
             escape(disks.as_bytes())
         ),
         Obstacle::UnknownDisk(a, b) => format!(
-            "nobody can tell whether {} and {} lie on one physical disk: if you do not mean to wipe it, add --same-disk",
+            "cannot tell whether {} and {} are on one physical disk: add --same-disk unless you want to wipe a disk",
             path(a),
             path(b)
         ),
@@ -205,12 +205,13 @@ fn note_words(tree: &Tree, note: &Note) -> String {
     let path = |side: &u32| escape(&tree.roots()[*side as usize].path);
     match note {
         Note::OneCopy(side, files) => format!(
-            "{}: {} of its files are elsewhere only as hard links to the same file: one physical copy",
+            "{}: {} of its files {} elsewhere only as hard links to the same file: one physical copy",
             path(side),
-            count(*files)
+            count(*files),
+            plural(*files, "is", "are"),
         ),
         Note::OneDisk(a, b, disks) => format!(
-            "{} and {} lie on one physical disk ({})",
+            "{} and {} are on one physical disk ({})",
             path(a),
             path(b),
             escape(disks.as_bytes())
@@ -221,9 +222,11 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             unseen.words()
         ),
         Note::Unanswered(side, entries) => format!(
-            "{}: {} of its entries could not be answered; everything was found without them",
+            "{}: {} {} could not be answered; everything was found without {}",
             path(side),
-            count(*entries)
+            count(*entries),
+            plural(*entries, "entry", "entries"),
+            plural(*entries, "it", "them"),
         ),
     }
 }

@@ -281,7 +281,7 @@ fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(),
     let words = match (&setting.value, takes_value) {
         (Value::Flag(_), false) => return Ok(()),
         (Value::Flag(_), true) => {
-            let wrong = format!("{0} wants a value: write {0} = \"...\"", setting.option);
+            let wrong = format!("{0} needs a value: write {0} = \"...\"", setting.option);
             return Err(at(config, setting, &wrong));
         }
         (Value::Words(_), false) => {

@@ -117,7 +117,7 @@ fn text(path: &Path) -> Result<Option<String>, String> {
     }
     let place = sanitize::path(path).into_owned();
     let unread = |error: &dyn std::fmt::Display| {
-        format!("cannot read the configuration file {place}: {error}; --no-config does without it")
+        format!("cannot read the configuration file {place}: {error}; --no-config ignores it")
     };
     let source = match Source::open(path) {
         Err(OpenError::Io(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -206,7 +206,7 @@ impl Reading<'_> {
         value.as_table().ok_or_else(|| Flaw {
             line,
             what: format!(
-                "{name} stands in no table: write options below the name of their command, as in [find], or of a \
+                "{name} is in no table: write options below the name of their command, as in [find], or of a \
                  preset, as in [preset.nas]"
             ),
         })

@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 
 use seekless::action::plan::{DanglingLink, Plan};
 use seekless::report::escape::escape;
+use seekless::units::plural;
 
 use super::progress_text::count;
-use super::summary::plural;
 
 /// Links that are named on the terminal; the plan names more.
 const SHOWN: usize = 20;

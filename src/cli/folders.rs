@@ -2,9 +2,10 @@
 
 use seekless::engine::{self, Control};
 use seekless::folders::{Answer, Percent, Seen, Wanted};
+use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
 use seekless::tree::{Scope, Tree};
-use seekless::units::count;
+use seekless::units::{count, plural};
 
 use super::begin::begin;
 use super::config_defaults::InForce;
@@ -96,16 +97,23 @@ fn tell(run: &FoldersRun, seen: &Tree, place: Place, console: &Console) -> Exit 
     if run.talk.summary {
         let (folders, files) = (answer.folders as u64, answer.files as u64);
         let said: usize = answer.entries.iter().map(|entry| entry.folders.len()).sum();
-        console.line(&format!(
-            "{} of {} folders reported, {} files compared",
+        let mut lines = vec![format!(
+            "Reported {} of {} folders, compared {} {}.",
             count(said as u64),
             count(folders),
             count(files),
-        ));
+            plural(files, "file", "files"),
+        )];
         if said > 0 {
-            console
-                .line("Each line holds by itself: before you remove a second folder, run it again");
+            lines.push(
+                "After you remove a folder, run seekless again: other lines may no longer apply."
+                    .to_owned(),
+            );
         }
+        let width = run.talk.columns.unwrap_or(usize::MAX);
+        fitting(lines, width)
+            .iter()
+            .for_each(|line| console.line(line));
     }
     Exit::Done
 }

@@ -67,7 +67,7 @@ impl FromReport {
     pub fn may_be_believed(&self, trust_hash: bool) -> Result<(), String> {
         match self.about.may_lie(trust_hash) {
             Some(stranger) => Err(format!(
-                "--trust-hash relies on the digests in the report, but {stranger}: leave --trust-hash out"
+                "--trust-hash relies on the digests in the report, but {stranger}: omit --trust-hash"
             )),
             None => Ok(()),
         }

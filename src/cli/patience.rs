@@ -241,4 +241,4 @@ is lost)";
 
 /// The message if the run gives up before its first step.
 pub const NOTHING_DONE: &str =
-    "nothing was done: leave out the paths that do not answer, or wait longer with --patience";
+    "nothing was done: omit the paths that do not answer, or wait longer with --patience";

@@ -11,7 +11,7 @@ use seekless::action::{
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, plural};
 
 use super::console::Console;
 use super::draw::Draw;
@@ -22,7 +22,6 @@ use super::patience::{ENDING, NOTHING_DONE, Watchdog, run_watched};
 use super::progress_text::count;
 use super::resolve_act::ActRun;
 use super::run::Watcher;
-use super::summary::plural;
 
 /// Carries out all steps of a plan.
 pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Console) -> Exit {

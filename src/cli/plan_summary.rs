@@ -7,25 +7,24 @@ use std::path::Path;
 use seekless::action::plan::{Left, Plan, Totals};
 use seekless::action::{self, ActionKind, Reversal};
 use seekless::report::escape::escape;
-use seekless::units::Bytes;
+use seekless::report::fit::fitting;
+use seekless::units::{Bytes, plural};
 
 use super::dangling_text;
 use super::hidden_links::HiddenLinks;
 use super::option_words;
 use super::progress_text::count;
-use super::summary::plural;
 
 /// Companions that are named on the terminal; the plan names more.
 const COMPANIONS: usize = 5;
 
-/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows.
-pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
+/// Renders the summary, one line each: problems first, what is about to happen last, since a question follows. Sentences
+/// fit into the columns of the terminal that they are for; lines that name files are left whole.
+pub fn lines(plan: &Plan, acting: &action::Settings, columns: Option<usize>) -> Vec<String> {
     let totals = plan.totals();
-    let mut lines: Vec<String> = totals
-        .left
-        .iter()
-        .map(|(why, &names)| left(why, names))
-        .collect();
+    let width = columns.unwrap_or(usize::MAX);
+    let left = totals.left.iter().map(|(why, &names)| left(why, names));
+    let mut lines = fitting(left, width);
     let unmatched = plan.unmatched().iter();
     lines.extend(unmatched.map(|pattern| {
         format!(
@@ -33,7 +32,7 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
             escape(pattern.as_bytes())
         )
     }));
-    lines.extend(without_reference(totals));
+    lines.extend(fitting(without_reference(totals), width));
     lines.extend(companions(plan));
     lines.extend(dangling_text::before(plan));
     let mut hidden = HiddenLinks::default();
@@ -42,11 +41,12 @@ pub fn lines(plan: &Plan, acting: &action::Settings) -> Vec<String> {
     }
     lines.extend(hidden.lines());
     if totals.steps > 0 {
-        lines.extend(warning(plan.action(), acting));
+        lines.extend(fitting(warning(plan.action(), acting), width));
     }
-    lines.push(what(plan, acting));
-    lines.extend(details(plan));
-    lines.extend(empty_folders(plan));
+    let mut sums = vec![what(plan, acting)];
+    sums.extend(details(plan));
+    sums.extend(empty_folders(plan));
+    lines.extend(fitting(sums, width));
     lines
 }
 
@@ -116,7 +116,11 @@ fn destination(acting: &action::Settings) -> String {
 }
 
 fn left(why: &Left, names: u64) -> String {
-    let what = plural(names, "name left alone: it", "names left alone: each");
+    let what = plural(
+        names,
+        "name left alone because it",
+        "names left alone because each",
+    );
     format!("{} {what} {}.", count(names), option_words::left(why))
 }
 
@@ -125,8 +129,8 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
     let sets = totals.without_reference;
     let what = plural(
         sets,
-        "set left alone: it has no file below a --reference",
-        "sets left alone: none has a file below a --reference",
+        "set left alone because it has no file below a --reference",
+        "sets left alone because none has a file below a --reference",
     );
     (sets > 0).then(|| format!("{} {what}.", count(sets)))
 }

@@ -119,7 +119,7 @@ fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
         Ok(svg) => svg,
         Err(error) => {
             let path = path.display();
-            console.complain(&format!("no picture in {path}: {error}"));
+            console.complain(&format!("cannot write the charts to {path}: {error}"));
             // Nothing measured is a finding, and was reported as such.
             return matches!(error, probe::svg::NoPicture::Empty);
         }

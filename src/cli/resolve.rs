@@ -119,7 +119,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
     for (is_given, option) in [(args.flat, "--flat"), (args.omit_first, "--omit-first")] {
         if is_given && !matches!(format, "nul" | "fdupes") {
             return contradiction(format!(
-                "{option} lists names and nothing else, and --format {format} has more to say: use -f nul or -f fdupes",
+                "{option} does not apply to --format {format}: use -f nul or -f fdupes",
             ));
         }
     }

@@ -124,7 +124,7 @@ pub fn resolve(
     let limits = limits(&args, &mut links, around)?;
     if special.remove_empty_folders && args.from.is_some() && limits.is_empty() {
         return contradiction(
-            "--remove-empty-folders: give a PATH as well, so that only folders below it can go",
+            "--remove-empty-folders: give a PATH as well; only folders below it are removed",
         );
     }
     let StayArgs {

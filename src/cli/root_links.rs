@@ -76,7 +76,7 @@ impl RootLinks {
             .recv_timeout(self.patience.saturating_sub(named))
             .or_else(|_| {
                 contradiction(format!(
-                    "{}: did not answer for {} s; nothing was done: leave this path out, or wait longer with \
+                    "{}: did not answer for {} s; nothing was done: omit this path, or wait longer with \
                     --patience",
                     sanitize::path(path),
                     self.patience.as_secs()

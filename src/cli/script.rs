@@ -5,14 +5,13 @@ use std::io::{self, Write};
 use seekless::action::ActionKind;
 use seekless::action::plan::{self, Plan, SetPlan};
 use seekless::report::printable::is_printable;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, plural};
 
 use super::plan_summary;
 use super::resolve_act::ActRun;
 use super::script_functions::{
     CHECK, COMMON, END, HARDLINK, MOVE, PRIVATE, REFLINK, REMOVE, REMOVE_FOLDER, SYMLINK, TRAITS,
 };
-use super::summary::plural;
 
 /// Writes a plan as a script for the shells that Linux has as `sh`: dash, bash, busybox.
 pub struct Script {

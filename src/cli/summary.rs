@@ -3,7 +3,7 @@
 use seekless::decide::{LeftOut, Summary, Unread};
 use seekless::engine::Replication;
 use seekless::report::fit::fitting;
-use seekless::units::Bytes;
+use seekless::units::{Bytes, plural};
 
 use super::fit::table;
 use super::progress_text::{count, duration};
@@ -251,10 +251,6 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         })
         .collect();
     (!parts.is_empty()).then(|| format!("Not looked at: {}.", parts.join(", ")))
-}
-
-pub fn plural(number: u64, one: &'static str, many: &'static str) -> &'static str {
-    if number == 1 { one } else { many }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use seekless::action::{self, CutShort, JournalError, Reads, Reversion, TreeLock, UndoTally};
 use seekless::heartbeat::current;
+use seekless::units::plural;
 
 use super::args::UndoArgs;
 use super::console::Console;
@@ -17,7 +18,6 @@ use super::progress_text::count;
 use super::question::{self, Answer};
 use super::resolve_act::{ActRun, Use};
 use super::sanitize::complain;
-use super::summary::plural;
 use super::undo::say;
 use super::undo_text;
 

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use seekless::action::{self, Found, JournalError, Run};
 use seekless::heartbeat::current;
 use seekless::report::fit::fitting;
+use seekless::units::plural;
 
 use super::color::Terminal;
 use super::console::Console;
@@ -16,7 +17,6 @@ use super::journal_place::{JournalPlace, words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::sanitize::{complain, message};
-use super::summary::plural;
 
 /// The newest last, where a terminal shows it. A journal that cannot be read is named.
 pub fn list(place: &JournalPlace, patience: Duration) -> Result<Exit, JournalError> {
@@ -36,11 +36,10 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
         false => usize::MAX,
     };
     for found in found {
-        let line = match &found.run {
-            Ok(run) => line(run),
-            Err(_) => format!("{}  unreadable", found.name),
+        let lines = match &found.run {
+            Ok(run) => lines(run, width),
+            Err(_) => fitting([format!("{}  unreadable", found.name)], width),
         };
-        let lines = fitting([line], width);
         let written = lines
             .iter()
             .try_for_each(|line| writeln!(io::stdout(), "{}", message(line)));
@@ -66,7 +65,9 @@ fn listed(place: &JournalPlace, found: Vec<Found>) -> Result<Exit, JournalError>
     Ok(exit)
 }
 
-fn line(run: &Run) -> String {
+/// A row of a table, or, where that is too wide, the run, its time and its command below each other. Commands are left
+/// whole.
+fn lines(run: &Run, width: usize) -> Vec<String> {
     let time = Timestamp::from_nanosecond(run.header.started_ns.into()).unwrap_or_default();
     let time = time.to_zoned(TimeZone::system());
     let state = match run {
@@ -86,11 +87,19 @@ fn line(run: &Run) -> String {
         true => count(run.steps as u64),
         false => format!("{} of {}", count(run.done as u64), count(run.steps as u64)),
     };
-    format!(
-        "{}  {}  {state:11}  {steps:>9} {}  {}",
+    let time = time.strftime("%Y-%m-%d %H:%M:%S");
+    let what = plural(run.steps as u64, "step", "steps");
+    let row = format!(
+        "{}  {time}  {state:11}  {steps:>9} {what:5}  {}",
         run.name,
-        time.strftime("%Y-%m-%d %H:%M:%S"),
-        plural(run.steps as u64, "step ", "steps"),
         words(run),
-    )
+    );
+    match row.chars().count() <= width {
+        true => vec![row],
+        false => vec![
+            format!("{}  {state}, {steps} {what}", run.name),
+            format!("  {time}"),
+            format!("  {}", words(run)),
+        ],
+    }
 }

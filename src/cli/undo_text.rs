@@ -2,10 +2,10 @@
 
 use seekless::action::{Undo, UndoTally, Undone};
 use seekless::report::escape::escape;
+use seekless::units::plural;
 
 use super::journal_place::JournalPlace;
 use super::progress_text::count;
-use super::summary::plural;
 
 /// A line for a step that went wrong, if it did.
 pub fn problem(step: &Undo) -> Option<String> {
@@ -83,19 +83,16 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
     lines
 }
 
-/// The summary of a dry run.
+/// The summary of a dry run; the command of the run has a line of its own.
 pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
     let number = tally.restored + tally.cleaned;
     let first = match number {
-        0 => format!("Run {} ({command}): nothing would be undone.", tally.run),
-        _ => format!(
-            "Run {} ({command}): {} would be restored.",
-            tally.run,
-            files(number)
-        ),
+        0 => "Nothing would be undone.".to_owned(),
+        _ => format!("{} would be restored.", files(number)),
     };
     let left = (tally.refused, "would be left alone.");
-    let mut lines = with_rest(first, [left, (0, "")], tally);
+    let mut lines = vec![format!("Run {}: {command}", tally.run)];
+    lines.extend(with_rest(first, [left, (0, "")], tally));
     lines.extend(folders_line(tally.folders, "would be restored."));
     let refused = folders_line(tally.folders_refused, "would be left alone.");
     lines.extend(refused);

@@ -34,7 +34,7 @@ pub struct Summary {
     pub redundant_files: u64,
     /// Sum of the sizes of the redundant files, bytes.
     pub redundant_bytes: u64,
-    /// Bytes that come free on disk when the redundant files go.
+    /// Bytes that are freed on disk when the redundant files are removed.
     pub reclaimable: u64,
     /// Files that were not read since they lie in the same blocks as others.
     pub unread: Unread,

@@ -66,7 +66,7 @@ pub const ADVICE: &[Hint] = &[
             let flash = |leaf: &&Leaf| rotates(leaf) && !leaf.is_virtual && is_flash(leaf);
             of_leaves(volume, flash, |leaf| {
                 let says = format!(
-                    "{} says that it rotates, but {}: it is read with one thread",
+                    "{} reports rotational=1, but {}: it is read with one thread",
                     leaf.name,
                     match leaf.transport {
                         Some(bus @ ("nvme" | "mmc")) => format!("hardly any {bus} disk does"),
@@ -83,8 +83,8 @@ pub const ADVICE: &[Hint] = &[
             let doubtful = |leaf: &&Leaf| leaf.rotational == Some(false) && sounds_spinning(leaf);
             of_leaves(volume, doubtful, |leaf| {
                 let says = format!(
-                    "{} says that it does not rotate, but its name is that of a spinning disk \
-                     (some USB bridges say so): many threads slow it down",
+                    "{} reports rotational=0, but its name is that of a spinning disk \
+                     (some USB bridges report it wrongly): many threads slow it down",
                     leaf.name
                 );
                 (says, set(leaf, "rotational", 1))
@@ -119,7 +119,7 @@ pub const ADVICE: &[Hint] = &[
             };
             of_leaves(volume, unsorted, |leaf| {
                 let says = format!(
-                    "{} has a head and no scheduler: what other programs ask for reaches it unsorted",
+                    "{} is a spinning disk without a scheduler: requests of other programs reach it unsorted",
                     leaf.name
                 );
                 (says, set(leaf, "scheduler", "mq-deadline"))
@@ -136,8 +136,8 @@ pub const ADVICE: &[Hint] = &[
             };
             of_leaves(volume, slowed, |leaf| {
                 let says = format!(
-                    "{} is solid state under bfq, which may hold requests back to be fair: none \
-                     lets more of them through",
+                    "{} is solid state under bfq, which may delay requests to be fair: the scheduler \
+                     none does not",
                     leaf.name
                 );
                 (says, set(leaf, "scheduler", "none"))
@@ -154,7 +154,7 @@ pub const ADVICE: &[Hint] = &[
             };
             of_leaves(volume, short, |leaf| {
                 let says = format!(
-                    "{} may be given {} requests at a time, fewer than it could sort by itself",
+                    "the queue of {} holds {} requests, fewer than the disk can sort by itself",
                     leaf.name,
                     leaf.requests.unwrap_or_default()
                 );
@@ -186,7 +186,7 @@ pub const ADVICE: &[Hint] = &[
                          one file at a time leaves members of the array idle"
                     ),
                     _ => format!(
-                        "the kernel reads {kib} KiB ahead, little for a head that two programs share"
+                        "the kernel reads {kib} KiB ahead, little for a spinning disk that two programs share"
                     ),
                 },
             )
@@ -202,7 +202,7 @@ pub const ADVICE: &[Hint] = &[
                 |kib| {
                     format!(
                         "the kernel reads {kib} KiB ahead: short reads of other programs fetch \
-                         much that nobody wants (seekless switches it off for its own)"
+                         data that they do not need (seekless turns it off for its own reads)"
                     )
                 },
             ),

@@ -12,7 +12,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// A disk of 7,200 turns a minute of which nothing was measured: a seek costs about as much as
+    /// A disk of 7,200 rpm of which nothing was measured: a seek costs about as much as
     /// reading 1 MB.
     pub const SPINNING: Self = Self {
         seek_us: 8_000,

@@ -12,11 +12,11 @@ const ORDER_PAYS: f64 = 1.25;
 const STREAMS_HURT: f64 = 0.85;
 
 /// A lone scattered read that takes longer than this, seconds, waits for a platter to turn:
-/// 7,200 turns a minute make 4.2 ms on average, and solid state behind a network 1 ms or less.
+/// 7,200 rpm make 4.2 ms on average, and solid state behind a network 1 ms or less.
 const TURN: f64 = 0.003;
 
 /// A lone scattered read that takes less than this, seconds, never waited for a platter, whatever else
-/// seems to say so: at 15,000 turns a minute half a turn takes 2 ms.
+/// seems to say so: at 15,000 rpm half a turn takes 2 ms.
 const NO_TURN: f64 = 0.0015;
 
 /// Signs of a head.

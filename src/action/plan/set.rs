@@ -29,7 +29,7 @@ pub struct SetPlan {
 /// Bytes of files that are acted on, in blocks that other files refer to as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// Several files that go share them. They count as coming free, which is wrong if another file shares them too.
+    /// Several files that go share them. They count as freed, which is wrong if another file shares them too.
     pub unless_shared: u64,
     /// Something outside the set shares them: they are not freed.
     pub held: u64,
@@ -217,7 +217,7 @@ impl Left {
             Self::NoFolder => "is a relative path, and the report does not name its folder",
             Self::Link => "is a symbolic link",
             Self::NotRegular => "is not a regular file",
-            Self::Size => "has another size than in the report",
+            Self::Size => "has a different size than in the report",
             Self::Changed => "has changed since the report",
             Self::OutsideRoots => "is outside the searched paths",
             Self::OutsidePaths => "is outside the given paths",
@@ -234,7 +234,7 @@ impl Left {
                 );
             }
             Self::OneFolder => {
-                "and the kept name seem to be the same file: both paths lead to the same folder, seen through two \
+                "seems to be the same file as the kept name: both paths lead to the same folder, seen through two \
                 mounts"
             }
             Self::NotForScript => {

@@ -6,7 +6,7 @@ use crate::read::stream::Window;
 /// Bytes of a slot for random reads: a file that fits is read with one request to the kernel.
 pub(super) const RANDOM_SLOT: usize = 32 << 10;
 
-/// Bytes announced ahead on a disk with a head. On a simulated disk of 7,200 turns a minute, 353
+/// Bytes announced ahead on a disk with a head. On a simulated disk of 7,200 rpm, 353
 /// photos took 9.4 s with 128 or 256 KiB, 9.6 s with 512 and 11.4 s with 1 or 2 MiB: the drive then
 /// goes back and forth between the end of one file and the next.
 const SWEPT: u64 = 256 << 10;

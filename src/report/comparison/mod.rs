@@ -95,6 +95,8 @@ pub struct Shown<'a> {
     pub filters: &'a [String],
     /// Bare names are relative to their side.
     pub flat: bool,
+    /// Characters in a line of the terminal that text is shown on.
+    pub columns: Option<usize>,
 }
 
 /// Writes a comparison.

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use crate::compare::{Answer, Line, Mark, Place, Sum};
 use crate::report::escape::escape;
-use crate::units::{Bytes, count};
+use crate::report::fit::fitting;
+use crate::units::{Bytes, count, plural};
 
 use super::Shown;
 
@@ -24,13 +25,15 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     };
     for (root, side) in roots.iter().zip(&comparison.sides) {
         let path = escape(&root.path);
-        writeln!(
-            out,
+        let said = format!(
             "{path}: {}; also on {others}: {}; only here: {}",
             sum(side.files),
             sum(side.elsewhere),
             sum(side.only)
-        )?;
+        );
+        for line in fitting([said], shown.columns.unwrap_or(usize::MAX)) {
+            writeln!(out, "{line}")?;
+        }
     }
     let mut is_first = true;
     for line in shown
@@ -60,7 +63,7 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn sum(sum: Sum) -> String {
-    let files = if sum.count == 1 { "file" } else { "files" };
+    let files = plural(sum.count, "file", "files");
     format!("{} {files}, {}", count(sum.count), Bytes(sum.bytes))
 }
 

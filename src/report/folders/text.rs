@@ -12,6 +12,7 @@ use super::FolderReport;
 use super::verdict_words::percent;
 use crate::folders::{Count, FolderLine, Said};
 use crate::report::escape::escape;
+use crate::report::fit::fitting;
 use crate::units::{Bytes, count};
 
 const BOLD: &str = "\x1b[1m";
@@ -30,10 +31,11 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         .map(|glob| format!(", {}", escape(glob.as_bytes())))
         .collect();
     let noise = noise.concat();
-    writeln!(
-        out,
-        "{faint}# Noise, which decides nothing: empty files{noise}{plain}"
-    )?;
+    let width = report.style.columns.unwrap_or(usize::MAX);
+    let noise = format!("# Noise, which decides nothing: empty files{noise}");
+    for line in fitting([noise], width) {
+        writeln!(out, "{faint}{line}{plain}")?;
+    }
     let bytes = |bytes: u64| match report.style.columns {
         Some(_) => Bytes(bytes).to_string(),
         None => format!("{} ({bytes} bytes)", Bytes(bytes)),
@@ -49,7 +51,10 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         for line in &entry.folders {
             writeln!(out, "  {}", escape(&line.path))?;
             let files = counted(line.files, "file");
-            writeln!(out, "    {}, {files}, {}", bytes(line.bytes), verdict(line))?;
+            let said = format!("    {}, {files}, {}", bytes(line.bytes), verdict(line));
+            for line in fitting([said], width) {
+                writeln!(out, "{line}")?;
+            }
             let beside = beside(line);
             if !beside.is_empty() {
                 let (faint, plain) = paint(FAINT);

@@ -69,7 +69,7 @@ fn hardlink_makes_one_file_of_two_and_undo_two_of_one() {
     assert_eq!(done.freed, size);
     assert_eq!(
         done.notes,
-        ["now has the mode, modification time of the kept file"]
+        ["changed to the mode, modification time of the kept file"]
     );
     let ino = |path: &Path| fs::symlink_metadata(path).expect("metadata").ino();
     assert_eq!(ino(&scene.keeper()), ino(&scene.victim()));

@@ -295,7 +295,7 @@ fn a_dry_undo_says_what_would_be_done_and_does_nothing() {
         run(&scene, "undo --yes").exits(0);
         assert_eq!(picture(&scene.tree()), before, "{action}");
         let shown = run(&scene, "undo --dry-run").exits(0);
-        shown.says("nothing would be undone");
+        shown.says("Nothing would be undone");
     }
     let scene = Scene::new();
     run(&scene, "hardlink --yes --keep oldest tree").exits(0);

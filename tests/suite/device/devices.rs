@@ -115,6 +115,18 @@ fn the_table_shows_every_captured_system() {
 }
 
 #[test]
+fn the_table_fits_the_terminal() {
+    let mut text = Vec::new();
+    for columns in [40, 80, 200] {
+        let volumes = listed("settings-that-hurt");
+        let volumes: Vec<_> = volumes.iter().collect();
+        text.extend(format!("=== {columns} columns\n").bytes());
+        write_table(&mut text, &volumes, Some(columns)).expect("written");
+    }
+    insta::assert_snapshot!(String::from_utf8(text).expect("text"));
+}
+
+#[test]
 fn the_document_holds_what_the_table_shows() {
     let mut text = String::new();
     for case in [

@@ -599,15 +599,15 @@ const FAT: i64 = 2_000_000_000;
 const ALL_WORK: [Cell; 6] = [Works; 6];
 
 const NO_HARD_LINKS: Cell = Refuses(
-    "7 names left alone: each is on a file system without hard links: use symlink or remove.",
+    "7 names left alone because each is on a file system without hard links: use symlink or remove.",
 );
 
 const LIKE_A_COPY: Cell = Refuses(
-    "7 names left alone: each is on a mount that shows hard links as separate files: use symlink or remove.",
+    "7 names left alone because each is on a mount that shows hard links as separate files: use symlink or remove.",
 );
 
 const NO_SYMLINKS: Cell = Refuses(
-    "7 names left alone: each cannot be replaced by a symbolic link to the kept file: use remove or move.",
+    "7 names left alone because each cannot be replaced by a symbolic link to the kept file: use remove or move.",
 );
 
 const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];

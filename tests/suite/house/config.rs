@@ -179,12 +179,12 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[preset.x]\nnope = 1\n", 2, "seekless has no option --nope"),
         ("[fnid]\nquiet = true\n", 2, "no command 'fnid'"),
         ("[undo]\nyes = true\n", 2, "no command 'undo'"),
-        ("quiet = true\n", 1, "stands in no table"),
+        ("quiet = true\n", 1, "is in no table"),
         ("[find]\nquiet = yes\n", 2, ""),
         ("[find]\nmin-size = \"10x\"\n", 2, "unknown size unit"),
         ("[find]\ncolor = \"red\"\n", 2, "auto, always, never"),
         ("[find]\nio-idle = \"on\"\n", 2, "write io-idle = true"),
-        ("[find]\nmin-size = true\n", 2, "min-size wants a value"),
+        ("[find]\nmin-size = true\n", 2, "min-size needs a value"),
     ] {
         let tree = tree(text);
         for command in ["-f nul .", "config"] {

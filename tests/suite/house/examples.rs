@@ -194,7 +194,7 @@ const EXAMPLES: &[Example] = &[
     shows("seekless folders -f csv -o folders.csv /mnt/backup", &[]),
     // the README and the guides
     shows(
-        "seekless compare --one-way --only here -f nul --flat /mnt/old /mnt/backup | rsync -a --from0 --files-from=- /mnt/old /mnt/backup/old",
+        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup/old",
         &["notes/diary.txt"],
     )
     .but_not(&["IMG_1.jpg"]),

@@ -23,6 +23,11 @@ const PHRASES: &[(&str, &str)] = &[
     ("believe the digests", "rely on the digests"),
     ("leave that option out", "omit that option"),
     ("takes back the whole run", "undoes the whole run"),
+    ("comes free", "is freed"),
+    ("come free on", "are freed on"),
+    ("coming free", "freed"),
+    ("turns a minute", "rpm"),
+    ("leave that out", "omit that"),
 ];
 
 fn top() -> &'static Path {
@@ -69,6 +74,22 @@ fn no_phrase_reads_like_a_translation() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn lines_of_pages_have_120_characters_at_most() {
+    let mut found = Vec::new();
+    for (path, text) in pages() {
+        for (number, line) in (1..).zip(text.lines()) {
+            // A row of a table is one line.
+            let is_row = line.trim_start().starts_with('|');
+            let length = line.chars().count();
+            if length > 120 && !is_row {
+                found.push(format!("{}:{number}: {length}", path.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "too long: {found:#?}");
 }
 
 #[test]

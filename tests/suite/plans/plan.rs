@@ -211,7 +211,7 @@ fn with_references_only_what_they_hold_is_acted_on() {
     stage
         .run("remove --yes --reference lib phone card")
         .exits(0)
-        .says("1 set left alone: it has no file below a --reference");
+        .says("1 set left alone because it has no file below a --reference");
     assert_eq!(stage.names(), alone);
     for format in ["text", "json", "ndjson"] {
         let stage = library_and_phone();
@@ -243,7 +243,7 @@ fn the_plan_counts_what_no_reference_holds_and_does_not_list_it() {
     let text = run.stdout_text();
     assert!(!text.contains("/p1") && !text.contains("/p3"), "{run}");
     assert!(
-        text.contains("# 1 set left alone: it has no file below a --reference"),
+        text.contains("# 1 set left alone because it has no file below a --reference"),
         "{run}"
     );
     let run = stage.run("hardlink -n --reference lib phone card").exits(0);

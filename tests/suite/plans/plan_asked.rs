@@ -1,11 +1,7 @@
 //! Plans on a terminal: the one question, and a question for each set.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 
 use crate::common::Tree;
 use crate::common::stage::Stage;
@@ -24,60 +20,14 @@ impl Stage {
 
     /// Types when something was said.
     fn talk_when(&self, arguments: &str, prompt: &'static str, typed: &str) -> Talk {
-        let (mut ours, theirs) = terminal::open(80);
-        let clone = || Stdio::from(theirs.try_clone().expect("a descriptor"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
         command
             .args(arguments.split_whitespace())
             .current_dir(self.tree.root())
             .env("XDG_STATE_HOME", self.state.path())
-            .env("TERM", "dumb")
-            .stdin(clone())
-            .stdout(clone())
-            .stderr(clone());
-        // The terminal becomes the program's own, so that Ctrl-C reaches it.
-        let own = || {
-            rustix::process::setsid()?;
-            // SAFETY: a number goes in and nothing comes out.
-            match unsafe { libc::ioctl(0, libc::TIOCSCTTY, 0) } {
-                0 => Ok(()),
-                _ => Err(std::io::Error::last_os_error()),
-            }
-        };
-        // SAFETY: between fork and exec only two system calls are made.
-        unsafe { command.pre_exec(own) };
-        let mut child = command.spawn().expect("the binary starts");
-        // Our copies of its end would keep the terminal alive.
-        drop(command);
-        drop(theirs);
-        let mut reader = ours.try_clone().expect("a descriptor");
-        let (prompted, when_prompted) = mpsc::channel();
-        let listener = thread::spawn(move || {
-            let mut said = Vec::new();
-            let mut buffer = [0; 4096];
-            // When the program has ended, reading fails.
-            while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                said.extend_from_slice(&buffer[..read]);
-                if String::from_utf8_lossy(&said).contains(prompt) {
-                    let _ = prompted.send(());
-                }
-            }
-            String::from_utf8_lossy(&said).into_owned()
-        });
-        if !prompt.is_empty() {
-            when_prompted.recv().expect("the prompt is shown");
-        }
-        ours.write_all(typed.as_bytes()).expect("typed");
-        if prompt.is_empty() {
-            // Each ends one read; nothing waits for ever.
-            ours.write_all(b"\x04\x04\x04").expect("typed");
-        }
-        let status = child.wait().expect("the program ends");
-        drop(ours);
-        Talk {
-            code: status.code(),
-            said: listener.join().expect("heard"),
-        }
+            .env("TERM", "dumb");
+        let (code, said) = terminal::converse(command, 80, prompt, typed);
+        Talk { code, said }
     }
 }
 

@@ -77,7 +77,7 @@ fn in_full_ten_million_lines_take_little_memory() {
     file.write_all(END.as_bytes()).expect("written");
     let run = stage.with_memory(256 << 20).arg(&path).run();
     run.exits(1)
-        .says("10,000,000 names left alone: each no longer exists");
+        .says("10,000,000 names left alone because each no longer exists");
     assert_eq!(stage.names().len(), 3);
 }
 

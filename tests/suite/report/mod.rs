@@ -4,5 +4,6 @@ mod folders;
 mod formats;
 mod large_reports;
 mod plan_reports;
+mod screens;
 mod scripts;
 mod terminal;

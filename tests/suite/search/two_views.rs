@@ -226,7 +226,7 @@ fn survives_with(views: &Views, action: &str, roots: &str) {
         .iter()
         .any(|a| action.starts_with(a));
     if takes_names && views.twice == Twice::TwoViews {
-        let said = run.stderr_text().contains("seem to be the same file");
+        let said = run.stderr_text().contains("seems to be the same file");
         assert!(said, "{context}");
     }
     // What was wanted and not done is named. Hard links across mounts are not wanted to begin with, and within

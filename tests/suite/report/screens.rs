@@ -1,0 +1,133 @@
+//! Each screen as it is shown on terminals of 40, 80 and 200 columns.
+//!
+//! `terminal` has the report of `find`, `device::devices` the table of disks, and `src/cli/progress_text.rs` progress:
+//! these depend on the machine or on time.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::common::Tree;
+use crate::common::stage::Stage;
+use crate::common::terminal::{converse, show};
+use regex::Regex;
+
+const WIDTHS: [u16; 3] = [40, 80, 200];
+
+/// Photos and notes with copies in two generations of a backup. Sizes are whole blocks, as most file systems give them.
+fn stage() -> Stage {
+    let photo = |byte| vec![byte; 1_024_000];
+    let tree = Tree::new()
+        .file("Pictures/2024/IMG_1.jpg", photo(b'1'))
+        .file("Pictures/2024/IMG_1 (1).jpg", photo(b'1'))
+        .file("Pictures/2024/IMG_2.jpg", photo(b'2'))
+        .file("Pictures/2024/IMG_2.xmp", vec![b'x'; 4096])
+        .file("Pictures/phone/Copy of IMG_2.jpg", photo(b'2'))
+        .file("Pictures/phone/new.jpg", photo(b'3'))
+        .file("backup/monday/IMG_1.jpg", photo(b'1'))
+        .file("backup/monday/IMG_2.jpg", photo(b'2'))
+        .file("backup/tuesday/IMG_1.jpg", photo(b'1'))
+        .file("backup/tuesday/IMG_2.jpg", photo(b'2'))
+        .file("backup/tuesday/notes.txt", vec![b'n'; 4096])
+        .hard_link("Pictures/further.jpg", "Pictures/2024/IMG_1.jpg");
+    Stage::new(tree)
+}
+
+/// What a run shows, without the times and names of runs. A question is answered with no.
+fn screen(stage: &Stage, arguments: &str, columns: u16, asks: bool) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
+    command
+        // The journal and the list of runs show the command as it was typed.
+        .arg0("seekless")
+        .args(arguments.split_whitespace())
+        .current_dir(stage.tree.root())
+        .env("XDG_STATE_HOME", stage.state.path())
+        .env("XDG_DATA_HOME", stage.state.path())
+        .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("HOME", stage.state.path())
+        .env("NO_COLOR", "1")
+        .env("TERM", "dumb");
+    let said = match asks {
+        // The space is the last that is written before the answer is read.
+        true => converse(command, columns, "[y/N] ", "n\n").1,
+        false => show(command, columns, true),
+    };
+    let root = stage.tree.root().canonicalize().expect("the tree is there");
+    let said = said
+        .replace("\r\n", "\n")
+        .replace(root.to_str().expect("plain"), "TREE");
+    let run = Regex::new("[0-9]{8}T[0-9]{6}Z").expect("a pattern");
+    let time =
+        Regex::new("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}").expect("a pattern");
+    let said = run.replace_all(&said, "20261122T120000Z");
+    time.replace_all(&said, "2026-11-22 12:00:00").into_owned()
+}
+
+/// The screens of a run at all widths, one below the other. No line but these is wider than the terminal.
+fn screens(stage: &Stage, arguments: &str, asks: bool, may_be_wide: &str) -> String {
+    let may_be_wide = Regex::new(may_be_wide).expect("a pattern");
+    let screens = WIDTHS.map(|columns| {
+        let screen = screen(stage, arguments, columns, asks);
+        for line in screen.lines() {
+            let fits = line.chars().count() <= usize::from(columns);
+            assert!(fits || may_be_wide.is_match(line), "{columns}: {line}");
+        }
+        format!("=== {columns} columns\n{screen}")
+    });
+    screens.concat()
+}
+
+/// No line may be wide.
+const NONE: &str = "^$";
+
+#[test]
+fn a_plan_ends_with_its_totals_and_the_question() {
+    let shown = screens(
+        &stage(),
+        "remove --no-progress --protect *.raw --keep best-name Pictures",
+        true,
+        NONE,
+    );
+    for screen in shown.split("=== ").skip(1) {
+        let (above, _) = screen.split_once("[y/N]").expect("a question");
+        let (_, totals) = above.split_once("To remove: ").expect("totals");
+        assert!(
+            !totals.contains("--protect"),
+            "problems come first: {screen}"
+        );
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_plan_for_the_trash_says_when_space_is_freed() {
+    let arguments = "remove --trash --no-progress --sidecars keep-together .";
+    let sidecar = "(stays with its companion|belongs together)";
+    insta::assert_snapshot!(screens(&stage(), arguments, true, sidecar));
+}
+
+#[test]
+fn runs_are_listed_and_undone_after_a_question() {
+    let stage = stage();
+    screen(&stage, "hardlink --yes --no-progress Pictures", 80, false);
+    let command = "seekless hardlink";
+    insta::assert_snapshot!("undo_list", screens(&stage, "undo --list", false, command));
+    insta::assert_snapshot!("undo", screens(&stage, "undo", true, command));
+}
+
+#[test]
+fn folders_are_compared() {
+    // A path is not broken.
+    let path = "/IMG_";
+    insta::assert_snapshot!(screens(&stage(), "folders --no-progress .", false, path));
+}
+
+#[test]
+fn sides_are_compared() {
+    let arguments = "compare --no-progress --one-way Pictures backup";
+    // Names are left whole; whether two folders are on one disk depends on the machine.
+    let disk = "on one physical disk";
+    let shown = screens(&stage(), arguments, false, &format!("^[-+>*!] |{disk}"));
+    let lines = shown.lines().filter(|line| !line.contains(disk));
+    let shown: String = lines.map(|line| format!("{line}\n")).collect();
+    insta::assert_snapshot!(shown);
+}
