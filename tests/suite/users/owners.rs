@@ -96,7 +96,10 @@ fn files_of_one_owner_are_linked_among_themselves() {
         assert!(inodes[0] != inodes[2] && inodes[0] != inodes[5] && inodes[2] != inodes[5]);
         // With a reference, files of other owners are no copies of it.
         let line = format!("{action} -n --reference r a n");
-        stage.run(&line).exits(0).says("left alone because each has");
+        stage
+            .run(&line)
+            .exits(0)
+            .says("left alone because each has");
     }
 }
 
