@@ -69,6 +69,8 @@ pub enum ProblemKind {
     UnusableCache,
     /// A folder that changed again each time it was listed, so that files may have been missed.
     Unsettled,
+    /// A folder that changed after it was listed for the last time, so that files may have been missed.
+    ChangedFolder,
     /// A folder that is too many levels below its root.
     TooDeep,
     /// A folder whose inode number too many others have.
@@ -126,6 +128,9 @@ impl ProblemKind {
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \
                 changes it)"
+            }
+            Self::ChangedFolder => {
+                "changed after it was listed; files may be missing from the result (run again when nothing changes it)"
             }
             Self::TooDeep => {
                 "more than 16,384 folders deep; skipped (give it as a PATH to search it)"

@@ -188,6 +188,7 @@ pub fn begin<'a>(
         at_roots: HashSet::new(),
         handles: DirHandles::new(share.folders),
         listed_again: HashSet::new(),
+        listed: Vec::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
         cache: open_cache(config, observer),

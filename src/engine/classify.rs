@@ -8,7 +8,7 @@ use crate::decide::Replication;
 use crate::device::{LeafKind, Volume};
 use crate::event::Observer;
 use crate::file::{DevIndex, DirId, DirTable, FileIndex, FileTable};
-use crate::sys::{open, stat};
+use crate::sys::{fault, open, stat};
 use crate::tree::{
     Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Scope, Tree, Unseen,
 };
@@ -52,6 +52,7 @@ pub fn classify(
     // Nothing is handed over, so nothing can be refused.
     run.drive(&mut Deliverer::new(&config, Delivery::AsFinal, &mut nobody))?;
     let session = &mut run.session;
+    fault::arm();
     match scope {
         // A file that was read hours ago may have been moved to the side that goes.
         Scope::AcrossRoots => session.settle_all_names(),
@@ -60,6 +61,7 @@ pub fn classify(
             session.settle_names(files);
         }
     }
+    session.check_folders();
     let tree = tree_of(session);
     run.close();
     Ok(tree)

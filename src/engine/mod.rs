@@ -15,6 +15,7 @@ mod deliver;
 mod descriptors;
 mod explain;
 mod find;
+mod listed_folders;
 mod mechanisms;
 mod memory;
 mod names;

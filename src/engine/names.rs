@@ -120,12 +120,16 @@ impl Session<'_> {
         self.handles.close_all();
         for file in (0..self.machine.file_table().len() as u32).map(FileIndex) {
             // The answer stays open anyway, and a disk that does not answer would not do so now.
-            let is_silent = self.left_out.unanswered > 0 || self.silence.is_over();
-            if is_silent || self.control.is_cancelled() {
+            if self.is_left_open() {
                 return;
             }
             self.settle_names_of(file);
         }
+    }
+
+    /// True if the run was interrupted, or something did not answer.
+    pub fn is_left_open(&self) -> bool {
+        self.left_out.unanswered > 0 || self.silence.is_over() || self.control.is_cancelled()
     }
 
     fn settle_names_of(&mut self, file: FileIndex) {

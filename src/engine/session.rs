@@ -16,7 +16,7 @@ use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
 use crate::hash::Digest;
 use crate::heartbeat::Watchlist;
 use crate::read::{Completion, Scheduler};
-use crate::scan::{Given, Group, ScanMessage, Search, Walk};
+use crate::scan::{Given, Group, ScanMessage, Search, Stamp, Walk};
 
 use super::account::Account;
 use super::blake3_fold::{Blake3, Heads};
@@ -80,6 +80,8 @@ pub struct Session<'a> {
     pub handles: DirHandles,
     /// Folders that changed after they were listed, and were listed again: entries may have gone from there.
     pub listed_again: HashSet<DirId>,
+    /// Folders and their times when they were listed, if every entry counts.
+    pub listed: Vec<(DirId, Stamp)>,
     /// Entries met on file systems where inode numbers do not tell that they were, if folders are listed again.
     pub met_entries: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
@@ -168,7 +170,8 @@ impl Session<'_> {
                         let _ignored = groups_to.send(self.groups(&devices, share));
                     }
                     Ok(ScanMessage::Walked { group }) => self.walked(group),
-                    Ok(ScanMessage::Done { folders, left_out, listed_again, others, roots }) => {
+                    Ok(ScanMessage::Done { folders, left_out, listed_again, listed, others, roots }) => {
+                        self.listed = listed;
                         self.account.others.extend(others);
                         self.account.roots.extend(roots);
                         self.scanned(folders, &left_out, listed_again);

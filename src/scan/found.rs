@@ -10,6 +10,7 @@ use crate::heartbeat::Heartbeat;
 use crate::tree::Unseen;
 
 use super::other_entry::OtherEntry;
+use super::stamp::Stamp;
 
 /// Files found, many at a time.
 #[derive(Debug, Default)]
@@ -70,6 +71,8 @@ pub enum ScanMessage {
         left_out: LeftOut,
         /// Folders that changed after they were listed, and were listed again.
         listed_again: Vec<DirId>,
+        /// Folders that did not change again until all were listed, if entries are wanted.
+        listed: Vec<(DirId, Stamp)>,
         /// Entries that no other message tells of, if they are wanted.
         others: Vec<OtherEntry>,
         /// Roots that take no part, and why.

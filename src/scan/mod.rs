@@ -21,6 +21,7 @@ mod walk;
 mod workers;
 
 pub use bad_pattern::BadPattern;
+pub(crate) use enter::is_same_place;
 pub use filter_spec::FilterSpec;
 pub(crate) use found::{FoundBatch, ScanMessage};
 pub(crate) use glob::Globs;
@@ -30,4 +31,5 @@ pub(crate) use other_entry::OtherEntry;
 pub(crate) use path_globs::PathGlobs;
 pub(crate) use roots::Given;
 pub(crate) use search::Search;
+pub(crate) use stamp::Stamp;
 pub(crate) use walk::{Group, Walk, path_of};

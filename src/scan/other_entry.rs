@@ -50,9 +50,10 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::UnreadableMetadata
         | ProblemKind::UnreadableFile => Some(Unseen::Unreadable),
         ProblemKind::Vanished => Some(Unseen::Vanished),
-        ProblemKind::ReplacedRoot | ProblemKind::Changed | ProblemKind::NotVerified => {
-            Some(Unseen::Changed)
-        }
+        ProblemKind::ReplacedRoot
+        | ProblemKind::Changed
+        | ProblemKind::ChangedFolder
+        | ProblemKind::NotVerified => Some(Unseen::Changed),
         ProblemKind::Unsettled => Some(Unseen::Unsettled),
         ProblemKind::TooDeep | ProblemKind::TooManyAlike | ProblemKind::TooManyNames => {
             Some(Unseen::TooMany)

@@ -75,6 +75,10 @@ impl Search {
         let _ignored = self.to.send(ScanMessage::Done {
             folders: walked.folders,
             left_out: walked.left_out,
+            listed: match self.walk.tell_others {
+                true => walked.stamps(),
+                false => Vec::new(),
+            },
             listed_again: walked.changed,
             others: walked.others,
             roots: unseen,

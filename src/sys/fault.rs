@@ -15,11 +15,10 @@ mod injected {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use rustix::io::{Errno, Result};
-    use rustix::process::{Signal, getpid, kill_process};
 
     enum What {
         Fail(Errno),
-        Get(Signal),
+        Get(libc::c_int),
     }
 
     struct Plan {
@@ -36,8 +35,8 @@ mod injected {
             let text = std::env::var("SEEKLESS_FAULT").ok()?;
             let (what, at) = text.split_once('@')?;
             let what = match what {
-                "kill" => What::Get(Signal::KILL),
-                "stop" => What::Get(Signal::STOP),
+                "kill" => What::Get(libc::SIGKILL),
+                "stop" => What::Get(libc::SIGSTOP),
                 number => What::Fail(Errno::from_raw_os_error(number.parse().ok()?)),
             };
             let at = at.parse().ok()?;
@@ -58,8 +57,10 @@ mod injected {
         match plan.what {
             What::Fail(error) => Err(error),
             What::Get(signal) => {
-                // There is no better death than the one that cannot be caught.
-                let _ = kill_process(getpid(), signal);
+                // There is no better death than the one that cannot be caught. A signal to the process could reach
+                // another thread first, while this one makes the call.
+                // SAFETY: it takes a number and touches no memory.
+                unsafe { libc::raise(signal) };
                 Ok(())
             }
         }

@@ -16,6 +16,7 @@ pub mod run;
 pub mod scene;
 pub mod stage;
 pub mod standin;
+pub mod stopped;
 pub mod terminal;
 pub mod tree;
 pub mod users;

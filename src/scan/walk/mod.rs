@@ -336,6 +336,19 @@ impl Walked {
         self.changed.append(&mut other.changed);
         self.others.append(&mut other.others);
     }
+
+    /// The times of all folders that were listed, in the order of their numbers.
+    pub fn stamps(&self) -> Vec<(DirId, Stamp)> {
+        let listed = self.listed.iter();
+        let mut stamps: Vec<(DirId, Stamp)> = listed
+            .filter_map(|folder| match folder.left {
+                Left::Listed(stamp) => Some((folder.dir, stamp)),
+                Left::New | Left::Passed(_) => None,
+            })
+            .collect();
+        stamps.sort_unstable();
+        stamps
+    }
 }
 
 /// A file's path for a message.

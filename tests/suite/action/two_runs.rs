@@ -6,41 +6,13 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use crate::common::run::Seekless;
 use crate::common::scene::{SIZE, Scene, picture, prepared};
+use crate::common::stopped::Stopped;
 use crate::common::volume::Volume;
 use crate::common::{noise, rounds};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-
-/// A run that stands still in the middle of what it does.
-struct Stopped(Child);
-
-impl Stopped {
-    fn start(run: Seekless, at: u64) -> Self {
-        let run = run.env("SEEKLESS_FAULT", &format!("stop@{at}"));
-        Self::stands(run.stdout(Stdio::null()).spawn())
-    }
-
-    fn stands(child: Child) -> Self {
-        let stopped = Self(child);
-        let seen = waitpid(Some(stopped.pid()), WaitOptions::UNTRACED).expect("a child");
-        let (_, status) = seen.expect("it was waited for");
-        assert!(status.stopped(), "it does not come so far: {status:?}");
-        stopped
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_child(&self.0)
-    }
-
-    /// Lets it go on to its end.
-    fn goes_on(mut self) -> Option<i32> {
-        kill_process(self.pid(), Signal::CONT).expect("it is there");
-        self.0.wait().expect("it ends").code()
-    }
-}
+use rustix::process::{Signal, kill_process};
 
 /// A call in the middle of the first step, and one before anything is changed.
 const MIDDLE: u64 = 40;

@@ -2,5 +2,6 @@
 
 mod motion;
 mod oracle;
+mod settling;
 mod signs;
 mod unanswered;

@@ -1,0 +1,57 @@
+//! Whether folders still hold what was listed, once more when everything was read.
+//!
+//! What came into a folder after it was listed was not seen, and a link may say something else by now. Both change the
+//! folder's times. If no folder and no file changed until they were looked at again, all that was seen and read was so
+//! at one moment: when the reading was over.
+
+use rustix::io::{Errno, Result};
+
+use crate::event::{Problem, ProblemKind};
+use crate::file::DirId;
+use crate::scan::{Stamp, is_same_place, path_of};
+use crate::sys::stat;
+use crate::tree::Unseen;
+
+use super::session::Session;
+
+impl Session<'_> {
+    /// Looks at every folder that was listed, and takes note of those that changed since.
+    pub fn check_folders(&mut self) {
+        // An open folder stays open when it is moved away: only its path says where it is.
+        self.handles.close_all();
+        for (dir, stamp) in std::mem::take(&mut self.listed) {
+            // The answer stays open anyway, and a disk that does not answer would not do so now.
+            if self.is_left_open() {
+                return;
+            }
+            let cause = match self.holds_still(dir, stamp) {
+                Ok(true) => continue,
+                Ok(false) => None,
+                Err(error) => Some(error.into()),
+            };
+            self.left_out.unsettled += 1;
+            self.account.unseen(dir, b"", Unseen::Changed);
+            self.observer.problem(Problem {
+                path: path_of(&self.dirs, dir, None),
+                kind: ProblemKind::ChangedFolder,
+                cause,
+            });
+        }
+    }
+
+    /// True if a folder has the times that it had when it was listed, and its path still leads to it.
+    fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
+        let control = self.control;
+        let _asking = control.asking(&path_of(&self.dirs, dir, None));
+        let folder = match self.handles.get(dir, &self.dirs) {
+            Err(Errno::MFILE | Errno::NFILE) => {
+                self.handles.close_all();
+                self.handles.get(dir, &self.dirs)?
+            }
+            opened => opened?,
+        };
+        let now = stat::fresh_descriptor(folder)?;
+        let listed = self.dirs.read().id(dir);
+        Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))
+    }
+}
