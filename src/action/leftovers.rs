@@ -11,7 +11,7 @@ use super::folder_entry::Place;
 use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
-use super::{journal_folder, partial_groups, relocate, runs, swap};
+use super::{journal_folder, partial_groups, relocate, runs, swap, test_file};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
 use crate::sys::{stat, sync};
@@ -25,7 +25,9 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// Files with a leftover beside them, or that exist only under a temporary name.
+    /// True if its plan was being made: what it left are test files, and no file of the user's is unfinished.
+    pub in_plan: bool,
+    /// Files with a leftover beside them, or that exist only under a temporary name; test files.
     pub files: Vec<HalfDone>,
 }
 
@@ -75,15 +77,22 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     }
     let in_undo = past.undo_cut_short;
     let partial = partial_groups::of(&past);
-    let files: Vec<HalfDone> = past
-        .steps
-        .iter()
-        .filter_map(|step| half_done(step, &partial, in_undo))
-        .collect();
+    let steps = past.steps.iter();
+    let half_done = steps.filter_map(|step| half_done(step, &partial, in_undo));
+    let test_files = past.test_files.iter().filter_map(|(_, path)| {
+        let path = Path::new(OsStr::from_bytes(&path.0));
+        let folder = path.parent()?.to_owned();
+        test_file::is_left(path.as_os_str().as_bytes()).then(|| HalfDone {
+            path: path.to_owned(),
+            folders: vec![folder],
+        })
+    });
+    let files: Vec<HalfDone> = half_done.chain(test_files).collect();
     (!files.is_empty()).then_some(CutShort {
         name,
         header: past.header,
         in_undo,
+        in_plan: past.steps.is_empty(),
         files,
     })
 }

@@ -42,6 +42,7 @@ mod step_error;
 mod swap;
 mod symlink;
 mod synced;
+mod test_file;
 mod together;
 mod trash;
 mod trash_folder;

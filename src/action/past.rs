@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{self, FolderIntent, Intent, Record, RunHeader, State};
-use super::step::Reversal;
+use super::record::{self, FolderIntent, Intent, Raw, Record, RunHeader, State};
+use super::step::{ActionKind, Reversal};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
@@ -45,6 +45,8 @@ pub(super) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub header: RunHeader,
+    /// Test files that its plan was about to create: what it did with files, and their paths.
+    pub test_files: Vec<(ActionKind, Raw)>,
     pub steps: Vec<PastStep>,
     /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
     pub folders: BTreeMap<u64, PastFolder>,
@@ -192,6 +194,7 @@ impl Past {
             | Record::Undoing
             | Record::UndoEnded
             | Record::Swept => {}
+            Record::TestFile { action, path } => self.test_files.push((action, path)),
             Record::Intent(intent) => self.steps.push(PastStep {
                 intent: *intent,
                 fate: Fate::Unsaid,

@@ -165,6 +165,13 @@ pub struct FolderIntent {
 pub enum Record {
     /// The first line.
     Run(RunHeader),
+    /// A test file will be created, to find out what a mount can do.
+    TestFile {
+        /// What the run does with files.
+        action: ActionKind,
+        /// Absolute path of the test file.
+        path: Raw,
+    },
     /// A step will be done.
     Intent(Box<Intent>),
     /// A folder will be removed.

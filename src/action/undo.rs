@@ -15,6 +15,7 @@ use super::past::{Fate, Past, PastFolder, PastStep};
 use super::reads::{self, Reads};
 use super::record::{Record, RunHeader, State};
 use super::runs;
+use super::test_file;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
 use super::undo_folder::{self, Back, MadeAgain};
@@ -106,6 +107,7 @@ impl Reversion {
         });
         let removed = self.past.folders.values().filter(|folder| !folder.undone);
         let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
+        let paths = paths.chain(self.past.test_files.iter().map(|(_, path)| path));
         let folders = paths.filter_map(|path| {
             let path = Path::new(OsStr::from_bytes(&path.0));
             path.parent().map(Path::to_owned)
@@ -119,6 +121,7 @@ impl Reversion {
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
+        self.clear_test_files(Manner::Look, &mut tally, tell);
         let partial = partial_groups::of(&self.past);
         let mut back = HashSet::new();
         for folder in removed(&self.past) {
@@ -154,6 +157,7 @@ impl Reversion {
         let mut tally = self.tally();
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
+        self.clear_test_files(Manner::Act, &mut tally, tell);
         let mut batch = Batch::new();
         let mut linked = Linked::of(&self.past);
         let partial = partial_groups::of(&self.past);
@@ -217,6 +221,7 @@ impl Reversion {
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
+        self.clear_test_files(Manner::Act, &mut tally, tell);
         let mut batch = Batch::new();
         let partial = partial_groups::of(&self.past);
         for step in self.past.steps.iter().rev() {
@@ -242,6 +247,23 @@ impl Reversion {
             tally.note(written);
         }
         tally
+    }
+
+    /// Removes what the run's plan left where it tested a mount.
+    fn clear_test_files(&self, manner: Manner, tally: &mut UndoTally, tell: &mut dyn FnMut(&Undo)) {
+        for (action, path) in &self.past.test_files {
+            let undone = test_file::clear(&path.0, manner);
+            match &undone {
+                Undone::Cleaned => tally.test_files += 1,
+                Undone::Refused(_) => tally.refused += 1,
+                _ => continue,
+            }
+            tell(&Undo {
+                path: path.0.clone(),
+                action: *action,
+                undone,
+            });
+        }
     }
 
     fn tally(&self) -> UndoTally {

@@ -79,6 +79,8 @@ pub struct UndoTally {
     pub lacking: u64,
     /// Files beside which something was left that is gone.
     pub cleaned: u64,
+    /// Test files of the plan that are gone.
+    pub test_files: u64,
     /// Files that already were as before.
     pub as_before: u64,
     /// Files that were left as they are.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use seekless::acting::searched_trees;
-use seekless::action::plan::{MountCheckMode, Plan};
+use seekless::action::plan::{MountCheckMode, MountTests, Plan};
 use seekless::action::{self, ActionKind, TreeLock};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
@@ -179,13 +179,14 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         };
     }
     let mode = MountCheckMode {
-        by_trying: acts,
         for_script: run.use_of_plan == Use::Script,
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
     };
+    let tests = place.as_ref().filter(|_| acts);
+    let tests = tests.map(|place| MountTests::new(&place.folder, run.header()));
     let checked = patiently(patience, &console, Changes::None, move || {
-        plan.check_mounts(mode)
+        plan.check_mounts(mode, tests)
     });
     plan = match checked {
         Ok(plan) => plan,

@@ -1,13 +1,11 @@
 //! Carries a plan out, with progress, and tells what became of it.
 
-use std::os::unix::ffi::OsStrExt;
 use std::process;
 use std::sync::Arc;
 
 use seekless::action::plan::Plan;
 use seekless::action::{
-    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Raw, Reversal, RunHeader,
-    Step,
+    self, ActionKind, ApplyControl, ApplyTally, FolderTally, Outcome, Reversal, Step,
 };
 use seekless::engine::ProgressLine;
 use seekless::report::escape::escape;
@@ -35,15 +33,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
         watchdog: Watchdog::new(run.patience, console),
         console,
     };
-    let header = RunHeader {
-        version: 0,
-        started_ns: run.started_ns,
-        command: run
-            .command
-            .iter()
-            .map(|word| Raw(word.as_bytes().to_vec()))
-            .collect(),
-    };
+    let header = run.header();
     let done = run_watched(
         watch.watchdog.watchlist(),
         || {

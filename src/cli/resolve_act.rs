@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
 use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
-use seekless::action::{self, ActionKind, Common};
+use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
 use seekless::engine::{Config, Replication};
 use seekless::file::OwnFolder;
@@ -55,6 +55,18 @@ pub struct ActRun {
     pub patience: Duration,
     /// How much is told on the way.
     pub talk: Talk,
+}
+
+impl ActRun {
+    /// The first line of its journal.
+    pub fn header(&self) -> RunHeader {
+        let command = self.command.iter();
+        RunHeader {
+            version: 0,
+            started_ns: self.started_ns,
+            command: command.map(|word| Raw(word.as_bytes().to_vec())).collect(),
+        }
+    }
 }
 
 /// Where sets come from.

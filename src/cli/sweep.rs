@@ -41,15 +41,19 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             _ if run.in_undo => false,
             Use::Show | Use::Json | Use::Script => false,
             Use::Act => {
-                console.complain(&format!(
-                    "{}; the unfinished files are restored first",
-                    what(&run)
-                ));
+                let first = match run.in_plan {
+                    true => "seekless removes what it left first",
+                    false => "the unfinished files are restored first",
+                };
+                console.complain(&format!("{}; {first}", what(&run)));
                 true
             }
             Use::Confirm => {
                 console.complain(&what(&run));
-                let question = "Restore the unfinished files first? [y/N]";
+                let question = match run.in_plan {
+                    true => "Remove what it left first? [y/N]",
+                    false => "Restore the unfinished files first? [y/N]",
+                };
                 matches!(question::ask(console, question), Answer::Said(said) if question::is_yes(&said))
             }
         };
@@ -201,18 +205,24 @@ fn left_in(
 fn what(run: &CutShort) -> String {
     let number = run.files.len() as u64;
     let undo = if run.in_undo { "an undo of " } else { "" };
+    let left = match run.in_plan {
+        true => undo_text::test_files(number),
+        false => {
+            let files = plural(number, "file", "files");
+            format!("{} unfinished {files}", count(number))
+        }
+    };
     format!(
-        "{undo}run {} ({}) was cut short and left {} unfinished {} here",
+        "{undo}run {} ({}) was cut short and left {left} here",
         run.name,
         words(&run.header),
-        count(number),
-        plural(number, "file", "files"),
     )
 }
 
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     match run.in_undo {
         true => format!("to continue: {}", place.undo(&run.name)),
+        false if run.in_plan => format!("{} removes what it left", place.sweep(&run.name)),
         false => format!(
             "{} restores the unfinished files, {} undoes the whole run",
             place.sweep(&run.name),

@@ -44,7 +44,7 @@ pub fn wish(step: &Undo) -> String {
             "would be restored without its {}, because its content is not proven",
             missing.join(", ")
         ),
-        Undone::Cleaned => "the leftover beside it would be removed".to_owned(),
+        Undone::Cleaned => "what an interrupted run left there would be removed".to_owned(),
         Undone::AsBefore => "is already restored".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
         Undone::Refused(why) => format!("{why}; would be left alone"),
@@ -65,6 +65,13 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
     let folders = tally.folders + tally.folders_refused;
     let first = match (tally.restored + tally.cleaned, tally.refused) {
         (0, 0) if folders > 0 => format!("Run {}: no file to undo.", tally.run),
+        (0, 0) if tally.test_files > 0 => {
+            format!(
+                "Run {}: {} removed.",
+                tally.run,
+                test_files(tally.test_files)
+            )
+        }
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
         (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
@@ -87,6 +94,9 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
 pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
     let number = tally.restored + tally.cleaned;
     let first = match number {
+        0 if tally.test_files > 0 => {
+            format!("{} would be removed.", test_files(tally.test_files))
+        }
         0 => "Nothing would be undone.".to_owned(),
         _ => format!("{} would be restored.", files(number)),
     };
@@ -140,4 +150,10 @@ fn folders_line(number: u64, words: &str) -> Option<String> {
 
 fn files(number: u64) -> String {
     format!("{} {}", count(number), plural(number, "file", "files"))
+}
+
+/// Test files are created on a mount to find out what it can do.
+pub fn test_files(number: u64) -> String {
+    let files = plural(number, "test file", "test files");
+    format!("{} {files}", count(number))
 }

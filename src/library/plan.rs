@@ -13,7 +13,7 @@ use super::cancel::Cancel;
 use super::error::{Cause, Error};
 use super::journals::Journals;
 use super::set::now_ns;
-use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, Planner, SetPlan};
+use crate::action::plan::{self, Choice, LinkPlaces, MountCheckMode, MountTests, Planner, SetPlan};
 use crate::action::{self, ActionKind, ApplyControl, Outcome, Raw, RunHeader, Settings, TreeLock};
 use crate::scan::FilterSpec;
 
@@ -254,19 +254,20 @@ impl<'a> Plan<'a> {
         action::check_journals(journals.folder()).map_err(Cause::from)?;
         let trees = self.plan.folders().map_err(Cause::NotKept)?;
         let _lock = TreeLock::for_acting(&self.acting, &trees).map_err(Cause::from)?;
-        let checked = self.plan.check_mounts(MountCheckMode {
-            by_trying: true,
-            for_script: false,
-            trust_mounts: self.acting.trust_mounts,
-            absolute_links: self.acting.absolute_links,
-        });
-        let mut plan = checked.map_err(Cause::NotKept)?;
-        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
         let header = RunHeader {
             version: 0,
             started_ns: now_ns(),
             command: env::args_os().map(|word| Raw(word.into_vec())).collect(),
         };
+        let mode = MountCheckMode {
+            for_script: false,
+            trust_mounts: self.acting.trust_mounts,
+            absolute_links: self.acting.absolute_links,
+        };
+        let tests = MountTests::new(journals.folder(), header.clone());
+        let checked = self.plan.check_mounts(mode, Some(tests));
+        let mut plan = checked.map_err(Cause::NotKept)?;
+        plan.look_for_empty_folders().map_err(Cause::NotKept)?;
         let control = Arc::new(ApplyControl::stopped_by(self.cancel.flag()));
         let mut on_step = self.on_step;
         let mut tell = |step: &action::Step, outcome: &Outcome| {

@@ -19,6 +19,7 @@ mod estimate;
 mod full;
 mod inspector;
 mod mount_check;
+mod mount_test;
 mod planner;
 mod ranking;
 mod reach;
@@ -46,6 +47,7 @@ pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use emptied::EmptyFolder;
 pub use mount_check::MountCheckMode;
+pub use mount_test::MountTests;
 pub use planner::{FurtherNames, Planner, Settings, Sidecars};
 pub use ranking::Ranking;
 pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
@@ -137,13 +139,17 @@ impl Plan {
     }
 
     /// Leaves alone files whose file system cannot do the action, and files that may be the kept file itself, seen
-    /// through another mount.
-    pub fn check_mounts(mut self, mode: MountCheckMode) -> io::Result<Self> {
+    /// through another mount. Without `tests` nothing is created there to find out.
+    pub fn check_mounts(
+        mut self,
+        mode: MountCheckMode,
+        tests: Option<MountTests>,
+    ) -> io::Result<Self> {
         if self.file_systems.are_all_in_kernel() {
             return Ok(self);
         }
         let (action, destination) = (self.action(), self.settings.destination);
-        let mut check = MountCheck::new(action, mode, &mut self.file_systems);
+        let mut check = MountCheck::new(action, mode, tests, &mut self.file_systems);
         let mut checked = Spool::new();
         for set in self.spool.sets()? {
             let mut set = set?;
@@ -151,7 +157,7 @@ impl Plan {
             estimate::estimate(&mut set, action, destination);
             checked.push(&set)?;
         }
-        self.unproven = check.unproven;
+        self.unproven = check.end();
         self.spool = checked;
         self.summed_up()
     }

@@ -6,3 +6,4 @@ mod foreign;
 mod overlay;
 mod real;
 mod standins;
+mod test_files;
