@@ -78,6 +78,12 @@ impl FileSystems {
         }
     }
 
+    /// True if a name may hide further files on this file system, which change as it does.
+    pub fn has_branches(&mut self, dev: u64) -> bool {
+        let mounts = self.mounts.get_or_insert_with(Mounts::read);
+        mounts.has_branches(dev)
+    }
+
     /// True if the kernel answers by itself for all file systems that were asked about.
     pub fn are_all_in_kernel(&self) -> bool {
         self.known.values().all(Coherence::is_in_kernel)

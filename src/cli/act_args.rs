@@ -164,7 +164,8 @@ pub struct WayArgs {
     ///
     /// Some mounts answer from a cached listing (rclone does; seekless assumes it of unknown FUSE programs). If such a
     /// mount shows the same folder a second time, a file can look like a copy of itself, and the only copy would be
-    /// removed. Without this option, remove, hardlink and symlink leave such files alone.
+    /// removed. Without this option, remove, hardlink and symlink leave such files alone, and every action leaves a file
+    /// alone that hides others on the branches of a mergerfs mount.
     #[arg(long, help_heading = "How it is done")]
     pub trust_mounts: bool,
 

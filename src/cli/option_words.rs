@@ -97,6 +97,7 @@ pub fn left(left: &Left) -> String {
         Left::Unprovable(_) => {
             format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
         }
+        Left::HidesFiles => format!("{words} (--trust-mounts acts anyway)"),
         Left::NotForScript => format!(
             "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
         ),
@@ -207,6 +208,7 @@ mod tests {
             ("--isolate", kept(&Kept::SamePath)),
             ("--across-owners", left(&Left::Apart(Apart::Owner))),
             ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
+            ("--trust-mounts", left(&Left::HidesFiles)),
             ("--trust-mounts", left(&Left::NotForScript)),
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),

@@ -186,6 +186,12 @@ pub(super) fn hides_links(fs_type: &str) -> bool {
     program.is_some_and(|program| HIDES_LINKS.contains(&program))
 }
 
+/// True if a file system of this type shows one of the files that have the same name on its branches, and changes all
+/// of them.
+pub(super) fn has_branches(fs_type: &str) -> bool {
+    fs_type == "fuse.mergerfs"
+}
+
 impl FilesystemKind {
     /// The kind of a file system by its type, as mountinfo has it.
     pub fn of(fs_type: &str) -> Self {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::filesystem::{asks_for_new_names, hides_links};
+use super::filesystem::{asks_for_new_names, has_branches, hides_links};
 use super::mountinfo::MountTable;
 use super::number::DeviceNumber;
 
@@ -70,6 +70,13 @@ impl Mounts {
     pub fn hiding_links(&self, device: u64, path: &Path) -> Option<PathBuf> {
         let mount = self.0.find(DeviceNumber::of(device), path)?;
         hides_links(&mount.filesystem).then(|| mount.mount_point.clone())
+    }
+
+    /// True if the file system with this device number shows one of the files that have the same name on its branches,
+    /// and changes all of them.
+    pub fn has_branches(&self, device: u64) -> bool {
+        self.type_of(device)
+            .is_some_and(|(kind, _)| has_branches(kind))
     }
 
     /// True if something is mounted right there.

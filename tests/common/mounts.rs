@@ -116,6 +116,11 @@ impl Shows {
         self.path("source")
     }
 
+    /// The second branch of what has two.
+    pub fn lower(&self) -> PathBuf {
+        self.path("lower")
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.top.path().join(name)
     }
@@ -181,7 +186,14 @@ impl Shows {
                 format!("{rclone} {ways} :local:{source} {point}")
             }
             Shown::Bindfs => format!("bindfs {options} {source} {point}"),
-            Shown::Mergerfs => format!("mergerfs {options} {source}:{} {point}", at("lower")),
+            Shown::Mergerfs => {
+                // By default a new name goes to the branch with more free space, which changes between two looks.
+                let first = "-o category.create=epff";
+                format!(
+                    "mergerfs {first} {options} {source}:{} {point}",
+                    at("lower")
+                )
+            }
             Shown::Unionfs => {
                 format!(
                     "unionfs -o cow {options} {source}=RW:{}=RO {point}",

@@ -4,12 +4,14 @@
 
 use std::collections::HashMap;
 
+use rustix::io::Errno;
+
 use super::mount_test::MountTests;
 use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
 use crate::action::{ActionKind, symlink};
-use crate::sys::stat;
+use crate::sys::{attributes, open, stat};
 
 /// Pairs of folders that are tried for each pair of file systems. Each step checks its own folders again.
 const PAIRS: usize = 64;
@@ -100,6 +102,12 @@ impl<'g> MountCheck<'g> {
         if distinct == Distinct::Certain {
             return None;
         }
+        if !self.mode.trust_mounts
+            && self.file_systems.has_branches(victim.dev)
+            && victim.names.iter().any(|name| hides_files(&name.path))
+        {
+            return Some(Left::HidesFiles);
+        }
         if let Some(tests) = &mut self.tests {
             let (action, mode) = (self.action, self.mode);
             let links = self.links.entry(devices);
@@ -169,4 +177,14 @@ impl<'g> MountCheck<'g> {
         self.folders.insert(key, is_one);
         is_one
     }
+}
+
+/// True if a name on mergerfs has a file on more than one branch.
+fn hides_files(path: &[u8]) -> bool {
+    let branches = Place::of(path)
+        .map_err(|_| Errno::NOENT)
+        .and_then(|place| open::any_handle(&place.folder, &place.name, false))
+        .and_then(|file| attributes::extended_of_handle(&file, c"user.mergerfs.allpaths"));
+    // A file for each of these paths. A mount that does not tell (`xattr=nosys`) is acted on as its programs do.
+    branches.is_ok_and(|paths| paths.is_some_and(|paths| paths.contains(&0)))
 }

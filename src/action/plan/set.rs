@@ -185,6 +185,8 @@ pub enum Left {
     Unprovable(String),
     /// The kept file may be the same one, and a script cannot check that.
     NotForScript,
+    /// A mount of several branches shows it for further files of its name, which the action would reach as well.
+    HidesFiles,
     /// Its file system has no hard links.
     NoHardLinks,
     /// A hard link is shown with another inode number.
@@ -239,6 +241,10 @@ impl Left {
             }
             Self::NotForScript => {
                 "may be the kept file itself, seen through another mount, which a script cannot check"
+            }
+            Self::HidesFiles => {
+                "hides files of the same name on other branches of the mount, which would change as well: run seekless \
+                on the branches"
             }
             Self::NoHardLinks => "is on a file system without hard links: use symlink or remove",
             Self::LinkLooksLikeCopy => {

@@ -456,7 +456,12 @@ fn a_file_that_one_or_two_daemons_show_twice_survives() {
         (Shown::Rclone, "-L"),
         (Shown::RcloneCached, "-L"),
     ] {
-        for action in ["remove", "remove --trust-hash"] {
+        for action in [
+            "remove",
+            "remove --trust-hash",
+            "remove --trash",
+            "move --to to",
+        ] {
             let shows = Shows::with_options(what, options);
             let desk = Desk::new();
             let content = noise(7, 9_000);
@@ -481,6 +486,32 @@ fn a_file_that_one_or_two_daemons_show_twice_survives() {
                 assert_nothing_left(&source, &run.to_string());
             }
         }
+    }
+}
+
+/// Two copies of which one has a file of another content behind it, on the second branch.
+#[test]
+#[ignore = "mounts file systems of programs: root only"]
+fn a_file_that_hides_another_one_on_a_branch_is_left_alone() {
+    for action in ["remove", "remove --trash", "symlink", "move --to to"] {
+        let shows = Shows::new(Shown::Mergerfs);
+        let desk = Desk::new();
+        for name in ["a", "b", "c"] {
+            fs::write(shows.source().join(name), noise(7, 9_000)).expect("written");
+        }
+        let hidden = shows.lower().join("b");
+        fs::write(&hidden, "the only one").expect("written");
+        let run = desk.act(action, &[&shows.point()], None, false);
+        let run = run.exits(1).says("it hides files of the same name");
+        let run = run.says("1 file (9.0 kB) in 1 set").says("--trust-mounts");
+        assert_eq!(fs::read(&hidden).expect("it is there"), b"the only one");
+        let left = fs::read(shows.source().join("b"));
+        assert!(left.is_ok_and(|left| left == noise(7, 9_000)), "{run}");
+        let other = fs::symlink_metadata(shows.source().join("c"));
+        assert!(
+            other.is_ok_and(|c| c.is_symlink()) == (action == "symlink"),
+            "{run}"
+        );
     }
 }
 
