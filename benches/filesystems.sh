@@ -21,8 +21,8 @@ read -ra tools <<<"${TOOLS:-seekless jdupes rdfind}"
 read -ra corpora <<<"${CORPORA:-small photos big}"
 read -ra caches <<<"${CACHES:-anew warm}"
 systems=("$@")
-[ ${#systems[@]} -gt 0 ] || systems=(xfs btrfs fusefat exfat-fuse ntfs-3g fuse2fs squashfuse bindfs mergerfs
-    unionfs encfs gocryptfs cryfs sshfs rclone)
+[ ${#systems[@]} -gt 0 ] || systems=(xfs btrfs overlay fusefat exfat-fuse ntfs-3g lowntfs-3g fuse2fs
+    squashfuse bindfs mergerfs unionfs encfs gocryptfs cryfs sshfs rclone)
 
 top=$(mktemp -d /var/tmp/seekless-filesystems.XXXXXX)
 point=$top/point store=$top/store
@@ -67,11 +67,11 @@ fill_all() {
 # Makes the file system, empty.
 make() {
     local image=$store/image
-    mkdir -p "$store/source" "$store/other" "$store/cache"
+    mkdir -p "$store/source" "$store/other" "$store/work" "$store/cache"
     case $1 in
         fusefat) truncate -s 1500M "$image"; mkfs.vfat "$image" ;;
         fuse2fs) truncate -s 1500M "$image"; mkfs.ext4 -q "$image" ;;
-        ntfs-3g) truncate -s 1500M "$image"; mkfs.ntfs -F -q -Q "$image" ;;
+        ntfs-3g | lowntfs-3g) truncate -s 1500M "$image"; mkfs.ntfs -F -q -Q "$image" ;;
         exfat-fuse) truncate -s 1500M "$image"; mkfs.exfat "$image" ;;
         xfs) truncate -s 1500M "$image"; mkfs.xfs -q "$image" ;;
         btrfs) truncate -s 1500M "$image"; mkfs.btrfs -q "$image" ;;
@@ -84,15 +84,16 @@ make() {
 mount_it() {
     local source=$store/source image=$store/image
     case $1 in
-        xfs | btrfs | exfat-fuse | ntfs-3g) device=$(losetup --find --show "$image") ;;
+        xfs | btrfs | exfat-fuse | ntfs-3g | lowntfs-3g) device=$(losetup --find --show "$image") ;;
     esac
     case $1 in
         xfs | btrfs) mount "$device" "$point" ;;
         fusefat) fusefat -o rw+ "$image" "$point" ;;
         fuse2fs) fuse2fs "$image" "$point" ;;
-        ntfs-3g) ntfs-3g "$device" "$point" ;;
+        ntfs-3g | lowntfs-3g) "$1" "$device" "$point" ;;
         exfat-fuse) mount.exfat-fuse "$device" "$point" ;;
         squashfuse) squashfuse "$image" "$point" ;;
+        overlay) mount -t overlay overlay -o "lowerdir=$store/other,upperdir=$source,workdir=$store/work" "$point" ;;
         bindfs) bindfs "$source" "$point" ;;
         mergerfs) mergerfs "$source:$store/other" "$point" ;;
         unionfs) unionfs -o cow "$source=RW:$store/other=RO" "$point" ;;
@@ -144,7 +145,7 @@ measure() {
                 [ "$3" = anew ] || { sync; echo 3 >/proc/sys/vm/drop_caches; }
                 mount_it "$1"
             elif [ "$round" = 0 ] && [ "$tool" = "${tools[0]}" ]; then
-                find "$point/$2" -type f -exec cat {} + >"$top/out"
+                find "$point/$2" -type f -exec cat {} + | wc -c >"$top/out"
             fi
             begun=$EPOCHREALTIME
             run "$tool" "$point/$2" || touch "$top/wrong-$tool"
