@@ -1,15 +1,16 @@
 //! `seekless folders`: a run from its arguments to its exit status.
 
+use std::sync::{Mutex, PoisonError};
+
 use seekless::engine::{self, Control};
 use seekless::folders::{Answer, Percent, Seen, Wanted};
 use seekless::report::fit::fitting;
 use seekless::report::folders::FolderReport;
-use seekless::tree::{Scope, Tree};
+use seekless::tree::Scope;
 use seekless::units::{count, plural};
 
 use super::begin::begin;
 use super::config_defaults::InForce;
-use super::console::Console;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::folders_args::FoldersArgs;
@@ -27,7 +28,7 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     };
     // Before any work is done.
     let place = match Place::open(run.output.as_deref(), &console) {
-        Ok(place) => place,
+        Ok(place) => Mutex::new(Some(place)),
         Err(error) => {
             console.complain(&error.to_string());
             return Exit::Nothing;
@@ -36,41 +37,76 @@ pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
     let control = Control::default();
     let listener = Listener::new(&console);
     let words = "interrupted: nothing is said about folders that were not fully seen";
-    let mut watch = EngineWatch::new(&control, &console, words, || ());
-    let seen = watched(
-        || engine::classify(&run.config, Scope::AllFiles, &listener, &control),
-        &mut watch,
-    );
+    let mut watch = EngineWatch::new(&control, &console, words, || {
+        // Dropping the place removes the temporary file of -o. If it is being written to just now, leaving at once is
+        // worth more.
+        if let Ok(mut place) = place.try_lock() {
+            place.take();
+        }
+    });
+    let outcome = watched(|| drive(&run, &place, &control, &listener), &mut watch);
     watch.draw.clear();
     listener.sum_up();
-    if watch.interrupted {
+    if watch.interrupted && !matches!(outcome, Outcome::Told(_)) {
         return Exit::Interrupted;
     }
-    let exit = listener.exit(run.config.roots.len());
-    match seen {
-        Err(error) => {
-            console.complain(&error.to_string());
+    match outcome {
+        Outcome::Failed(why) => {
+            console.complain(&why);
             Exit::Nothing
         }
-        Ok(_) if exit == Exit::Nothing => exit,
-        Ok(seen) => {
-            let told = tell(&run, &seen, place, &console);
+        Outcome::NothingSeen => Exit::Nothing,
+        Outcome::Closed => listener.exit(run.config.roots.len()),
+        Outcome::Told(said) => {
             if run.talk.summary {
+                let width = run.talk.columns.unwrap_or(usize::MAX);
+                let lines = fitting(said.lines(), width);
+                lines.iter().for_each(|line| console.line(line));
                 in_force.line().iter().for_each(|line| console.line(line));
             }
-            exit.worse(told)
+            listener.exit(run.config.roots.len())
         }
     }
 }
 
-/// Answers, and writes the answer.
-fn tell(run: &FoldersRun, seen: &Tree, place: Place, console: &Console) -> Exit {
+/// How the part of a run that looks and writes ended.
+enum Outcome {
+    Told(Told),
+    /// No given folder could be listed, or the run was interrupted.
+    NothingSeen,
+    /// The reader has seen enough.
+    Closed,
+    Failed(String),
+}
+
+/// The numbers of an answer.
+struct Told {
+    reported: usize,
+    folders: usize,
+    files: usize,
+}
+
+/// Looks, answers, and writes the answer; the only part that is on another thread.
+fn drive(
+    run: &FoldersRun,
+    place: &Mutex<Option<Place>>,
+    control: &Control,
+    listener: &Listener<'_>,
+) -> Outcome {
+    let seen = match engine::classify(&run.config, Scope::AllFiles, listener, control) {
+        Ok(seen) => seen,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    // An empty report would say that there is nothing, and replace one that knows more.
+    if control.is_cancelled() || listener.exit(run.config.roots.len()) == Exit::Nothing {
+        return Outcome::NothingSeen;
+    }
     let is_noise = |name: &[u8]| {
         run.is_noise
             .as_ref()
             .is_some_and(|noise| noise.matches(name))
     };
-    let seen = Seen::new(seen, is_noise);
+    let seen = Seen::new(&seen, is_noise);
     let is_wanted = |name: &[u8]| run.names.as_ref().is_none_or(|names| names.matches(name));
     let wanted = Wanted {
         min_bytes: run.min_size.0,
@@ -84,36 +120,36 @@ fn tell(run: &FoldersRun, seen: &Tree, place: Place, console: &Console) -> Exit 
         min_overlap: run.min_overlap,
         style: run.style,
     };
-    let mut place = place;
+    let Some(mut place) = place.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        return Outcome::NothingSeen;
+    };
     let written = place.write(|out| (run.format.write)(out, &report));
     match written.and_then(|()| place.finish()) {
         Ok(()) => {}
-        Err(NotWritten::Closed) => return Exit::Done,
-        Err(error) => {
-            console.complain(&error.to_string());
-            return Exit::Nothing;
-        }
+        Err(NotWritten::Closed) => return Outcome::Closed,
+        Err(error) => return Outcome::Failed(error.to_string()),
     }
-    if run.talk.summary {
-        let (folders, files) = (answer.folders as u64, answer.files as u64);
-        let said: usize = answer.entries.iter().map(|entry| entry.folders.len()).sum();
+    Outcome::Told(Told {
+        reported: answer.entries.iter().map(|entry| entry.folders.len()).sum(),
+        folders: answer.folders,
+        files: answer.files,
+    })
+}
+
+impl Told {
+    fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Reported {} of {} folders, compared {} {}.",
-            count(said as u64),
-            count(folders),
-            count(files),
-            plural(files, "file", "files"),
+            count(self.reported as u64),
+            count(self.folders as u64),
+            count(self.files as u64),
+            plural(self.files as u64, "file", "files"),
         )];
-        if said > 0 {
-            lines.push(
-                "After you remove a folder, run seekless again: other lines may no longer apply."
-                    .to_owned(),
-            );
+        if self.reported > 0 {
+            let again =
+                "After you remove a folder, run seekless again: other lines may no longer apply.";
+            lines.push(again.to_owned());
         }
-        let width = run.talk.columns.unwrap_or(usize::MAX);
-        fitting(lines, width)
-            .iter()
-            .for_each(|line| console.line(line));
+        lines
     }
-    Exit::Done
 }

@@ -86,7 +86,8 @@ impl Control {
         Arc::clone(&self.stop)
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
+    /// True once the run was asked to end.
+    pub fn is_cancelled(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 

@@ -76,6 +76,8 @@ pub enum Said {
         shared: u64,
         of: u64,
         not_there: Lacking,
+        /// A content has more places than were looked at: another folder may be more like it.
+        bounded: bool,
     },
     /// Something was not seen.
     NotFullySeen {
@@ -193,6 +195,7 @@ fn said(seen: &Seen<'_>, tallies: &Tallies, folder: Folder, verdict: &Verdict) -
             shared: overlap.shared,
             of: tallies.get(folder).bytes,
             not_there: not_there(seen, folder, overlap.with),
+            bounded: overlap.bounded,
         },
         Verdict::NotFullySeen => {
             let gaps = seen.gaps(folder);

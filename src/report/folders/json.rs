@@ -76,6 +76,8 @@ struct OverlapRecord<'a> {
     missing_files: usize,
     missing_bytes: u64,
     missing: Vec<Name<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bounded: bool,
 }
 
 #[derive(Serialize)]
@@ -180,6 +182,7 @@ fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
         shared,
         of,
         not_there,
+        bounded,
         ..
     } = said
     else {
@@ -191,6 +194,7 @@ fn overlap(said: &Said) -> Option<OverlapRecord<'_>> {
         missing_files: not_there.files,
         missing_bytes: not_there.bytes,
         missing: Name::all(&not_there.first),
+        bounded: *bounded,
     })
 }
 

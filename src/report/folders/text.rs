@@ -106,6 +106,7 @@ fn verdict(line: &FolderLine) -> String {
             shared,
             of,
             not_there,
+            bounded,
         } => {
             let named: Vec<_> = not_there.first.iter().map(|path| escape(path)).collect();
             let rest = match not_there.files > named.len() {
@@ -113,9 +114,14 @@ fn verdict(line: &FolderLine) -> String {
                 false => "",
             };
             format!(
-                "{} % also in {}; not there: {}, {}: {}{rest}",
+                "{} % also in {}{}; not there: {}, {}: {}{rest}",
                 percent(*shared, *of),
                 escape(with),
+                if *bounded {
+                    " (another folder may have more)"
+                } else {
+                    ""
+                },
                 counted(not_there.files, "file"),
                 Bytes(not_there.bytes),
                 named.join(", "),

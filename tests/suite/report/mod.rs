@@ -1,6 +1,7 @@
 //! Reports: written, read back, damaged, large, shown, for scripts.
 
 mod folders;
+mod folders_written;
 mod formats;
 mod large_reports;
 mod plan_reports;

@@ -1,0 +1,114 @@
+//! How `seekless folders` writes its report: what is bounded, and where the report goes.
+
+use std::fs;
+use std::process::Child;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::common::{Tree, noise, seekless};
+
+/// More copies of one content than are looked at.
+const COPIES: u32 = 300;
+
+#[test]
+fn what_may_be_more_is_marked() {
+    let licence = noise(1, 100);
+    let mut tree = Tree::new()
+        .copies(["x/large", "y/large"], noise(2, 9000))
+        .file("x/licence", &licence)
+        .file("x/only", noise(3, 500))
+        .file("y/only", noise(4, 5000));
+    for number in 0..COPIES {
+        tree = tree.file(format!("{number}/licence"), &licence).file(
+            format!("{number}/only"),
+            noise(1000 + u64::from(number), 900),
+        );
+    }
+    let run = |line: &str| seekless(tree.root(), line).run().exits(0);
+    let json = run("folders -f json --name x .").json();
+    let overlap = &json["entries"][0]["folders"][0]["overlap"];
+    assert_eq!(overlap["bounded"], true, "{json}");
+    let text = run("folders --name x .").stdout_text();
+    assert!(
+        text.contains("also in ./y (another folder may have more); not there: "),
+        "{text}"
+    );
+
+    let alone = Tree::new()
+        .copies(["x/large", "y/large"], noise(2, 9000))
+        .file("x/only", noise(3, 500))
+        .file("y/only", noise(4, 5000));
+    let run = seekless(alone.root(), "folders -f json --name x .").run();
+    let json = run.exits(0).json();
+    assert_eq!(json["entries"][0]["folders"][0]["overlap"]["shared"], 9000);
+    assert!(json["entries"][0]["folders"][0]["overlap"]["bounded"].is_null());
+}
+
+#[test]
+fn at_least_so_many_folders_hold_it() {
+    let licence = noise(1, 100);
+    let mut tree = Tree::new().file("x/licence", &licence);
+    for number in 0..COPIES {
+        let folder = format!("more/{number}");
+        tree = tree.file(format!("{folder}/licence"), &licence).file(
+            format!("{folder}/only"),
+            noise(1000 + u64::from(number), 900),
+        );
+    }
+    let run = |line: &str| seekless(tree.root(), line).run().exits(0);
+    let json = run("folders -f json --name x .").json();
+    let folder = &json["entries"][0]["folders"][0];
+    assert_eq!(folder["verdict"], "contained");
+    assert_eq!(
+        (&folder["places"], &folder["at_least"]),
+        (&256.into(), &true.into())
+    );
+    let text = run("folders --name x .").stdout_text();
+    assert!(
+        text.contains("contained in ./more/0 and at least 255 more folders\n"),
+        "{text}"
+    );
+}
+
+/// True if none of the signals that end a run simply ends the process.
+fn listens(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let signals = [Signal::INT, Signal::TERM, Signal::HUP];
+    let mut signals = signals.iter().map(|signal| 1u64 << (signal.as_raw() - 1));
+    caught.is_some_and(|mask| signals.all(|bit| mask & bit > 0))
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_beside_its_report() {
+    for signals in [&[Signal::INT][..], &[Signal::INT, Signal::TERM]] {
+        // At this rate it would take hours.
+        let tree = Tree::new().copies(["x/1", "y/1"], noise(1, 4 << 20));
+        let report = Tree::new().file("report", "of an earlier run");
+        let out = report.path("report");
+        let line = format!("folders --bwlimit 1k -o {} .", out.display());
+        let child = seekless(tree.root(), &line).spawn();
+        let began = Instant::now();
+        while !listens(&child) {
+            assert!(began.elapsed() < Duration::from_secs(60), "it starts");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let pid = Pid::from_child(&child);
+        // They arrive together.
+        kill_process(pid, Signal::STOP).expect("it runs");
+        for &signal in signals {
+            kill_process(pid, signal).expect("it runs");
+        }
+        kill_process(pid, Signal::CONT).expect("it runs");
+        crate::common::run::finish(child, Duration::from_secs(60)).exits(130);
+        let left = fs::read_dir(report.root()).expect("listed");
+        let left: Vec<_> = left
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
+        assert_eq!(left, ["report"], "{signals:?}");
+        assert_eq!(fs::read(&out).expect("there"), b"of an earlier run");
+    }
+}
