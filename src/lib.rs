@@ -82,7 +82,8 @@ pub use event::{Problem, ProblemKind};
 pub use hash::ContentDigest;
 pub use library::{
     Action, Applied, BrokenLink, Cancel, Compare, CompareAnswer, Compared, ComparedSide,
-    Difference, DiskAdvice, Error, ErrorKind, Fate, File, Journals, OnSide, Plan, PlanTotals,
-    PlannedFile, PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step,
-    StepOutcome, Summary, Undo, UndoOutcome, UndoSummary, UndoneFile,
+    Difference, DiskAdvice, Error, ErrorKind, Fate, File, FolderEntry, FolderFinding,
+    FolderVerdict, Folders, FoldersFound, Journals, OnSide, Places, Plan, PlanTotals, PlannedFile,
+    PlannedSet, Probe, ProbeFindings, Progress, Run, Search, Set, Sets, Step, StepOutcome, Summary,
+    Undo, UndoOutcome, UndoSummary, UndoneFile,
 };

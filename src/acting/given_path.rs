@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::action::{RootLink, RootWay};
 use crate::file::trust;
+use crate::heartbeat::current;
 use crate::sys::open::{self, CWD};
 use crate::sys::statfs;
 
@@ -104,5 +105,51 @@ pub fn own_way(path: &Path) -> Result<io::Result<RootWay>, StrangersLink> {
     match way.links.iter().find(|link| link.is_a_strangers) {
         Some(link) if trust::is_root() => Err(StrangersLink(link.clone())),
         _ => Ok(Ok(way)),
+    }
+}
+
+/// Given folders, but for those that lie below others: they are seen there.
+pub fn outermost(given: Vec<PathBuf>) -> Vec<PathBuf> {
+    // Where a path cannot be looked at, the search says why.
+    let real = |path: PathBuf| {
+        current::ask_about(path.as_os_str().as_bytes());
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        (path, real)
+    };
+    let paths: Vec<(PathBuf, PathBuf)> = given.into_iter().map(real).collect();
+    current::rest();
+    // A folder comes before what lies below it, and the first of equal ones first.
+    let mut order: Vec<usize> = (0..paths.len()).collect();
+    order.sort_by_key(|&at| (&paths[at].1, at));
+    let mut tops: Vec<usize> = Vec::new();
+    for at in order {
+        let is_below = |top: &usize| paths[at].1.starts_with(&paths[*top].1);
+        if !tops.last().is_some_and(is_below) {
+            tops.push(at);
+        }
+    }
+    tops.sort_unstable();
+    let mut paths: Vec<Option<PathBuf>> = paths.into_iter().map(|(path, _)| Some(path)).collect();
+    let tops = tops.into_iter().filter_map(|at| paths[at].take());
+    tops.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_folders_within_each_other_the_outer_ones_stay_in_their_order() {
+        let outer = |given: &[&str]| outermost(given.iter().map(PathBuf::from).collect());
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(
+            outer(&["/no/b", "/no/a/x", "/no/a", "/no/b"]),
+            paths(&["/no/b", "/no/a"])
+        );
+        assert_eq!(
+            outer(&["/no/a b", "/no/a", "/no/a/b"]),
+            paths(&["/no/a b", "/no/a"])
+        );
+        assert_eq!(outer(&[]), paths(&[]));
     }
 }

@@ -7,4 +7,4 @@ mod given_path;
 
 pub use from_report::{PlannedReport, ReportAbout, plan_report};
 pub use from_search::{plan_search, search_origin, searched_trees};
-pub use given_path::{FoundFolder, NoFolder, StrangersLink, own_way};
+pub use given_path::{FoundFolder, NoFolder, StrangersLink, outermost, own_way};

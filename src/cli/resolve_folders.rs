@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use seekless::acting::outermost;
 use seekless::device::Overrides;
 use seekless::engine::{Config, Root};
+use seekless::folders::NOISE;
 use seekless::report::Style;
 use seekless::report::folders::FolderFormat;
 use seekless::scan::{FilterSpec, Globs};
@@ -18,9 +20,6 @@ use super::resolve_search::EMPTY_PATH;
 use super::sanitize;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
-
-/// Names that are noise unless others are given.
-const NOISE: [&str; 4] = [".DS_Store", "Thumbs.db", "desktop.ini", ".nomedia"];
 
 /// All decisions of one `seekless folders`.
 #[derive(Debug)]
@@ -113,7 +112,7 @@ fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
         true => vec![OsString::from(".")],
         false => given,
     };
-    let mut paths: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let mut paths = Vec::new();
     for path in given.into_iter().map(PathBuf::from) {
         if fs::metadata(&path).is_ok_and(|is| is.is_file()) {
             let path = sanitize::path(&path);
@@ -121,23 +120,8 @@ fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
                 "{path} is a file: give its folder; 'seekless find' is about files"
             ));
         }
-        // Where it cannot be looked at, the search says why.
-        let leads_to = path.canonicalize().unwrap_or_else(|_| path.clone());
-        paths.push((path, leads_to));
+        paths.push(path);
     }
-    let is_below = |at: usize, leads_to: &Path| {
-        let others = paths.iter().enumerate();
-        others
-            .filter(|&(other, _)| other != at)
-            .any(|(other, (_, above))| {
-                leads_to.starts_with(above) && (leads_to != above || other < at)
-            })
-    };
-    let tops = paths.iter().enumerate();
-    let tops = tops.filter(|(at, (_, leads_to))| !is_below(*at, leads_to));
-    let roots = tops.map(|(_, (path, _))| Root {
-        path: path.clone(),
-        id: None,
-    });
-    Ok(roots.collect())
+    let root = |path| Root { path, id: None };
+    Ok(outermost(paths).into_iter().map(root).collect())
 }

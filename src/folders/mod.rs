@@ -22,7 +22,7 @@ pub use forms::{Forms, Names};
 pub use groups::{Entry, Member, entries};
 pub use overlap::Overlap;
 pub use parts::{Part, Parts};
-pub use seen::{Gap, Seen};
+pub use seen::{Gap, NOISE, Seen};
 pub use tallies::{Tallies, Tally};
 pub use tree::{Content, Folder, Tree, Unanswered};
 pub use verdict::{Count, Finding, Percent, Question, Verdict, findings};

@@ -7,6 +7,9 @@ use crate::tree::{Class, EntryKind, RootPlace, Tree as Run, Unseen};
 use super::forms::Names;
 use super::tree::{Content, Folder, Tree};
 
+/// Names that are noise unless others are given.
+pub const NOISE: [&str; 4] = [".DS_Store", "Thumbs.db", "desktop.ini", ".nomedia"];
+
 /// What a run saw, as a tree of contents. Noise is not in the tree.
 pub struct Seen<'r> {
     run: &'r Run,

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::cancel::Cancel;
 use super::error::{Cause, Error};
+use super::problems::Problems;
 use crate::compare::{Answer, Comparison, Line, Mark, Place, Question};
 use crate::engine::{self, Config, Control, Root};
-use crate::event::{Notice, Observer, Problem};
-use crate::lock::locked;
+use crate::event::Problem;
 use crate::scan::FilterSpec;
 use crate::tree::{Scope, Tree};
 use crate::units::Bytes;
@@ -205,7 +205,7 @@ impl Compare {
             },
             sides: sides.collect(),
             differences: lines.map(|line| difference(&tree, line)).collect(),
-            problems: std::mem::take(&mut locked(&problems.0)),
+            problems: problems.take(),
         })
     }
 }
@@ -236,19 +236,5 @@ fn difference(tree: &Tree, line: &Line) -> Difference {
             _ => None,
         },
         on: on.collect(),
-    }
-}
-
-/// Keeps what could not be read.
-#[derive(Default)]
-struct Problems(Mutex<Vec<Problem>>);
-
-impl Observer for Problems {
-    fn problem(&self, problem: Problem) {
-        locked(&self.0).push(problem);
-    }
-
-    fn notice(&self, notice: Notice) {
-        tracing::info!("{}", notice.0);
     }
 }

@@ -4,9 +4,11 @@ mod action;
 mod cancel;
 mod compare;
 mod error;
+mod folders;
 mod journals;
 mod plan;
 mod probe;
+mod problems;
 mod progress;
 mod search;
 mod search_run;
@@ -19,6 +21,7 @@ pub use action::Action;
 pub use cancel::Cancel;
 pub use compare::{Compare, CompareAnswer, Compared, ComparedSide, Difference, OnSide};
 pub use error::{Error, ErrorKind};
+pub use folders::{FolderEntry, FolderFinding, FolderVerdict, Folders, FoldersFound, Places};
 pub use journals::{Journals, Run, Undo, UndoOutcome, UndoSummary, UndoneFile};
 pub use plan::{
     Applied, BrokenLink, Fate, Plan, PlanTotals, PlannedFile, PlannedSet, Step, StepOutcome,

@@ -197,6 +197,24 @@ fn the_example_that_watches_hands_over_each_set() {
 }
 
 #[test]
+fn the_example_about_folders_names_the_other_folder() {
+    let (_folder, path) = tree();
+    let (one, other) = (path.join("one"), path.join("other"));
+    for (folder, more) in [(&one, false), (&other, true)] {
+        fs::create_dir(folder).expect("made");
+        fs::write(folder.join("copy"), "same content").expect("written");
+        if more {
+            fs::write(folder.join("more"), "another content").expect("written");
+        }
+    }
+    let said = printed(example("folders", &[text(&one), text(&other)], ""));
+    let (one, other) = (text(&one), text(&other));
+    assert_eq!(said, format!("{one}: all of it is also in {other}\n"));
+    let gone = example("folders", &[text(&path.join("gone"))], "");
+    assert!(!gone.status.success());
+}
+
+#[test]
 fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
     let (_folder, path) = tree();
     let cancel = seekless::Cancel::new();
@@ -204,6 +222,8 @@ fn what_is_cancelled_before_it_begins_says_that_it_is_not_complete() {
     let search = || seekless::Search::new([path.join("tree")]);
     let cancelled = search().cancel(&cancel).run().expect("searched");
     assert!(cancelled.summary().incomplete);
+    let folders = seekless::Folders::new([&path]).cancel(&cancel).run();
+    assert!(folders.expect("compared").entries.is_empty());
 
     let sets = search().run().expect("searched");
     assert!(!sets.summary().incomplete);
@@ -248,6 +268,13 @@ fn errors_say_what_they_are_about() {
     assert_eq!(kind(wrong), ErrorKind::Setting);
     let gone = Search::new([path.join("gone")]).run().expect_err("gone");
     assert_eq!(kind(gone), ErrorKind::Path);
+    let folders = |name: &str| seekless::Folders::new([path.join(name)]);
+    for name in ["gone", "tree/a"] {
+        let no_folder = folders(name).run().expect_err("no folder");
+        assert_eq!(kind(no_folder), ErrorKind::Path, "{name}");
+    }
+    let wrong = folders("tree").noise("[").run().expect_err("no pattern");
+    assert_eq!(kind(wrong), ErrorKind::Setting);
     let sets = search().run().expect("searched");
     let rule = Action::remove().keep("loudest").plan(&sets);
     assert_eq!(kind(rule.expect_err("no rule")), ErrorKind::Setting);

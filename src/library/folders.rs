@@ -1,0 +1,362 @@
+//! Answers about folders: which are the same, lie in another one, or mostly do.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::cancel::Cancel;
+use super::error::{Cause, Error};
+use super::problems::Problems;
+use crate::acting::outermost;
+use crate::engine::{self, Config, Control, Root};
+use crate::event::Problem;
+use crate::folders::{self, Answer, Count, NOISE, Percent, Said, Seen, Wanted};
+use crate::scan::{FilterSpec, Globs};
+use crate::tree::Scope;
+
+/// A question about folders: what do they have in common, with each other and within each other?
+///
+/// All files take part, also hidden ones, and are compared by content. Nothing is changed.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (card, photos) = (folder.path().join("card"), folder.path().join("photos"));
+/// # for (place, name) in [(&card, "a"), (&photos, "renamed"), (&photos, "more")] {
+/// #     std::fs::create_dir_all(place)?;
+/// #     std::fs::write(place.join(name), if name == "more" { "else" } else { "same" })?;
+/// # }
+/// let found = seekless::Folders::new([&card, &photos]).run()?;
+/// let first = &found.entries[0].folders[0];
+/// assert_eq!(first.path, card);
+/// assert_eq!(first.verdict.other(), Some(photos.as_path()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is compared before `run`"]
+pub struct Folders {
+    config: Config,
+    names: Vec<String>,
+    noise: Option<Vec<String>>,
+    min_bytes: u64,
+    min_overlap: u8,
+    cancel: Cancel,
+}
+
+/// The result of [`Folders`].
+#[derive(Debug)]
+pub struct FoldersFound {
+    /// The folders of which something can be said, largest gain first. Nothing more is said about folders below these.
+    pub entries: Vec<FolderEntry>,
+    /// How many folders were looked at.
+    pub folders: usize,
+    /// How many files were compared, without noise.
+    pub files: usize,
+    /// Paths that could not be read, or changed meanwhile.
+    pub problems: Vec<Problem>,
+}
+
+/// One folder, or several that are generations of one tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Bytes that are free when the folder is gone, or all of several but the largest.
+    pub gain: u64,
+    /// The folders.
+    pub folders: Vec<FolderFinding>,
+}
+
+/// One folder and its verdict. Each verdict holds by itself: ask again after a folder is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderFinding {
+    /// Its path, beginning with the path that was given.
+    pub path: PathBuf,
+    /// The verdict.
+    pub verdict: FolderVerdict,
+    /// Files below it, without noise.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that are free when those of its files are gone that are also elsewhere.
+    pub gain: u64,
+    /// Files of noise below it.
+    pub noise: usize,
+    /// Symbolic links below it.
+    pub links: usize,
+}
+
+/// How many places were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Their number.
+    pub number: usize,
+    /// True if there may be more: a content has more copies than were looked at.
+    pub at_least: bool,
+}
+
+/// What is said about a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FolderVerdict {
+    /// Other folders have the same names, structure, contents, targets of symbolic links and empty folders.
+    Identical {
+        /// The first of them.
+        other: PathBuf,
+        /// How many there are.
+        places: Places,
+    },
+    /// Other folders have the same contents, each as many times, in another layout or under other names.
+    SameContents {
+        /// The first of them.
+        other: PathBuf,
+        /// How many there are.
+        places: Places,
+    },
+    /// Other folders hold a copy of every file.
+    Contained {
+        /// The smallest of them.
+        other: PathBuf,
+        /// How many there are.
+        places: Places,
+    },
+    /// Every file has a copy elsewhere, but no single folder holds all of them.
+    InParts {
+        /// The places that hold most of it, with the bytes that those before them lack.
+        largest: Vec<(PathBuf, u64)>,
+        /// How many hold all of it together.
+        places: Places,
+    },
+    /// Enough of it is also in another folder.
+    Overlaps {
+        /// The folder that is most like it.
+        other: PathBuf,
+        /// Bytes that are in both, each content counted once.
+        shared: u64,
+        /// Bytes of the folder, each content counted once.
+        of: u64,
+        /// Files that are not in the other folder.
+        missing_files: usize,
+        /// Their bytes.
+        missing_bytes: u64,
+        /// True if a folder that is more like it may exist: a content has more copies than were looked at.
+        bounded: bool,
+    },
+    /// All that was seen is also elsewhere, but something was not seen.
+    NotFullySeen {
+        /// How many places were not seen.
+        count: usize,
+        /// The first few, with the reason.
+        first: Vec<(PathBuf, &'static str)>,
+    },
+}
+
+impl FolderVerdict {
+    /// The other folder, if there is one.
+    pub fn other(&self) -> Option<&std::path::Path> {
+        match self {
+            Self::Identical { other, .. }
+            | Self::SameContents { other, .. }
+            | Self::Contained { other, .. }
+            | Self::Overlaps { other, .. } => Some(other),
+            Self::InParts { .. } | Self::NotFullySeen { .. } => None,
+        }
+    }
+}
+
+impl Folders {
+    /// Compares these folders with each other and within each other.
+    pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
+        let root = |path: P| Root {
+            path: path.into(),
+            id: None,
+        };
+        Self {
+            config: Config {
+                roots: roots.into_iter().map(root).collect(),
+                ..Config::default()
+            },
+            names: Vec::new(),
+            noise: None,
+            min_bytes: 0,
+            min_overlap: 80,
+            cancel: Cancel::default(),
+        }
+    }
+
+    /// Only reports folders whose name matches this glob, or one of several. All folders are still compared.
+    pub fn name(mut self, glob: impl Into<String>) -> Self {
+        self.names.push(glob.into());
+        self
+    }
+
+    /// Lets files with such names not decide a verdict; the first call replaces `.DS_Store`, `Thumbs.db`, `desktop.ini`
+    /// and `.nomedia`. Empty files never decide.
+    pub fn noise(mut self, glob: impl Into<String>) -> Self {
+        self.noise.get_or_insert_default().push(glob.into());
+        self
+    }
+
+    /// Only reports folders of this many bytes or more.
+    pub fn min_size(mut self, bytes: u64) -> Self {
+        self.min_bytes = bytes;
+        self
+    }
+
+    /// Reports folders of which this many percent of the bytes are also in another folder, 80 unless told. It is taken
+    /// for 1 if it is less, and for 100 if it is more.
+    pub fn min_overlap(mut self, percent: u8) -> Self {
+        self.min_overlap = percent.clamp(1, 100);
+        self
+    }
+
+    /// Stays on the file system of each given folder. A folder that has another one below it is not fully seen.
+    pub fn one_file_system(mut self, stay: bool) -> Self {
+        self.config.one_file_system = stay;
+        self
+    }
+
+    /// Ends early when this is cancelled, with no entries.
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Compares. It blocks the calling thread.
+    ///
+    /// # Errors
+    /// If a pattern cannot be used, a given path is a file, all of them are missing, or the limits of the process leave
+    /// too little to work with.
+    pub fn run(self) -> Result<FoldersFound, Error> {
+        let paths: Vec<PathBuf> = self
+            .config
+            .roots
+            .into_iter()
+            .map(|root| root.path)
+            .collect();
+        if let Some(file) = paths.iter().find(|path| path.is_file()) {
+            return Err(Cause::NoPath(format!("{}: not a folder", file.display())).into());
+        }
+        if !paths.is_empty() && paths.iter().all(|path| path.metadata().is_err()) {
+            return Err(Cause::NoPath(format!("{}: no such folder", paths[0].display())).into());
+        }
+        let noise = self
+            .noise
+            .unwrap_or_else(|| NOISE.map(str::to_owned).into());
+        let noise = Globs::new(&noise, false).map_err(Cause::from)?;
+        let names = Globs::new(&self.names, false).map_err(Cause::from)?;
+        let root = |path| Root { path, id: None };
+        let every_file = FilterSpec {
+            keep_empty: true,
+            working_folder: std::env::current_dir().unwrap_or_default(),
+            ..FilterSpec::default()
+        };
+        let config = Config {
+            roots: outermost(paths).into_iter().map(root).collect(),
+            filter: every_file.build().map_err(Cause::from)?,
+            ..self.config
+        };
+        let problems = Problems::default();
+        let control = Control::stopped_by(Arc::clone(self.cancel.flag()));
+        let run = engine::classify(&config, Scope::AllFiles, &problems, &control);
+        let run = run.map_err(Cause::from)?;
+        if self.cancel.is_cancelled() {
+            return Ok(FoldersFound {
+                entries: Vec::new(),
+                folders: 0,
+                files: 0,
+                problems: problems.take(),
+            });
+        }
+        let seen = Seen::new(&run, |name| {
+            noise.as_ref().is_some_and(|noise| noise.matches(name))
+        });
+        let is_wanted = |name: &[u8]| names.as_ref().is_none_or(|names| names.matches(name));
+        let answer = Answer::of(
+            &seen,
+            &Wanted {
+                min_bytes: self.min_bytes,
+                min_overlap: Percent(self.min_overlap),
+                is_wanted: &is_wanted,
+            },
+        );
+        Ok(FoldersFound {
+            entries: answer.entries.into_iter().map(entry).collect(),
+            folders: answer.folders,
+            files: answer.files,
+            problems: problems.take(),
+        })
+    }
+}
+
+fn entry(entry: folders::FolderEntry) -> FolderEntry {
+    let finding = |line: folders::FolderLine| FolderFinding {
+        path: path(line.path),
+        verdict: verdict(line.said),
+        files: line.files,
+        bytes: line.bytes,
+        gain: line.gain,
+        noise: line.noise,
+        links: line.links,
+    };
+    FolderEntry {
+        gain: entry.gain,
+        folders: entry.folders.into_iter().map(finding).collect(),
+    }
+}
+
+fn verdict(said: Said) -> FolderVerdict {
+    match said {
+        Said::Identical { with, places: of } => FolderVerdict::Identical {
+            other: path(with),
+            places: places(of),
+        },
+        Said::SameContents { with, places: of } => FolderVerdict::SameContents {
+            other: path(with),
+            places: places(of),
+        },
+        Said::Contained { inside, places: of } => FolderVerdict::Contained {
+            other: path(inside),
+            places: places(of),
+        },
+        Said::InParts { best, places: of } => {
+            let largest = best
+                .into_iter()
+                .map(|place| (path(place.path), place.bytes));
+            FolderVerdict::InParts {
+                largest: largest.collect(),
+                places: places(of),
+            }
+        }
+        Said::Overlaps {
+            with,
+            shared,
+            of,
+            not_there,
+            bounded,
+        } => FolderVerdict::Overlaps {
+            other: path(with),
+            shared,
+            of,
+            missing_files: not_there.files,
+            missing_bytes: not_there.bytes,
+            bounded,
+        },
+        Said::NotFullySeen { unseen, count } => {
+            let first = unseen.into_iter().map(|(at, why)| (path(at), why));
+            FolderVerdict::NotFullySeen {
+                count,
+                first: first.collect(),
+            }
+        }
+    }
+}
+
+fn places(count: Count) -> Places {
+    Places {
+        number: count.number,
+        at_least: count.at_least,
+    }
+}
+
+fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
+}
