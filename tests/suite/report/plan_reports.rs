@@ -229,7 +229,7 @@ fn wrong_digests_and_sizes_do_not_matter_or_are_noticed() {
     let longer = stage
         .report_in("text")
         .replace("(14 bytes) *", "(15 bytes) *");
-    stage.remove(longer).exits(2).says("has another size");
+    stage.remove(longer).exits(2).says("has a different size");
     assert_eq!(stage.names().len(), 3);
 }
 
