@@ -93,7 +93,7 @@ pub struct Places {
     pub at_least: bool,
 }
 
-/// What is said about a folder.
+/// The verdict about a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FolderVerdict {

@@ -1,4 +1,4 @@
-//! What a run could not read, kept for its caller.
+//! Problems of a run, kept for its caller.
 
 use std::sync::Mutex;
 
