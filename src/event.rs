@@ -67,6 +67,8 @@ pub enum ProblemKind {
     BadProfile,
     /// A file of the cache that could not be read or written.
     UnusableCache,
+    /// A file system of which the cache keeps nothing.
+    NotCached,
     /// A folder that changed again each time it was listed, so that files may have been missed.
     Unsettled,
     /// A folder that changed after it was listed for the last time, so that files may have been missed.
@@ -104,6 +106,7 @@ impl ProblemKind {
                 | Self::BrokenLink
                 | Self::BadProfile
                 | Self::UnusableCache
+                | Self::NotCached
                 | Self::NotAnswering
         )
     }
@@ -125,6 +128,7 @@ impl ProblemKind {
             Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",
             Self::UnusableCache => "the search goes on without this cache",
+            Self::NotCached => "files on this file system are read each time",
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \
                 changes it)"

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::device::{self, Mounts, NoName};
 use crate::hash::SampleDigest;
-use crate::sys::{stat, statfs};
+use crate::sys::{stat, statfs, uuid};
 
 /// File systems with 16 bytes of their own and inode numbers that stay.
 const WITH_UUID: &[u64] = &[
@@ -36,7 +36,9 @@ pub enum NotCached {
     #[error("its files cannot be told apart for sure from run to run")]
     Unknown,
     /// The kernel does not say which one it is.
-    #[error("the kernel does not tell which file system it is (Linux 6.10 does)")]
+    #[error(
+        "the kernel does not tell its UUID (for ext4 Linux 6.0 does, for XFS and f2fs 6.9, for btrfs 6.10)"
+    )]
     Nameless,
     /// Neither the kernel nor its mount says which one it is.
     #[error(
@@ -59,10 +61,10 @@ impl VolumeKey {
     pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
         let fd = opened(folder, st_dev)?;
         let key = match statfs::magic(&fd) {
-            Some(BTRFS) => statfs::btrfs_uuid_of(&fd).zip(stat::subvolume(&fd)),
+            Some(BTRFS) => uuid::of_btrfs(&fd).zip(stat::subvolume(&fd)),
             // The kernel mounts no second btrfs with one UUID, and subvolumes have device numbers of their own.
             Some(magic) if WITH_UUID.contains(&magic) => {
-                let uuid = statfs::uuid_of(&fd);
+                let uuid = uuid::of(&fd);
                 if uuid.is_some_and(|uuid| device::is_mounted_twice(&uuid, st_dev)) {
                     return Err(NotCached::Twice);
                 }

@@ -13,7 +13,7 @@ use super::leaf::{Leaf, LeafKind};
 use super::mountinfo::MountTable;
 use super::topology::Array;
 use super::volume::Volume;
-use crate::sys::statfs;
+use crate::sys::uuid;
 
 /// The disks under a volume by their own names, and how they are joined.
 ///
@@ -65,7 +65,7 @@ fn uuid_bytes_of_mounted(mount_point: &Path, filesystem: &str, st_dev: u64) -> O
     let is_meant = fs::metadata(mount_point)
         .is_ok_and(|found| found.dev() == st_dev && (found.is_dir() || found.is_file()));
     let folder = File::open(mount_point).ok().filter(|_| is_meant)?;
-    statfs::uuid_bytes_of(&folder)
+    uuid::bytes_of(&folder)
 }
 
 /// True if a file system with another `st_dev` has this UUID and is mounted, too: a copy made block by block, or a

@@ -12,7 +12,7 @@ use super::mountinfo::{Mount, MountTable};
 use super::mounts::Mounts;
 use super::number::DeviceNumber;
 use crate::file::trust;
-use crate::sys::statfs;
+use crate::sys::uuid;
 
 /// Why nothing names a file system from mount to mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Mounts {
                 false => Ok([mount.filesystem.as_bytes(), b"\0", shown].concat()),
             };
         }
-        let uuid = statfs::uuid_bytes_of(folder);
+        let uuid = uuid::bytes_of(folder);
         if uuid
             .as_ref()
             .is_some_and(|uuid| is_mounted_twice(uuid, st_dev))

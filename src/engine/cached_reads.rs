@@ -11,7 +11,7 @@ use crate::cache::{
 };
 use crate::decide::{FIRST_STRETCH, FirstSample, Unread, Want};
 use crate::device::Mounts;
-use crate::event::{Notice, Problem, ProblemKind};
+use crate::event::{Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::Digest;
 
@@ -205,8 +205,11 @@ impl Session<'_> {
         match cache.place(st_dev, folder) {
             Ok(()) => {}
             Err(Unfit::Volume(why)) => {
-                let said = format!("{}: nothing is kept in the cache: {why}", folder.display());
-                self.observer.notice(Notice(said));
+                self.observer.problem(Problem {
+                    path: folder.to_owned(),
+                    kind: ProblemKind::NotCached,
+                    cause: Some(io::Error::other(why)),
+                });
             }
             Err(Unfit::File(error)) => {
                 let path = cache.folder.path().to_owned();

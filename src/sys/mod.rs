@@ -19,5 +19,6 @@ pub mod ring;
 pub mod stat;
 pub mod statfs;
 pub mod sync;
+pub mod uuid;
 pub mod way;
 pub mod write;

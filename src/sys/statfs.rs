@@ -1,6 +1,6 @@
 //! `fstatfs`: what kind of file system a folder is on.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 /// File systems that the kernel makes up: nothing in them is stored, and reading may have effects.
 /// Numbers: linux/magic.h and the file systems' sources.
@@ -252,69 +252,4 @@ pub fn is_read_only(folder: impl AsFd) -> bool {
             .f_flag
             .contains(rustix::fs::StatVfsMountFlags::RDONLY)
     })
-}
-
-// `FS_IOC_GETFSUUID`: the UUID of the file system that a file is on (Linux 6.9).
-
-const FS_IOC_GETFSUUID: libc::c_ulong = 0x8011_1500;
-
-#[repr(C)]
-#[derive(Default)]
-struct UuidAnswer {
-    length: u8,
-    bytes: [u8; 16],
-}
-
-/// The file system's UUID; none where the kernel or the file system does not tell, or has a
-/// shorter one.
-pub fn uuid_of(fd: impl AsFd) -> Option<[u8; 16]> {
-    uuid_bytes_of(fd)?.try_into().ok()
-}
-
-/// The same in whatever length it has: that of FAT has four bytes.
-pub fn uuid_bytes_of(fd: impl AsFd) -> Option<Vec<u8>> {
-    let mut answer = UuidAnswer::default();
-    // SAFETY: the answer is live and laid out as `struct fsuuid2` of linux/fs.h, whose size is
-    // part of the request's number; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            FS_IOC_GETFSUUID as _,
-            &raw mut answer,
-        )
-    };
-    let bytes = answer.bytes.get(..answer.length.into())?;
-    (done == 0 && bytes.iter().any(|&byte| byte != 0)).then(|| bytes.to_vec())
-}
-
-// `BTRFS_IOC_FS_INFO` (linux/btrfs.h), which every user may call on any folder. btrfs knows no `FS_IOC_GETFSUUID`.
-
-const BTRFS_IOC_FS_INFO: libc::c_ulong = 0x8400_941f;
-
-#[repr(C)]
-struct BtrfsAnswer {
-    max_id: u64,
-    num_devices: u64,
-    fsid: [u8; 16],
-    rest: [u64; 124],
-}
-
-/// The UUID of the btrfs file system; none on others.
-pub fn btrfs_uuid_of(fd: impl AsFd) -> Option<[u8; 16]> {
-    let mut answer = BtrfsAnswer {
-        max_id: 0,
-        num_devices: 0,
-        fsid: [0; 16],
-        rest: [0; 124],
-    };
-    // SAFETY: the answer is live and laid out as `struct btrfs_ioctl_fs_info_args`, whose size (1024 bytes) is
-    // part of the request's number; the kernel writes within it only.
-    let done = unsafe {
-        libc::ioctl(
-            fd.as_fd().as_raw_fd(),
-            BTRFS_IOC_FS_INFO as _,
-            &raw mut answer,
-        )
-    };
-    (done == 0 && answer.fsid != [0; 16]).then_some(answer.fsid)
 }

@@ -19,7 +19,7 @@ use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root, Trust};
 use seekless::event::{Notice, Observer, Problem};
 
 use crate::common::stage::Stage;
-use crate::common::volume::Volume;
+use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise, seekless};
 
 /// What one search came to.
@@ -190,6 +190,47 @@ fn a_second_run_reads_nothing_of_files_that_are_as_they_were() {
 
 #[test]
 #[ignore = "needs root and loop devices"]
+fn a_file_system_is_known_by_the_uuid_that_its_superblock_has_now() {
+    let volume = Volume::on_loop("ext4", 64, "-U clear -O metadata_csum_seed");
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
+    let away = tempfile::tempdir().expect("a folder");
+    let mut runs = Runs::new(away.path().join("cache"));
+    let roots = [tree.root().to_owned()];
+    let nameless = search(&roots, Some(runs.later()));
+    let [said] = &nameless.problems[..] else {
+        panic!("one line: {:?}", nameless.problems);
+    };
+    assert!(said.contains("the kernel does not tell its UUID"), "{said}");
+    for uuid in ["0123456789abcdef", "fedcba9876543210"] {
+        // As newer versions of `tune2fs -U` do: EXT4_IOC_SETFSUUID.
+        sh(&format!(
+            "perl -e 'open(F, q({})) or die; my $uuid = pack(q(LLa16), 16, 0, q({uuid})); \
+             ioctl(F, 0x4008662c, $uuid) or die $!'",
+            volume.path().display()
+        ));
+        assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 10_000);
+        assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
+        volume.unmount();
+        volume.mount();
+        assert_eq!(search(&roots, Some(runs.later())).bytes_read(), 0);
+    }
+}
+
+#[test]
+#[ignore = "needs root and tmpfs"]
+fn a_line_says_why_files_in_memory_are_read_each_time() {
+    let volume = Volume::tmpfs("");
+    let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
+    let away = tempfile::tempdir().expect("a folder");
+    let cache = away.path().join("cache").display().to_string();
+    let run = seekless(tree.root(), &format!("find --cache {cache} ."));
+    run.run()
+        .exits(0)
+        .says("files on this file system are read each time: ");
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
 fn what_changed_within_a_minute_before_a_run_is_not_kept() {
     let volume = ext4();
     let tree = Tree::inside(&volume.path()).copies(["a", "b"], noise(1, 5000));
@@ -242,7 +283,6 @@ fn a_cache_inside_the_tree_takes_no_part() {
     for _ in 0..2 {
         let answer = search(&roots, Some(runs.later()));
         assert_eq!((answer.sets.len(), answer.summary.files), (1, 2));
-        assert_eq!(answer.problems, Vec::<String>::new());
     }
 }
 

@@ -180,7 +180,9 @@ impl Play<'_> {
             let roots = [self.tree.clone()];
             let without = search(&roots, None);
             let with = search(&roots, Some(self.runs.later()));
-            assert_eq!(with.problems, Vec::<String>::new(), "round {round}");
+            let is_expected =
+                |line: &String| line.contains("files on this file system are read each time");
+            assert!(with.problems.iter().all(is_expected), "{:?}", with.problems);
             assert_eq!(with.sets, without.sets, "round {round}");
             answered += with.summary.cached.files;
         }
