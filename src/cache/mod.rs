@@ -1,13 +1,15 @@
 //! What was read of files is kept from run to run, so that nothing is read twice.
 //!
 //! A row says what reading a file in one state came to. It answers in the place of a read as long as the file is in that
-//! state (`rule`). Each file system has a file of its own (`volume`, `store`). Rows are looked up in groups of
-//! neighbouring inode numbers (`neighbours`) and written behind by one thread (`writer`).
+//! state (`rule`). Each file system has a file of its own (`volume`, `store`). Rows of neighbouring inodes are written
+//! down together (`pack`), stay in memory once they were asked for (`neighbours`), and are written behind by one thread
+//! (`writer`).
 //!
 //! Whatever goes wrong here costs a read, never an answer.
 
 mod folder;
 mod neighbours;
+mod pack;
 mod row;
 mod rule;
 #[cfg(feature = "cache")]

@@ -2,21 +2,25 @@
 
 use std::collections::HashMap;
 
+use super::pack::{self, PackKey};
 use super::row::Row;
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
 
-/// Inodes whose rows are read at one go, as a power of two.
-const GROUP: u32 = 7;
+/// Bytes of packs that stay in memory. When there are more, all are forgotten: those that are asked for again are read
+/// again. A guess: it holds the rows of about a million files.
+const MOST: usize = 128 << 20;
 
-/// Rows as they are written down, one behind the other: place in the group, length, bytes. They are mostly asked for
-/// once, so they are taken apart only then.
-type Group = Box<[u8]>;
+/// What a pack takes beside its bytes: its key, and where it is.
+const EACH: usize = 48;
 
 /// What a file of rows says, as far as it was asked.
 pub struct KnownRows {
     store: Store,
-    groups: HashMap<(u64, u64), Group>,
+    /// As they are written down: a row is mostly asked for once, so it is taken apart only then.
+    packs: HashMap<PackKey, Box<[u8]>>,
+    /// Bytes that they take.
+    bytes: usize,
 }
 
 impl KnownRows {
@@ -24,7 +28,8 @@ impl KnownRows {
     pub fn new(store: Store) -> Self {
         Self {
             store,
-            groups: HashMap::new(),
+            packs: HashMap::new(),
+            bytes: 0,
         }
     }
 
@@ -53,37 +58,18 @@ impl KnownRows {
     /// # Errors
     /// If the file of rows cannot be read.
     pub fn written(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
-        let at = (subvolume, inode >> GROUP);
-        if !self.groups.contains_key(&at) {
-            let group = self.read(subvolume, inode >> GROUP)?;
-            self.groups.insert(at, group);
+        let key = PackKey::of(subvolume, inode);
+        if let Some(pack) = self.packs.get(&key) {
+            return Ok(pack::find(pack, subvolume, inode));
         }
-        let place = (inode & ((1 << GROUP) - 1)) as u8;
-        let mut rest = self.groups.get(&at).map_or(&[][..], |group| group);
-        while let [found, low, high, tail @ ..] = rest {
-            let len = usize::from(u16::from_le_bytes([*low, *high]));
-            let Some((bytes, next)) = tail.split_at_checked(len) else {
-                break;
-            };
-            if *found == place {
-                return Ok(Row::decode(subvolume, inode, bytes));
-            }
-            rest = next;
+        let pack = self.store.pack(key)?;
+        let row = pack::find(&pack, subvolume, inode);
+        if self.bytes > MOST {
+            self.packs.clear();
+            self.bytes = 0;
         }
-        Ok(None)
-    }
-
-    fn read(&self, subvolume: u64, group: u64) -> Result<Group, CacheError> {
-        let first = group << GROUP;
-        let last = first | ((1 << GROUP) - 1);
-        let mut bytes = Vec::new();
-        self.store.each(subvolume, first, last, &mut |inode, row| {
-            if let Ok(len) = u16::try_from(row.len()) {
-                bytes.push((inode - first) as u8);
-                bytes.extend(len.to_le_bytes());
-                bytes.extend(row);
-            }
-        })?;
-        Ok(bytes.into_boxed_slice())
+        self.bytes += pack.len() + EACH;
+        self.packs.insert(key, pack);
+        Ok(row)
     }
 }

@@ -1,6 +1,7 @@
 //! In place of `store` in a build without the feature `cache`: there is no file to open.
 
 use super::folder::CacheFolder;
+use super::pack::{Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
 
@@ -32,17 +33,11 @@ impl Store {
         match *self {}
     }
 
-    /// Hands rows over.
+    /// What is written down in a pack.
     ///
     /// # Errors
     /// None.
-    pub fn each(
-        &self,
-        _: u64,
-        _: u64,
-        _: u64,
-        _: &mut dyn FnMut(u64, &[u8]),
-    ) -> Result<(), CacheError> {
+    pub fn pack(&self, _: PackKey) -> Result<Box<[u8]>, CacheError> {
         match *self {}
     }
 
@@ -50,19 +45,11 @@ impl Store {
     ///
     /// # Errors
     /// None.
-    pub fn write<'r>(
+    pub fn write(
         &mut self,
-        _: impl Iterator<Item = (u64, u64, &'r Row)>,
+        _: &[Numbered],
         _: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
-        match *self {}
-    }
-
-    /// How many rows there are.
-    ///
-    /// # Errors
-    /// None.
-    pub fn count(&self) -> Result<u64, CacheError> {
         match *self {}
     }
 }

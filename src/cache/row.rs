@@ -175,14 +175,25 @@ impl Rest<'_> {
     }
 }
 
+/// Sixty-four bits that tell damage, and no more: the folder is its user's own. With BLAKE3, of which a row takes two
+/// blocks, this was a third of the time that a known row takes.
+///
+/// Each step can be undone, so damage within one word always shows.
 fn check(subvolume: u64, inode: u64, body: &[u8]) -> [u8; CHECK] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&subvolume.to_le_bytes());
-    hasher.update(&inode.to_le_bytes());
-    hasher.update(body);
-    let mut check = [0; CHECK];
-    hasher.finalize_xof().fill(&mut check);
-    check
+    let (words, rest) = body.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words
+        .iter()
+        .chain([&last])
+        .map(|word| u64::from_le_bytes(*word));
+    let all = [subvolume, inode, body.len() as u64].into_iter();
+    let mixed = all.chain(words).fold(0, |mixed: u64, word| {
+        // An odd number: the fraction of the golden ratio.
+        let mixed = (mixed ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
+    });
+    mixed.to_le_bytes()
 }
 
 #[cfg(test)]

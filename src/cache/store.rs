@@ -9,6 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::folder::CacheFolder;
+use super::pack::{self, Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
 
@@ -16,13 +17,17 @@ use super::volume::VolumeKey;
 const APPLICATION: i32 = 0x736b_6c73;
 
 /// What the tables look like, and what the digests are of. A program that knows another number leaves the file alone.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// How long another run that is writing is waited for.
 const BUSY: Duration = Duration::from_secs(5);
 
-const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS file (subvolume INTEGER NOT NULL, inode INTEGER NOT NULL, \
-                      row BLOB NOT NULL, PRIMARY KEY (subvolume, inode)) WITHOUT ROWID";
+const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (subvolume INTEGER NOT NULL, number INTEGER NOT NULL, \
+                      rows BLOB NOT NULL, PRIMARY KEY (subvolume, number)) WITHOUT ROWID";
+
+/// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and lies in the tree itself if it takes less than a
+/// quarter of a page. On smaller pages a row took three times the place.
+const PAGE: u32 = 16_384;
 
 /// Why rows cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +84,7 @@ impl Store {
         sqlite.pragma_update(None, "trusted_schema", false)?;
         sqlite.pragma_update(None, "cell_size_check", true)?;
         if kind(&sqlite)? != (APPLICATION, VERSION) {
+            sqlite.pragma_update(None, "page_size", PAGE)?;
             begin(&mut sqlite)?;
         }
         // Where another run has it open just now, the mode stays what it is; that one is as safe.
@@ -93,65 +99,50 @@ impl Store {
         &self.path
     }
 
-    /// Hands over what is written down for the inodes from `first` to `last` of a subvolume, in order. It may be damaged.
+    /// What is written down in a pack; nothing if there is no such pack. It may be damaged.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn each(
-        &self,
-        subvolume: u64,
-        first: u64,
-        last: u64,
-        take: &mut dyn FnMut(u64, &[u8]),
-    ) -> Result<(), CacheError> {
-        let select = "SELECT inode, row FROM file WHERE subvolume = ?1 AND inode BETWEEN ?2 AND ?3";
-        let mut select = self.sqlite.prepare_cached(select)?;
-        let mut found = select.query(params![subvolume as i64, first as i64, last as i64])?;
-        while let Some(row) = found.next()? {
-            let bytes = row.get_ref(1)?.as_blob().unwrap_or_default();
-            take(row.get::<_, i64>(0)? as u64, bytes);
-        }
-        Ok(())
+    pub fn pack(&self, key: PackKey) -> Result<Box<[u8]>, CacheError> {
+        Ok(written(&self.sqlite, key)?.unwrap_or_default())
     }
 
-    /// Writes rows down, all or none of them. `join` gets what is written down so far, and what is new.
+    /// Writes rows down, all or none of them. They are in the order of their packs. `join` gets what is written down so
+    /// far, and what is new.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write<'r>(
+    pub fn write(
         &mut self,
-        rows: impl Iterator<Item = (u64, u64, &'r Row)>,
+        rows: &[Numbered],
         join: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
-            let select = "SELECT row FROM file WHERE subvolume = ?1 AND inode = ?2";
-            let mut select = batch.prepare_cached(select)?;
-            let mut replace = batch.prepare_cached("REPLACE INTO file VALUES (?1, ?2, ?3)")?;
-            for (subvolume, inode, row) in rows {
-                let at = (subvolume as i64, inode as i64);
-                let before = select.query_row(at, |found| {
-                    let bytes = found.get_ref(0)?.as_blob().unwrap_or_default();
-                    Ok(Row::decode(subvolume, inode, bytes))
-                });
-                let row = join(before.optional()?.flatten(), row);
-                replace.execute(params![at.0, at.1, row.encode(subvolume, inode)])?;
+            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2, ?3)")?;
+            for new in rows.chunk_by(|one, next| one.pack() == next.pack()) {
+                let Some(key) = new.first().map(Numbered::pack) else {
+                    continue;
+                };
+                let before = written(&batch, key)?.unwrap_or_default();
+                let pack = pack::updated(&before, key, new, &join);
+                replace.execute(params![key.subvolume as i64, key.number as i64, pack])?;
             }
         }
         batch.commit()?;
         Ok(())
     }
+}
 
-    /// How many rows there are.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
-    pub fn count(&self) -> Result<u64, CacheError> {
-        let count = "SELECT count(*) FROM file";
-        let count = self.sqlite.query_row(count, [], |row| row.get::<_, i64>(0));
-        Ok(count?.unsigned_abs())
-    }
+fn written(sqlite: &Connection, key: PackKey) -> Result<Option<Box<[u8]>>, CacheError> {
+    let select = "SELECT rows FROM pack WHERE subvolume = ?1 AND number = ?2";
+    let mut select = sqlite.prepare_cached(select)?;
+    let at = params![key.subvolume as i64, key.number as i64];
+    let found = select.query_row(at, |found| {
+        Ok(Box::from(found.get_ref(0)?.as_blob().unwrap_or_default()))
+    });
+    Ok(found.optional()?)
 }
 
 fn number(sqlite: &Connection, name: &str) -> Result<i32, CacheError> {
@@ -202,13 +193,9 @@ mod tests {
         row
     }
 
-    fn stored(store: &Store, subvolume: u64, first: u64, last: u64) -> Vec<(u64, Option<Row>)> {
-        let mut rows = Vec::new();
-        let take = &mut |inode, bytes: &[u8]| {
-            rows.push((inode, Row::decode(subvolume, inode, bytes)));
-        };
-        store.each(subvolume, first, last, take).expect("is read");
-        rows
+    fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
+        let pack = store.pack(PackKey::of(subvolume, inode)).expect("is read");
+        pack::find(&pack, subvolume, inode)
     }
 
     fn newest(_: Option<Row>, new: &Row) -> Row {
@@ -219,17 +206,22 @@ mod tests {
     fn rows_are_found_by_subvolume_and_inode_again() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = CacheFolder::at(&place.path().join("cache")).expect("is made");
-        let rows = [row(1), row(2), row(3)];
-        let numbered = [(0, 5, &rows[0]), (0, 300, &rows[1]), (9, 5, &rows[2])];
+        let rows = [(0, 5, 1), (0, 6, 2), (0, 300, 3), (9, 5, 4)];
+        let rows = rows.map(|(subvolume, inode, byte)| Numbered {
+            subvolume,
+            inode,
+            row: row(byte),
+        });
         Store::open(&folder, &KEY)
             .expect("is made")
-            .write(numbered.into_iter(), newest)
+            .write(&rows, newest)
             .expect("is written");
         let store = Store::open(&folder, &KEY).expect("is there");
-        assert_eq!(stored(&store, 0, 0, 255), [(5, Some(row(1)))]);
-        assert_eq!(stored(&store, 0, 256, 511), [(300, Some(row(2)))]);
-        assert_eq!(stored(&store, 9, 5, 5), [(5, Some(row(3)))]);
-        assert_eq!(store.count().expect("is counted"), 3);
+        for numbered in rows {
+            let found = stored(&store, numbered.subvolume, numbered.inode);
+            assert_eq!(found, Some(numbered.row));
+        }
+        assert_eq!(stored(&store, 9, 300), None);
     }
 
     #[test]

@@ -1,24 +1,28 @@
 //! Writes rows behind the run, so that nobody waits for it.
 
-use std::collections::BTreeMap;
 use std::io;
+use std::mem;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
+use super::pack::Numbered;
 use super::row::{Part, Row};
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
 
-/// What a kill costs at most.
-const INTERVAL: Duration = Duration::from_secs(2);
+/// How often rows are written down. With the time that it takes, a kill costs at most two seconds.
+const INTERVAL: Duration = Duration::from_millis(1500);
 
-/// Rows that are written down at one go.
-const BATCH: usize = 16_384;
+/// Reads of which rows are written down at one go.
+const BATCH: usize = 1 << 16;
 
-/// What may wait for the writer. What comes beyond that is not kept: a run never waits for its cache.
-const WAITING: usize = 1 << 16;
+/// Reads that the writer is told of at one go: it would have to be woken for each one.
+const GATHERED: usize = 512;
+
+/// Such lots that may wait for the writer. What comes beyond that is not kept: a run never waits for its cache.
+const WAITING: usize = BATCH / GATHERED;
 
 /// How long the end of a run waits for what is written last.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,7 +42,8 @@ pub struct Learned {
 
 /// The thread that writes to one file of rows.
 pub struct Writer {
-    to: Sender<Learned>,
+    to: Sender<Vec<Learned>>,
+    gathered: Vec<Learned>,
     ended: Receiver<Result<(), CacheError>>,
     thread: JoinHandle<()>,
 }
@@ -57,12 +62,27 @@ impl Writer {
             // The run may have stopped waiting.
             let _ignored = tell.send(result);
         })?;
-        Ok(Self { to, ended, thread })
+        Ok(Self {
+            to,
+            gathered: Vec::new(),
+            ended,
+            thread,
+        })
     }
 
     /// Has it written down, unless too much waits already.
-    pub fn learned(&self, learned: Learned) {
-        let _not_kept = self.to.try_send(learned);
+    pub fn learned(&mut self, learned: Learned) {
+        self.gathered.push(learned);
+        if self.gathered.len() >= GATHERED {
+            self.hand_over();
+        }
+    }
+
+    /// Tells the thread what was gathered.
+    pub fn hand_over(&mut self) {
+        if !self.gathered.is_empty() {
+            let _not_kept = self.to.try_send(mem::take(&mut self.gathered));
+        }
     }
 
     /// Waits until everything is written down.
@@ -70,6 +90,8 @@ impl Writer {
     /// # Errors
     /// Why something is not. After that nothing more was written.
     pub fn finish(self) -> Result<(), CacheError> {
+        // Who does not take it has ended, or is asked below.
+        let _not_kept = self.to.send_timeout(self.gathered, PATIENCE);
         drop(self.to);
         match self.ended.recv_timeout(PATIENCE) {
             Ok(result) => {
@@ -82,20 +104,17 @@ impl Writer {
     }
 }
 
-fn write_all(store: &mut Store, from: &Receiver<Learned>, began_ns: i64) -> Result<(), CacheError> {
-    let mut batch: BTreeMap<(u64, u64), Row> = BTreeMap::new();
-    let mut written = Instant::now();
+fn write_all(
+    store: &mut Store,
+    from: &Receiver<Vec<Learned>>,
+    began_ns: i64,
+) -> Result<(), CacheError> {
+    let mut batch = Vec::new();
+    let mut due = Instant::now() + INTERVAL;
     loop {
-        let due = written + INTERVAL;
         let is_over = match from.recv_deadline(due) {
             Ok(learned) => {
-                let at = (learned.subvolume, learned.inode);
-                let new = || Row::new(learned.state, began_ns);
-                let row = batch.entry(at).or_insert_with(new);
-                if row.state != learned.state {
-                    *row = new();
-                }
-                row.add(learned.part);
+                batch.extend(learned);
                 false
             }
             Err(RecvTimeoutError::Timeout) => false,
@@ -103,17 +122,42 @@ fn write_all(store: &mut Store, from: &Receiver<Learned>, began_ns: i64) -> Resu
         };
         if is_over || batch.len() >= BATCH || Instant::now() >= due {
             if !batch.is_empty() {
-                let rows = batch.iter();
-                let rows = rows.map(|(&(subvolume, inode), row)| (subvolume, inode, row));
-                store.write(rows, joined)?;
+                store.write(&rows(&mut batch, began_ns), joined)?;
                 batch.clear();
             }
-            written = Instant::now();
+            due = Instant::now() + INTERVAL;
         }
         if is_over {
             return Ok(());
         }
     }
+}
+
+/// What was learned, one row for each file, in the order of their numbers.
+fn rows(learned: &mut [Learned], began_ns: i64) -> Vec<Numbered> {
+    // What was learned of one file stays in its order.
+    learned.sort_by_key(|learned| (learned.subvolume, learned.inode));
+    let mut rows: Vec<Numbered> = Vec::new();
+    for learned in learned {
+        let (subvolume, inode) = (learned.subvolume, learned.inode);
+        let begun = rows.last_mut().filter(|last| {
+            let is_same = (last.subvolume, last.inode) == (subvolume, inode);
+            is_same && last.row.state == learned.state
+        });
+        match begun {
+            Some(last) => last.row.add(learned.part),
+            None => {
+                let mut row = Row::new(learned.state, began_ns);
+                row.add(learned.part);
+                rows.push(Numbered {
+                    subvolume,
+                    inode,
+                    row,
+                });
+            }
+        }
+    }
+    rows
 }
 
 /// A new row, with what an older one says if it still holds.
@@ -142,6 +186,43 @@ mod tests {
         let mut row = Row::new(state, began_ns);
         row.add(part);
         row
+    }
+
+    #[test]
+    fn what_was_learned_of_a_file_is_one_row() {
+        let head = Part::Head(SampleDigest::of(b"head"));
+        let tail = Part::Tail(SampleDigest::of(b"tail"));
+        let learned = |inode, state, part| Learned {
+            subvolume: 0,
+            inode,
+            state,
+            part,
+        };
+        let changed = State {
+            mtime_ns: 2,
+            ..STATE
+        };
+        let mut learned = [
+            learned(9, STATE, head),
+            learned(3, STATE, tail),
+            learned(9, changed, head),
+            learned(3, STATE, head),
+            learned(9, changed, tail),
+        ];
+        let rows = rows(&mut learned, MINUTE);
+        let rows = rows.into_iter().map(|found| (found.inode, found.row));
+        let with_both = |state| {
+            let mut both = row(state, MINUTE, head);
+            both.add(tail);
+            both
+        };
+        // The last one of a file is the one that stays.
+        let expected = [
+            (3, with_both(STATE)),
+            (9, row(STATE, MINUTE, head)),
+            (9, with_both(changed)),
+        ];
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
     }
 
     #[test]

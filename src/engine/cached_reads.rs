@@ -153,6 +153,12 @@ impl CachedReads {
         }
     }
 
+    /// Tells those who write down what was learned so far.
+    pub fn hand_over(&mut self) {
+        let files = self.files.values_mut().flatten();
+        files.for_each(|file| file.writer.hand_over());
+    }
+
     /// Uses the file of rows of a volume no more; returns its path.
     fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
         let key = self.key(volume)?;

@@ -223,6 +223,7 @@ impl Session<'_> {
         if self.published.elapsed() >= PROGRESS {
             self.publish();
             self.listen();
+            self.cache.iter_mut().for_each(CachedReads::hand_over);
         }
     }
 
