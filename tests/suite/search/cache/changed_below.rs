@@ -79,6 +79,26 @@ impl Pairs {
 
 #[test]
 #[ignore = "needs root and loop devices"]
+fn every_report_marks_what_was_not_read_and_verify_reads_it() {
+    let pairs = Pairs::searched();
+    pairs.damage();
+    for (format, mark) in [
+        ("text", "(cached)"),
+        ("json", "\"cached\":true"),
+        ("ndjson", "\"cached\":true"),
+        ("csv", ",true"),
+    ] {
+        let report = pairs.find(format);
+        assert!(report.contains(mark), "{format}: {report}");
+    }
+    let cache = pairs.stage.state.path().join("cache");
+    let find = "find --verify -f nul --digest always --cache";
+    let run = pairs.stage.seekless(find).arg(&cache).arg(".").run();
+    run.finds([""; 0]);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
 fn no_action_acts_on_what_the_cache_says() {
     let pairs = Pairs::searched();
     pairs.damage();

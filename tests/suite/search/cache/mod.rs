@@ -4,6 +4,7 @@ mod broken;
 mod by_mtime;
 mod by_path;
 mod changed_below;
+mod foreign_folder;
 mod same_uuid;
 mod soundness;
 
