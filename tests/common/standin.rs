@@ -274,11 +274,12 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Store {
     fn new(rules: Rules) -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut store = Self {
             nodes: BTreeMap::new(),
             next: ROOT,
             silly: 0,
-            name: format!("server:/{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
+            name: format!("server:/{}-{number}", std::process::id()),
             ahead: Duration::ZERO,
             time_step: rules.time_step,
         };
