@@ -379,7 +379,7 @@ impl Shell {
             line = line
                 .replace("--scratch 4G", "--scratch 2MiB")
                 .replace("--time 2m", "");
-            return line.replace("seekless probe", "seekless probe --time 300ms");
+            return line.replace("seekless probe", "seekless probe --time 2s");
         }
         if line.contains(" --ask ") {
             // Each set as it is marked, and then yes.
