@@ -9,6 +9,10 @@
 
 mod folder;
 mod neighbours;
+#[cfg_attr(
+    not(feature = "cache"),
+    expect(dead_code, reason = "no rows are written")
+)]
 mod pack;
 mod row;
 mod rule;
