@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
@@ -85,7 +86,21 @@ impl Volume {
     }
 
     pub fn unmount(&self) {
-        sh(&format!("umount {}", self.path().display()));
+        unmount(&self.path());
+    }
+}
+
+/// Unmounts what nothing has open any more. A child that another test is about to start has it open for a moment.
+pub fn unmount(path: &Path) {
+    let begun = Instant::now();
+    loop {
+        let output = Command::new("umount").arg(path).output().expect("umount");
+        if output.status.success() {
+            return;
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(begun.elapsed() < Duration::from_secs(20), "{said}");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

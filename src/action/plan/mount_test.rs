@@ -12,6 +12,7 @@ use crate::action::folder_entry::{Place, join};
 use crate::action::journal::{Journal, JournalError};
 use crate::action::record::{Raw, Record, RunHeader};
 use crate::action::{ActionKind, test_file};
+use crate::heartbeat::current;
 use crate::sys::{fault, names, stat, sync, write};
 
 /// The tests of one plan.
@@ -125,9 +126,17 @@ impl MountTests {
     /// A new name, which the journal has. Without a journal nothing is tested, and each step finds out for itself.
     fn name(&mut self, action: ActionKind, (_, path): Site<'_>) -> Option<CString> {
         let name = test_file::unused_name();
-        let path = Raw(join(path, name.as_bytes()));
-        match self.record(Record::TestFile { action, path }) {
-            Ok(()) => Some(name),
+        let path = join(path, name.as_bytes());
+        let record = Record::TestFile {
+            action,
+            path: Raw(path.clone()),
+        };
+        match self.record(record) {
+            Ok(()) => {
+                // The journal is somewhere else.
+                current::ask_about(&path);
+                Some(name)
+            }
             Err(error) => {
                 tracing::warn!("{error}");
                 None

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::common::noise;
 use crate::common::scene::{SIZE, Scene, step};
-use crate::common::volume::{Volume, sh};
+use crate::common::volume::{Volume, sh, unmount};
 use seekless::action::{ActionKind, Outcome};
 use tempfile::TempDir;
 
@@ -52,7 +52,7 @@ impl After {
 impl Drop for After {
     fn drop(&mut self) {
         let mounted = self.folder.path().join("mounted");
-        sh(&format!("umount {}", mounted.display()));
+        unmount(&mounted);
     }
 }
 

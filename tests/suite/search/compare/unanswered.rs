@@ -11,7 +11,7 @@ use common::limits::seed;
 use common::mirror;
 use common::rng::Rng;
 use common::run::finish;
-use common::volume::{Volume, sh};
+use common::volume::{Volume, sh, unmount};
 use common::{Tree, noise, seekless};
 use seekless::compare::{Answer, Comparison, Question};
 use seekless::tree::{Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Unseen};
@@ -185,7 +185,7 @@ fn the_same_side_by_another_mount() {
     ));
     let bound = mount.path().join("bound");
     compare(tree.root(), &format!("--same-disk a {}", bound.display())).exits(2);
-    sh(&format!("umount {}", bound.display()));
+    unmount(&bound);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn views_of_which_nobody_can_tell_whether_they_show_one_file() {
     compare(tree.root(), "--same-disk a v1").exits(2);
     compare(tree.root(), "--same-disk v1 a").exits(2);
     for view in ["v1", "v2"] {
-        sh(&format!("umount {}", tree.path(view).display()));
+        unmount(&tree.path(view));
     }
 }
 
@@ -233,7 +233,7 @@ fn another_file_system_that_is_not_entered() {
     compare(tree.root(), "-x a b")
         .exits(2)
         .says("could not be answered");
-    sh(&format!("umount {}", place.display()));
+    unmount(&place);
 }
 
 #[test]
