@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::pack::{self, PackKey};
 use super::row::Row;
-use super::rule::{self, State};
 use super::store::{CacheError, Store};
 
 /// Bytes of packs that stay in memory. When there are more, all are forgotten: those that are asked for again are read
@@ -38,26 +37,11 @@ impl KnownRows {
         &self.store
     }
 
-    /// The row that holds for a file in this state now.
-    ///
-    /// # Errors
-    /// If the file of rows cannot be read.
-    pub fn row(
-        &mut self,
-        subvolume: u64,
-        inode: u64,
-        state: &State,
-        now_ns: i64,
-    ) -> Result<Option<Row>, CacheError> {
-        let row = self.written(subvolume, inode)?;
-        Ok(row.filter(|row| rule::holds(&row.state, row.began_ns, state, now_ns)))
-    }
-
     /// The row of a file, in whatever state the file was.
     ///
     /// # Errors
     /// If the file of rows cannot be read.
-    pub fn written(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
+    pub fn row(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
         let key = PackKey::of(subvolume, inode);
         if let Some(pack) = self.packs.get(&key) {
             return Ok(pack::find(pack, subvolume, inode));

@@ -12,7 +12,7 @@ use super::row::{Part, Row};
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
 
-/// How often rows are written down. With the time that it takes, a kill costs at most two seconds.
+/// How often rows are written down. A kill costs what was read since, and while they were written.
 const INTERVAL: Duration = Duration::from_millis(1500);
 
 /// Reads of which rows are written down at one go.

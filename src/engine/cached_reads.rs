@@ -136,7 +136,7 @@ impl CachedReads {
     fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
         let (first, second) = at.numbers;
         match self.file(at.volume) {
-            Some(file) => file.known.written(first, second),
+            Some(file) => file.known.row(first, second),
             None => Ok(None),
         }
     }
