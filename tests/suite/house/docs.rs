@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use regex::Regex;
+
+use super::options::{COMMANDS, help};
 
 /// A page of documentation.
 struct Page {
@@ -96,27 +97,8 @@ fn every_crate_has_its_reason_and_no_other_is_named() {
 fn options() -> BTreeSet<String> {
     let option = Regex::new("(?m)^ +(?:(-[A-Za-z0-9]), )?(--[a-z][a-z-]*)").expect("a pattern");
     let mut options = BTreeSet::new();
-    for command in [
-        "find",
-        "folders",
-        "remove",
-        "hardlink",
-        "symlink",
-        "reflink",
-        "move",
-        "undo",
-        "compare",
-        "devices",
-        "probe",
-        "config",
-        "man",
-        "completions",
-    ] {
-        let help = Command::new(env!("CARGO_BIN_EXE_seekless"))
-            .args([command, "--help"])
-            .output()
-            .expect("seekless runs");
-        let help = String::from_utf8(help.stdout).expect("help is text");
+    for command in COMMANDS {
+        let help = help(command);
         for found in option.captures_iter(&help) {
             let names = [found.get(1), found.get(2)].into_iter().flatten();
             options.extend(names.map(|name| name.as_str().to_owned()));

@@ -9,7 +9,8 @@ use std::process::Command;
 
 use regex::Regex;
 
-const COMMANDS: [&str; 14] = [
+/// Every command.
+pub const COMMANDS: [&str; 14] = [
     "find",
     "folders",
     "compare",
@@ -46,7 +47,8 @@ struct Row {
     commands: Vec<&'static str>,
 }
 
-fn help(command: &str) -> String {
+/// What a command says of itself.
+pub fn help(command: &str) -> String {
     let run = Command::new(env!("CARGO_BIN_EXE_seekless"))
         .args([command, "--help"])
         .output();
