@@ -57,6 +57,11 @@ impl Below {
         }
     }
 
+    /// The real path, without a slash at its end; empty for `/`.
+    pub fn path(&self) -> &[u8] {
+        &self.folder
+    }
+
     /// Lets it hold what is the same place seen through another mount.
     fn through(&mut self, mounts: &Mounts) {
         let folder: &[u8] = match self.folder.is_empty() {

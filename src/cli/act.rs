@@ -13,6 +13,7 @@ use super::config_defaults::InForce;
 use super::console::Console;
 use super::dangling_text;
 use super::exit::Exit;
+use super::from_folders::{self, Opened};
 use super::gather::{self, Gathered};
 use super::journal_place::JournalPlace;
 use super::output::{NotWritten, Place};
@@ -128,6 +129,12 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             Err(error) => return refuse(&console, &error),
         }
     }
+    let (report, folders_about, usable) = match from_folders::open(&mut run, &console) {
+        Ok(Opened::Paths) => (None, None, Exit::Done),
+        Ok(Opened::Files(input, about)) => (Some((input, about)), None, Exit::Done),
+        Ok(Opened::Folders(about, usable)) => (None, Some(about), usable),
+        Err(exit) => return exit,
+    };
     // Before the search: what another run changes while this one looks would make the plan a wrong one.
     let acts = matches!(run.use_of_plan, Use::Act | Use::Confirm);
     let mut lock = None;
@@ -151,7 +158,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         found,
         any_links,
         about,
-    } = match gather::plan(&mut run, &console) {
+    } = match gather::plan(&mut run, report, &console) {
         Ok(gathered) => gathered,
         Err(exit) => return exit,
     };
@@ -171,7 +178,8 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
             swept = sweep::before(&run, place, &trees, &console);
         }
     }
-    let found = found.worse(swept);
+    let about = about.or(folders_about);
+    let found = found.worse(swept).worse(usable);
     if run.ask {
         plan = match ask::each_set(plan, &console) {
             Ok(plan) => plan,

@@ -13,11 +13,12 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct ActArgs {
-    /// Act on a report of 'seekless find' (text, json or ndjson); - means standard input
+    /// Act on a report of 'seekless find' (text, json or ndjson) or 'seekless folders' (text); - means standard input
     ///
     /// You may edit a text report first: delete the lines of names to leave alone, or move * to the name to keep.
     /// seekless checks each file again before it acts. With PATH, it acts only on files below PATH. With --yes, a
-    /// report that another user owns or can write to requires a PATH.
+    /// report that another user owns or can write to requires a PATH. Of a report of folders, delete both lines of each
+    /// folder to leave alone: 'remove' and 'move' act on the others.
     #[arg(
         long,
         value_name = "REPORT",

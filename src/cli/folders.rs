@@ -1,5 +1,6 @@
 //! `seekless folders`: a run from its arguments to its exit status.
 
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Mutex, PoisonError};
 
 use seekless::engine::{self, Control};
@@ -114,9 +115,14 @@ fn drive(
         is_wanted: &is_wanted,
     };
     let answer = Answer::of(&seen, &wanted);
+    let roots = run.config.roots.iter();
+    let roots = roots.map(|root| root.path.as_os_str().as_bytes().to_vec());
+    let roots: Vec<Vec<u8>> = roots.collect();
     let report = FolderReport {
         answer: &answer,
         noise: &run.noise,
+        folder: run.folder.as_os_str().as_bytes(),
+        roots: &roots,
         min_overlap: run.min_overlap,
         style: run.style,
     };

@@ -31,12 +31,20 @@ pub struct Gathered {
     pub about: Option<FromReport>,
 }
 
+/// A report of files.
+pub type OpenedReport = (Box<dyn Read + Send>, FromReport);
+
 /// Makes the plan; an exit status if there is none.
-pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
+pub fn plan(
+    run: &mut ActRun,
+    opened: Option<OpenedReport>,
+    console: &Console,
+) -> Result<Gathered, Exit> {
     let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
     match &run.source {
         Source::Search(config) => {
-            if settings.remove_empty_folders {
+            // A report of folders says itself below what folders may go.
+            if settings.remove_empty_folders && settings.policy.pairs.is_empty() {
                 let trees = patiently(run.patience, console, Changes::None, || {
                     acting::searched_trees(config)
                 });
@@ -47,12 +55,9 @@ pub fn plan(run: &mut ActRun, console: &Console) -> Result<Gathered, Exit> {
             });
             search(run, config, Planner::new(settings, origin), console)
         }
-        source => {
+        Source::Report(_) | Source::Stdin => {
             let planner = Planner::new(settings, Origin::default());
-            let opened = patiently(run.patience, console, Changes::None, || {
-                FromReport::open(source)
-            });
-            let opened = opened.or_else(|error| refuse(console, &error))?;
+            let opened = opened.ok_or(Exit::Nothing)?;
             report(opened, planner, run, console)
         }
     }
@@ -153,7 +158,7 @@ fn finish(
 
 /// Reads a report and plans for each of its sets.
 fn report(
-    (input, mut about): (Box<dyn Read + Send>, FromReport),
+    (input, mut about): OpenedReport,
     mut planner: Planner,
     run: &ActRun,
     console: &Console,

@@ -28,6 +28,7 @@ mod find_args;
 mod fit;
 mod folders;
 mod folders_args;
+mod from_folders;
 mod from_report;
 mod gather;
 mod hidden_links;

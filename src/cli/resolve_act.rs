@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::geteuid;
 use seekless::acting::FoundFolder;
 use seekless::action::bounds::{Below, Bounds, Place};
-use seekless::action::plan::{self, FurtherNames, Policy, Sidecars};
+use seekless::action::plan::{self, FolderPairs, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
 use seekless::engine::{Config, Replication};
@@ -29,6 +29,8 @@ use super::{config_folder, sanitize};
 pub struct ActRun {
     /// Where the sets come from.
     pub source: Source,
+    /// The search that a report of folders leads to, without its paths.
+    pub folder_search: Option<Box<Config>>,
     /// Real paths: of a report only what lies below them takes part. With none, all of it does.
     pub limits: Vec<PathBuf>,
     /// How the plan is made; taken when it is.
@@ -127,18 +129,20 @@ pub fn resolve(
         Some(path) if path.as_os_str() == "-" => Source::Stdin,
         Some(path) => Source::Report(path.clone()),
         None => {
-            let mut config = searched(&args, around)?;
+            let given = args.stay.reference.iter().chain(&args.paths.roots);
+            let given: Vec<_> = given.cloned().collect();
+            let mut config = searched(&given, &args, around)?;
             links.tie(&mut config)?;
             Source::Search(Box::new(config))
         }
     };
+    let folder_search = match &source {
+        Source::Search(_) => None,
+        // The report names its paths.
+        _ => Some(Box::new(searched(&[".".into()], &args, around)?)),
+    };
     let reads = args.reads.of_a_change()?;
     let limits = limits(&args, &mut links, around)?;
-    if special.remove_empty_folders && args.from.is_some() && limits.is_empty() {
-        return contradiction(
-            "--remove-empty-folders: give a PATH as well; only folders below it are removed",
-        );
-    }
     let StayArgs {
         reference,
         protect,
@@ -172,6 +176,7 @@ pub fn resolve(
                 isolate: false,
                 by_reference: !args.stay.reference.is_empty(),
                 by_name: false,
+                pairs: FolderPairs::default(),
                 common: Common::demanded(action, special.acting.across_owners, geteuid().is_root()),
             },
             bounds,
@@ -195,6 +200,7 @@ pub fn resolve(
             ..special.acting
         },
         source,
+        folder_search,
         limits,
         use_of_plan,
         output: args.way.output,
@@ -273,11 +279,13 @@ fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
     Ok(())
 }
 
-fn searched(args: &ActArgs, around: &mut Environment<'_>) -> Result<Config, WrongUse> {
-    let given = &args.paths.roots;
-    let roots: Vec<_> = args.stay.reference.iter().chain(given).cloned().collect();
+fn searched(
+    given: &[OsString],
+    args: &ActArgs,
+    around: &mut Environment<'_>,
+) -> Result<Config, WrongUse> {
     let mut config = search(
-        &roots,
+        given,
         &args.search,
         &args.reads,
         &args.names,

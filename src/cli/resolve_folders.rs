@@ -42,6 +42,8 @@ pub struct FoldersRun {
     pub style: Style,
     /// Where it goes; stdout if nowhere else.
     pub output: Option<PathBuf>,
+    /// Where relative paths start.
+    pub folder: PathBuf,
     /// How much is told on the way.
     pub talk: Talk,
 }
@@ -99,6 +101,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
             ..Style::default()
         },
         output: args.output,
+        folder: around.folder.clone(),
         talk: args.talk.on(around.stderr),
     })
 }

@@ -13,7 +13,8 @@ use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
 use crate::action::bounds::{Below, Bounds, Place};
 use crate::action::keep::Rules;
 use crate::action::plan::{
-    Claim, ClaimedFacts, ClaimedFile, FurtherNames, Origin, Planner, Policy, Settings, Sidecars,
+    Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Origin, Planner, Policy, Settings,
+    Sidecars,
 };
 use crate::action::{self, ActionKind, Common, Reads};
 use crate::device::Mounts;
@@ -300,6 +301,7 @@ impl Action {
                 isolate: false,
                 by_reference: !self.reference.is_empty(),
                 by_name: false,
+                pairs: FolderPairs::default(),
                 common: Common::demanded(self.kind, self.acting.across_owners, trust::is_root()),
             },
             bounds,

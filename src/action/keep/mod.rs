@@ -130,6 +130,11 @@ pub struct Chosen {
 }
 
 impl Rules {
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// Reads rules as they are typed: `newest`, `under DIR`, `newest,shortest-path`.
     pub fn parse<T: AsRef<str>>(texts: &[T]) -> Result<Self, BadRule> {
         let mut rules = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use super::by_folder::FolderPairs;
 use super::set::{Fate, Kept, Left, PlannedFile, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
@@ -23,6 +24,8 @@ pub struct Policy {
     pub by_reference: bool,
     /// Names of one file count as duplicates of each other: this many *names* stay, and others go.
     pub by_name: bool,
+    /// Which folders stand for which, by a report of folders. If there are any, nothing else decides.
+    pub pairs: FolderPairs,
     /// The properties that files must share to replace each other.
     pub common: Common,
 }
@@ -104,6 +107,9 @@ impl Policy {
         group: &[usize],
         chosen: Option<&HashSet<usize>>,
     ) {
+        if !self.pairs.is_empty() {
+            return self.by_folder(set, group);
+        }
         if self.by_name && chosen.is_none() {
             return self.by_name(set, group);
         }

@@ -8,6 +8,7 @@
 //! Every name is looked up, its folder's links and `..` are resolved, names of one file are put together, and a file
 //! takes part in one set only. A set goes through on its own, so that memory holds one set and 8 bytes for each file.
 
+mod by_folder;
 mod by_name;
 mod claim;
 mod classes;
@@ -42,6 +43,7 @@ use mount_check::MountCheck;
 use sidecars::Companions;
 use spool::Spool;
 
+pub use by_folder::FolderPairs;
 pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};

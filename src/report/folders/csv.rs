@@ -8,7 +8,8 @@ use super::verdict_words::{other, places, verdict};
 use crate::folders::Said;
 use crate::report::csv::push_path;
 
-const COLUMNS: &str = "entry,verdict,places,shared,shared_of,files,bytes,gain,noise,links,\
+/// The first row.
+pub const COLUMNS: &str = "entry,verdict,places,shared,shared_of,files,bytes,gain,noise,links,\
                        path,encoding,other,other_encoding";
 
 pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {

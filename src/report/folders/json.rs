@@ -92,6 +92,9 @@ struct GapRecord<'a> {
     why: &'static str,
 }
 
+/// The name of the format in its header.
+pub const FORMAT: &str = "seekless-folders";
+
 pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     out.write_all(b"{\"header\":")?;
     write_json(out, &header(report))?;
@@ -119,7 +122,7 @@ pub fn write_lines(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result
 
 fn header<'a>(report: &FolderReport<'a>) -> HeaderRecord<'a> {
     HeaderRecord {
-        format: "seekless-folders",
+        format: FORMAT,
         schema: FOLDERS_SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         min_overlap: report.min_overlap,

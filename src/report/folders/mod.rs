@@ -10,6 +10,10 @@ use std::io::{self, Write};
 use super::Style;
 use crate::folders::Answer;
 
+pub(super) use csv::COLUMNS;
+pub(super) use json::FORMAT;
+pub(super) use verdict_words::{is_entry, other_in};
+
 /// Version of the documented layouts of these reports.
 pub const FOLDERS_SCHEMA: u32 = 1;
 
@@ -30,6 +34,10 @@ pub struct FolderReport<'a> {
     pub answer: &'a Answer,
     /// The names that are noise.
     pub noise: &'a [String],
+    /// Where relative paths start.
+    pub folder: &'a [u8],
+    /// The paths that were compared.
+    pub roots: &'a [Vec<u8>],
     /// The least overlap that gets a line, in percent.
     pub min_overlap: u8,
     /// How it looks, as text.

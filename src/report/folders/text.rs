@@ -1,15 +1,19 @@
-//! For people.
+//! For people, and safe to edit and to read back.
 //!
 //! ```text
 //! 4.2 MB (4194304 bytes) can go, 2 folders:
 //!   photos
 //!     4.2 MB (4194304 bytes), 12 files, contained in backup/photos
+//!     # and 1 more folder
 //! ```
+//!
+//! A path ends its line, so that no name can be taken for something else. All that need not be read back is a comment.
+//! On a terminal (`Style::columns`) the exact sizes and the comments at both ends are left out.
 
 use std::io::{self, Write};
 
-use super::FolderReport;
-use super::verdict_words::percent;
+use super::verdict_words::{self, percent};
+use super::{FOLDERS_SCHEMA, FolderReport};
 use crate::folders::{Count, FolderLine, Said};
 use crate::report::escape::escape;
 use crate::report::fit::fitting;
@@ -25,17 +29,37 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         false => ("", ""),
     };
     let (faint, plain) = paint(FAINT);
+    let width = report.style.columns.unwrap_or(usize::MAX);
+    let comment = |out: &mut dyn Write, indent: &str, text: &str| {
+        fitting([format!("{indent}# {text}")], width)
+            .iter()
+            .try_for_each(|line| writeln!(out, "{faint}{line}{plain}"))
+    };
+    let is_shown = report.style.columns.is_some();
+    if !is_shown {
+        let version = escape(env!("CARGO_PKG_VERSION").as_bytes());
+        comment(
+            out,
+            "",
+            &format!("seekless {version} folders, text, schema {FOLDERS_SCHEMA}"),
+        )?;
+        comment(out, "", &format!("folder: {}", escape(report.folder)))?;
+        for root in report.roots {
+            comment(out, "", &format!("root: {}", escape(root)))?;
+        }
+        comment(out, "", "delete both lines of each folder to leave alone")?;
+    }
     let noise: Vec<_> = report
         .noise
         .iter()
         .map(|glob| format!(", {}", escape(glob.as_bytes())))
         .collect();
     let noise = noise.concat();
-    let width = report.style.columns.unwrap_or(usize::MAX);
-    let noise = format!("# Noise, which decides nothing: empty files{noise}");
-    for line in fitting([noise], width) {
-        writeln!(out, "{faint}{line}{plain}")?;
-    }
+    comment(
+        out,
+        "",
+        &format!("Noise, which decides nothing: empty files{noise}"),
+    )?;
     let bytes = |bytes: u64| match report.style.columns {
         Some(_) => Bytes(bytes).to_string(),
         None => format!("{} ({bytes} bytes)", Bytes(bytes)),
@@ -43,43 +67,55 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
     for entry in &report.answer.entries {
         let (bold, plain) = paint(BOLD);
         let gain = match entry.gain {
-            0 => "nothing would be free".to_owned(),
-            gain => format!("{} can go", bytes(gain)),
+            0 => verdict_words::NO_GAIN.to_owned(),
+            gain => format!("{}{}", bytes(gain), verdict_words::GAIN),
         };
         let folders = counted(entry.folders.len(), "folder");
         writeln!(out, "\n{bold}{gain}{plain}, {folders}:")?;
         for line in &entry.folders {
-            writeln!(out, "  {}", escape(&line.path))?;
+            writeln!(out, "  {}", at_margin(&line.path))?;
             let files = counted(line.files, "file");
             let said = format!("    {}, {files}, {}", bytes(line.bytes), verdict(line));
             for line in fitting([said], width) {
                 writeln!(out, "{line}")?;
             }
-            let beside = beside(line);
-            if !beside.is_empty() {
-                let (faint, plain) = paint(FAINT);
-                writeln!(
-                    out,
-                    "    {faint}# not counted: {}{plain}",
-                    beside.join(", ")
-                )?;
+            for remark in remarks(line) {
+                comment(out, "    ", &remark)?;
             }
         }
+    }
+    if !is_shown {
+        let reported: usize = report
+            .answer
+            .entries
+            .iter()
+            .map(|entry| entry.folders.len())
+            .sum();
+        let of = count(report.answer.folders as u64);
+        let reported = count(reported as u64);
+        comment(
+            out,
+            "",
+            &format!("complete: {reported} of {of} folders reported"),
+        )?;
     }
     Ok(())
 }
 
+/// A path that begins a line, and is no comment.
+fn at_margin(path: &[u8]) -> String {
+    let shown = escape(path);
+    match shown.strip_prefix('#') {
+        Some(rest) => format!("\\x23{rest}"),
+        None => shown.into_owned(),
+    }
+}
+
 fn verdict(line: &FolderLine) -> String {
     match &line.said {
-        Said::Identical { with, places } => {
-            format!("identical to {}{}", escape(with), more(*places))
-        }
-        Said::SameContents { with, places } => {
-            format!("same contents as {}{}", escape(with), more(*places))
-        }
-        Said::Contained { inside, places } => {
-            format!("contained in {}{}", escape(inside), more(*places))
-        }
+        Said::Identical { with, .. } => format!("{}{}", verdict_words::IDENTICAL, escape(with)),
+        Said::SameContents { with, .. } => format!("{}{}", verdict_words::SAME, escape(with)),
+        Said::Contained { inside, .. } => format!("{}{}", verdict_words::CONTAINED, escape(inside)),
         Said::InParts { best, places } => {
             let named = best.iter().map(|place| {
                 let directly = if place.directly { " itself" } else { "" };
@@ -99,34 +135,16 @@ fn verdict(line: &FolderLine) -> String {
                     counted(rest, "more folder")
                 ),
             };
-            format!("found elsewhere in parts: {}{rest}", named.join(", "))
+            format!("{}{}{rest}", verdict_words::IN_PARTS, named.join(", "))
         }
         Said::Overlaps {
-            with,
-            shared,
-            of,
-            not_there,
-            bounded,
-        } => {
-            let named: Vec<_> = not_there.first.iter().map(|path| escape(path)).collect();
-            let rest = match not_there.files > named.len() {
-                true => ", …",
-                false => "",
-            };
-            format!(
-                "{} % also in {}{}; not there: {}, {}: {}{rest}",
-                percent(*shared, *of),
-                escape(with),
-                if *bounded {
-                    " (another folder may have more)"
-                } else {
-                    ""
-                },
-                counted(not_there.files, "file"),
-                Bytes(not_there.bytes),
-                named.join(", "),
-            )
-        }
+            with, shared, of, ..
+        } => format!(
+            "{}{}{}",
+            percent(*shared, *of),
+            verdict_words::ALSO_IN,
+            escape(with)
+        ),
         Said::NotFullySeen { unseen, count } => {
             let named = unseen
                 .iter()
@@ -134,12 +152,47 @@ fn verdict(line: &FolderLine) -> String {
             let named: Vec<String> = named.collect();
             let rest = if *count > named.len() { ", …" } else { "" };
             format!(
-                "not fully seen: what was seen is also elsewhere, but not {}: {}{rest}",
+                "{}what was seen is also elsewhere, but not {}: {}{rest}",
+                verdict_words::NOT_SEEN,
                 counted(*count, "entry"),
                 named.join(", "),
             )
         }
     }
+}
+
+/// All else about a folder, a comment each.
+fn remarks(line: &FolderLine) -> Vec<String> {
+    let mut remarks = Vec::new();
+    match &line.said {
+        Said::Identical { places, .. }
+        | Said::SameContents { places, .. }
+        | Said::Contained { places, .. } => remarks.extend(more(*places)),
+        Said::Overlaps {
+            not_there, bounded, ..
+        } => {
+            let named: Vec<_> = not_there.first.iter().map(|path| escape(path)).collect();
+            let rest = match not_there.files > named.len() {
+                true => ", …",
+                false => "",
+            };
+            remarks.push(format!(
+                "not there: {}, {}: {}{rest}",
+                counted(not_there.files, "file"),
+                Bytes(not_there.bytes),
+                named.join(", "),
+            ));
+            if *bounded {
+                remarks.push("another folder may have more of it".to_owned());
+            }
+        }
+        Said::InParts { .. } | Said::NotFullySeen { .. } => {}
+    }
+    let beside = beside(line);
+    if !beside.is_empty() {
+        remarks.push(format!("not counted: {}", beside.join(", ")));
+    }
+    remarks
 }
 
 fn beside(line: &FolderLine) -> Vec<String> {
@@ -153,15 +206,15 @@ fn beside(line: &FolderLine) -> Vec<String> {
     beside
 }
 
-fn more(places: Count) -> String {
+fn more(places: Count) -> Option<String> {
     match (places.number, places.at_least) {
-        (0 | 1, false) => String::new(),
-        (0 | 1, true) => " and possibly more".to_owned(),
-        (number, _) => format!(
-            " and {}{}",
+        (0 | 1, false) => None,
+        (0 | 1, true) => Some("and possibly more".to_owned()),
+        (number, _) => Some(format!(
+            "and {}{}",
             least(places),
             counted(number - 1, "more folder")
-        ),
+        )),
     }
 }
 

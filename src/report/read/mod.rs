@@ -10,12 +10,14 @@ use super::{Header, SCHEMA};
 use crate::hash::ContentDigest;
 
 mod bounded;
+mod folders;
 mod json;
 mod json_records;
 mod room;
 mod source;
 mod text;
 
+pub use folders::{ReadFolders, ReadPair, is_of_folders, read_folders};
 pub use source::{OpenError, Source};
 
 /// A report read back as a whole.
@@ -104,6 +106,9 @@ pub enum ReadError {
     /// It is in none of the formats that are read.
     #[error("not a report in text, json or ndjson: create one with -f text, -f json or -f ndjson")]
     OtherFormat,
+    /// It is a report of folders in a format that cannot be read back.
+    #[error("seekless reads reports of folders as text only: create it again with -f text")]
+    FoldersNotText,
     /// There is nothing in it.
     #[error("the report is empty")]
     Empty,

@@ -4,6 +4,7 @@ mod acting;
 mod crash;
 mod empty_folders;
 mod faults;
+mod folder_reports;
 mod full_disk;
 mod journals;
 mod many_steps;

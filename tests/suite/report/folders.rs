@@ -267,16 +267,25 @@ fn text_and_tables_say_the_same() {
         .file("a b/Thumbs.db", "noise")
         .file("c/more", content(2, 70_000));
     let text = seekless(tree.root(), "folders .").run().exits(0);
+    let here = tree.root().canonicalize().expect("real");
+    let shown = text
+        .stdout_text()
+        .replace(here.to_str().expect("plain"), "TREE");
     assert_eq!(
-        text.stdout_text(),
-        "# Noise, which decides nothing: empty files, .DS_Store, Thumbs.db, desktop.ini, .nomedia\n\
+        shown.replace(env!("CARGO_PKG_VERSION"), "VERSION"),
+        "# seekless VERSION folders, text, schema 1\n\
+         # folder: TREE\n\
+         # root: .\n\
+         # delete both lines of each folder to leave alone\n\
+         # Noise, which decides nothing: empty files, .DS_Store, Thumbs.db, desktop.ini, .nomedia\n\
          \n\
          5.0 kB (5000 bytes) can go, 2 folders:\n  \
            ./a b\n    \
              5.0 kB (5000 bytes), 1 file, same contents as ./c/x\n    \
              # not counted: 1 file of noise, 1 symbolic link\n  \
            ./c/x\n    \
-             5.0 kB (5000 bytes), 1 file, same contents as ./a b\n"
+             5.0 kB (5000 bytes), 1 file, same contents as ./a b\n\
+         # complete: 2 of 4 folders reported\n"
     );
     let table = seekless(tree.root(), "folders -f csv .").run().exits(0);
     assert_eq!(

@@ -49,6 +49,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         isolate: false,
         by_reference: false,
         by_name: false,
+        pairs: FolderPairs::default(),
         common: Common::Nothing,
     }
 }

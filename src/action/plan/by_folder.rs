@@ -1,0 +1,169 @@
+//! Decides by a report of folders: files of one folder go if another folder has copies of them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::decide::Policy;
+use super::set::{Fate, Kept, SetPlan};
+use crate::action::bounds::Below;
+use crate::action::folder_entry::parent;
+
+/// Copies in the other folder that are tried. The first one is enough, unless folders name each other.
+const TRIES: usize = 16;
+
+/// Folders in a row of which each names the next one. Of a longer chain more files stay. It bounds the stack.
+const IN_A_ROW: usize = 64;
+
+/// Folders whose files may go, each with the folder that has a copy of what goes.
+#[derive(Clone, Debug, Default)]
+pub struct FolderPairs {
+    others: HashMap<Vec<u8>, Vec<Vec<u8>>>,
+}
+
+impl FolderPairs {
+    /// Lets files below `folder` go if a copy below `other` stays, or goes for a copy that stays.
+    pub fn add(&mut self, folder: &Below, other: &Below) {
+        let others = self.others.entry(folder.path().to_vec()).or_default();
+        others.push(other.path().to_vec());
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    /// The pairs whose first folder holds a path.
+    fn of<'a>(&'a self, path: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let above = std::iter::successors(Some(parent(path)), |&at| {
+            (!at.is_empty()).then(|| parent(at))
+        });
+        above.flat_map(|folder| {
+            let others = self.others.get(folder).into_iter().flatten();
+            others.map(move |other| (folder, other.as_slice()))
+        })
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// It is not decided yet, so nothing may rely on it.
+    UnderWay,
+    Stays,
+    /// The place of the file that stays for it.
+    Goes(usize),
+}
+
+/// The files of one group while they are decided on.
+struct Group<'a> {
+    set: &'a SetPlan,
+    pairs: &'a FolderPairs,
+    /// All names, in order, each with the place of its file.
+    names: Vec<(&'a [u8], usize)>,
+    states: Vec<State>,
+}
+
+impl Policy {
+    /// Decides about files of which each can stand for each other. A file goes only for one that stays.
+    pub(super) fn by_folder(&self, set: &mut SetPlan, group: &[usize]) {
+        let mut names: Vec<(&[u8], usize)> = Vec::new();
+        for &index in group {
+            let of_file = set.files[index].names.iter();
+            names.extend(of_file.map(|name| (name.path.as_slice(), index)));
+        }
+        names.sort_unstable();
+        let mut deciding = Group {
+            set,
+            pairs: &self.pairs,
+            names,
+            states: vec![State::Open; set.files.len()],
+        };
+        for &index in group {
+            deciding.settle(index, 0);
+        }
+        let states = deciding.states;
+        let keepers: BTreeSet<usize> = states
+            .iter()
+            .filter_map(|state| match state {
+                State::Goes(keeper) => Some(*keeper),
+                _ => None,
+            })
+            .collect();
+        for &index in group {
+            let file = &mut set.files[index];
+            file.fate = match (states[index], file.hold()) {
+                (State::Goes(keeper), _) => Fate::Act { keeper, frees: 0 },
+                (_, Some(hold)) => Fate::Keep(Kept::Hold(hold)),
+                _ if keepers.contains(&index) => {
+                    Fate::Keep(because("stays for a copy in a folder of the report"))
+                }
+                _ => Fate::Keep(because("has no copy in the folder that the report names")),
+            };
+        }
+    }
+}
+
+fn because(why: &str) -> Kept {
+    Kept::Because(why.to_owned())
+}
+
+impl Group<'_> {
+    /// Decides about a file, after those that it could go for.
+    fn settle(&mut self, index: usize, depth: usize) -> State {
+        let file = &self.set.files[index];
+        match self.states[index] {
+            State::Open => {}
+            known => return known,
+        }
+        // The file stays as a whole if something holds one of its names.
+        if file.hold().is_some() || depth == IN_A_ROW {
+            self.states[index] = State::Stays;
+            return State::Stays;
+        }
+        self.states[index] = State::UnderWay;
+        let keeper = self.keeper(index, depth);
+        self.states[index] = keeper.map_or(State::Stays, State::Goes);
+        self.states[index]
+    }
+
+    /// The file that stays for this one.
+    fn keeper(&mut self, index: usize, depth: usize) -> Option<usize> {
+        let (set, pairs) = (self.set, self.pairs);
+        let names = &set.files[index].names;
+        for (folder, other) in pairs.of(&names[0].path) {
+            // A file that has a name elsewhere is not this folder's alone.
+            if !names.iter().all(|name| lies_below(&name.path, folder)) {
+                continue;
+            }
+            for place in self.below(other) {
+                let copy = self.names[place].1;
+                let stays = match copy == index || set.files[copy].is_leftover() {
+                    true => continue,
+                    false => match self.settle(copy, depth + 1) {
+                        State::Stays => copy,
+                        State::Goes(keeper) => keeper,
+                        State::Open | State::UnderWay => continue,
+                    },
+                };
+                let kept = &set.files[stays].names;
+                if !kept.iter().any(|name| lies_below(&name.path, folder)) {
+                    return Some(stays);
+                }
+            }
+        }
+        None
+    }
+
+    /// Places among the names of the first ones below a folder.
+    fn below(&self, folder: &[u8]) -> std::ops::Range<usize> {
+        let start = [folder, b"/"].concat();
+        let first = self.names.partition_point(|&(path, _)| path < &start[..]);
+        let names = self.names[first..].iter().take(TRIES);
+        let count = names.take_while(|(path, _)| path.starts_with(&start));
+        first..first + count.count()
+    }
+}
+
+fn lies_below(path: &[u8], folder: &[u8]) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.first() == Some(&b'/'))
+}

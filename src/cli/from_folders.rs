@@ -1,0 +1,244 @@
+//! Acts on a report of folders: searches them anew, and says which of their files may go.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io::{Cursor, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use seekless::acting::outermost;
+use seekless::action::ActionKind;
+use seekless::action::bounds::Below;
+use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
+use seekless::engine::{Config, Root};
+use seekless::report::Header;
+use seekless::report::read::{self, ReadError, ReadFolders};
+
+use super::console::Console;
+use super::exit::Exit;
+use super::from_report::FromReport;
+use super::patience::{Changes, patiently};
+use super::progress_text::count;
+use super::resolve_act::{ActRun, Source};
+use super::sanitize;
+
+/// Bytes that tell which report it is.
+const START: u64 = 256;
+
+/// Folders that are named one by one where they cannot be used.
+const NAMED: usize = 5;
+
+/// What a run was given to act on.
+pub enum Opened {
+    /// Paths to search.
+    Paths,
+    /// A report of files.
+    Files(Box<dyn Read + Send>, FromReport),
+    /// A report of folders, which has become a search. The status is worse if some of it cannot be used.
+    Folders(FromReport, Exit),
+}
+
+/// Opens the report, if there is one.
+pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
+    if matches!(run.source, Source::Search(_)) {
+        return Ok(Opened::Paths);
+    }
+    let opened = patiently(run.patience, console, Changes::None, || {
+        let (mut input, about) = FromReport::open(&run.source)?;
+        let mut start = Vec::new();
+        match input.by_ref().take(START).read_to_end(&mut start) {
+            Ok(_) => Ok((start, input, about)),
+            Err(error) => Err(format!("{}: {}", about.name(), ReadError::Io(error))),
+        }
+    });
+    let (start, input, mut about) = opened.or_else(|error| refuse(console, &error))?;
+    let is_of_folders = read::is_of_folders(&start);
+    let whole = Cursor::new(start).chain(input);
+    if !is_of_folders {
+        let removes = run
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.remove_empty_folders);
+        if removes && run.limits.is_empty() {
+            return refuse(
+                console,
+                "--remove-empty-folders: give a PATH as well, so that only folders below it can go",
+            );
+        }
+        return Ok(Opened::Files(Box::new(whole), about));
+    }
+    let mut settings = std::mem::take(&mut run.plan).ok_or(Exit::Nothing)?;
+    let config = run.folder_search.take().ok_or(Exit::Nothing)?;
+    if let Some(why) = misfit(run, &settings) {
+        return refuse(console, &format!("{}: {why}", about.name()));
+    }
+    let found = patiently(run.patience, console, Changes::None, || {
+        read::read_folders(whole)
+    });
+    let found = found.or_else(|error| refuse(console, &format!("{}: {error}", about.name())))?;
+    let header = Header {
+        folder: found.folder.clone(),
+        roots: found.roots.clone(),
+        ..Header::default()
+    };
+    patiently(run.patience, console, Changes::None, || {
+        about.read(Some(&header), &run.limits);
+    });
+    about
+        .may_be_acted_on(run)
+        .or_else(|error| refuse(console, &error))?;
+    if found.without_other > 0 {
+        console.complain(&format!(
+            "{}: {} found in parts or not fully seen: nothing is done there",
+            about.name(),
+            match found.without_other {
+                1 => "1 folder was".to_owned(),
+                number => format!("{} folders were", count(number as u64)),
+            }
+        ));
+    }
+    let exit = take_over(run, &found, &mut settings, config, console)?;
+    run.plan = Some(settings);
+    Ok(Opened::Folders(about, exit))
+}
+
+/// Why a run cannot act on a report of folders.
+fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
+    let policy = &settings.policy;
+    let takes_names = [ActionKind::Remove, ActionKind::Trash, ActionKind::Move];
+    if !takes_names.contains(&policy.action) {
+        return Some("a report of folders is for remove and move; create one with 'seekless find'");
+    }
+    if policy.by_reference {
+        return Some("a report of folders names the folders whose files stay: omit --reference");
+    }
+    if !policy.rules.is_empty() || policy.keep > 1 {
+        return Some("a report of folders says which files stay: omit --keep and --keep-n");
+    }
+    if run.ask {
+        return Some(
+            "--ask works on sets of files: delete the folders to leave alone from the report",
+        );
+    }
+    if settings.further_names == FurtherNames::Go {
+        return Some("--hard-links works on names of files: omit it for a report of folders");
+    }
+    if !run.limits.is_empty() && !settings.bounds.only_under.is_empty() {
+        return Some("a PATH limits a report of folders as --only-under does: omit one of them");
+    }
+    None
+}
+
+/// Makes a search of the folders that the report names, and says which of their files may go.
+fn take_over(
+    run: &mut ActRun,
+    found: &ReadFolders,
+    settings: &mut Settings,
+    mut config: Box<Config>,
+    console: &Console,
+) -> Result<Exit, Exit> {
+    let mut places = Places {
+        base: PathBuf::from(OsStr::from_bytes(&found.folder)),
+        known: HashMap::new(),
+        bad: Vec::new(),
+    };
+    let mut pairs = FolderPairs::default();
+    let mut roots = Vec::new();
+    for pair in &found.pairs {
+        let folder = places.real(&pair.folder, run, console)?;
+        let other = places.real(&pair.other, run, console)?;
+        if let (Some(folder), Some(other)) = (folder, other) {
+            pairs.add(&Below::from_real(&folder), &Below::from_real(&other));
+            roots.extend([folder, other]);
+        }
+    }
+    let mut tops = Vec::new();
+    if settings.remove_empty_folders && run.limits.is_empty() {
+        for root in &found.roots {
+            tops.extend(places.real(root, run, console)?);
+        }
+    } else {
+        tops.clone_from(&run.limits);
+    }
+    for why in places.bad.iter().take(NAMED) {
+        console.complain(why);
+    }
+    if let more @ 1.. = places.bad.len().saturating_sub(NAMED) {
+        console.complain(&format!("… and {} more folders", count(more as u64)));
+    }
+    let exit = match places.bad.is_empty() {
+        true => Exit::Done,
+        false => Exit::SomeLeft,
+    };
+    if pairs.is_empty() {
+        return refuse(
+            console,
+            "the report names no folder that another one stands for; nothing was done",
+        );
+    }
+    let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
+    config.roots = roots
+        .into_iter()
+        .map(|path| Root { path, id: None })
+        .collect();
+    let tied = run.links.tie(&mut config);
+    tied.or_else(|error| refuse(console, &error.to_string()))?;
+    settings.policy.pairs = pairs;
+    settings.bounds.tops = tops.iter().map(|top| Below::from_real(top)).collect();
+    let limits = run.limits.iter().map(|limit| Below::from_real(limit));
+    settings.bounds.only_under.extend(limits);
+    run.source = Source::Search(config);
+    Ok(exit)
+}
+
+/// Where the folders of a report are now.
+struct Places {
+    /// Where relative paths start.
+    base: PathBuf,
+    known: HashMap<Vec<u8>, Option<PathBuf>>,
+    /// Why folders cannot be used.
+    bad: Vec<String>,
+}
+
+impl Places {
+    /// The real path of a folder; none if it is not there.
+    fn real(
+        &mut self,
+        path: &[u8],
+        run: &mut ActRun,
+        console: &Console,
+    ) -> Result<Option<PathBuf>, Exit> {
+        if let Some(known) = self.known.get(path) {
+            return Ok(known.clone());
+        }
+        let whole = self.base.join(Path::new(OsStr::from_bytes(path)));
+        if !whole.is_absolute() {
+            return refuse(
+                console,
+                "the report does not say where its relative paths start: its line '# folder: ' is missing",
+            );
+        }
+        let way = run.links.check(&whole);
+        let way = way.or_else(|error| refuse(console, &error.to_string()))?;
+        let real = match way {
+            Ok(way) if way.real.is_dir() => Some(way.real),
+            Ok(_) => {
+                self.bad
+                    .push(format!("{}: no folder any more", sanitize::path(&whole)));
+                None
+            }
+            Err(error) => {
+                self.bad
+                    .push(format!("{}: {error}", sanitize::path(&whole)));
+                None
+            }
+        };
+        self.known.insert(path.to_vec(), real.clone());
+        Ok(real)
+    }
+}
+
+fn refuse<T>(console: &Console, why: &str) -> Result<T, Exit> {
+    console.complain(why);
+    Err(Exit::Nothing)
+}

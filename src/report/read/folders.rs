@@ -1,0 +1,269 @@
+//! Reads the text report of `folders`, with whatever folders its user took out.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::{BadLine, LineEnd, ReadError, checked_name, next_line, room};
+use crate::report::escape::unescape;
+use crate::report::folders::{COLUMNS, FOLDERS_SCHEMA, FORMAT, is_entry, other_in};
+
+/// The line that a user can append if the report is complete.
+const END: &str = "# complete: ended by hand";
+
+/// A report of folders as it was read back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadFolders {
+    /// Where relative paths start.
+    pub folder: Vec<u8>,
+    /// The paths that were compared.
+    pub roots: Vec<Vec<u8>>,
+    /// The folders that are still listed and that another one stands for, in their order.
+    pub pairs: Vec<ReadPair>,
+    /// Folders that no single other one stands for: found in parts, or not fully seen.
+    pub without_other: usize,
+}
+
+/// A folder and the one that has what is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadPair {
+    /// The folder.
+    pub folder: Vec<u8>,
+    /// The other one.
+    pub other: Vec<u8>,
+}
+
+/// True if a report begins like one of folders.
+pub fn is_of_folders(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let first = start.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    schema(first).is_some() || is_other_format(first)
+}
+
+/// True for the first line of a report in JSON or CSV.
+fn is_other_format(line: &[u8]) -> bool {
+    // The quotes tell it from a path that holds the name.
+    let format = format!("\"format\":\"{FORMAT}\"");
+    let is_json = line
+        .windows(format.len())
+        .any(|part| part == format.as_bytes());
+    is_json || line.starts_with(COLUMNS.as_bytes())
+}
+
+/// `# seekless VERSION folders, text, schema N`
+fn schema(line: &[u8]) -> Option<u32> {
+    let line = str::from_utf8(line).ok()?.strip_prefix("# seekless ")?;
+    let (version, schema) = line.split_once(" folders, text, schema ")?;
+    match version.contains(' ') {
+        true => None,
+        false => schema.trim_ascii_end().parse().ok(),
+    }
+}
+
+/// Reads what `text` wrote and somebody edited.
+///
+/// # Errors
+/// If it is no such report, or not a whole one.
+pub fn read_folders(input: impl Read) -> Result<ReadFolders, ReadError> {
+    let mut input = BufReader::new(input);
+    let mut reader = Reader::default();
+    let mut bytes = Vec::new();
+    let mut line = 0;
+    // A byte order mark comes before everything.
+    if input.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+        input.consume(3);
+    }
+    let first = input.fill_buf()?.split(|&byte| byte == b'\n').next();
+    if first.is_some_and(is_other_format) {
+        return Err(ReadError::FoldersNotText);
+    }
+    while let Some(end) = next_line(&mut input, &mut bytes, room::TEXT)? {
+        line += 1;
+        let taken = match end {
+            LineEnd::TooLong => Err(BadLine::TooLong),
+            LineEnd::EndOfInput if !bytes.trim_ascii().is_empty() => {
+                return Err(ReadError::CutOff(line));
+            }
+            LineEnd::EndOfInput | LineEnd::Newline => reader.take(&bytes),
+        };
+        taken.map_err(|reason| ReadError::Line { line, reason })?;
+        if let Some(other) = reader.schema.filter(|&schema| schema != FOLDERS_SCHEMA) {
+            return Err(ReadError::Schema(other));
+        }
+    }
+    let whole = reader.no_verdict_is_missing();
+    whole.map_err(|reason| ReadError::Line { line, reason })?;
+    if !reader.is_complete {
+        return Err(ReadError::NoEnd { line, wanted: END });
+    }
+    Ok(reader.read)
+}
+
+#[derive(Default)]
+struct Reader {
+    read: ReadFolders,
+    schema: Option<u32>,
+    /// The folder whose verdict comes next.
+    folder: Option<Vec<u8>>,
+    is_complete: bool,
+}
+
+impl Reader {
+    fn take(&mut self, line: &[u8]) -> Result<(), BadLine> {
+        if line.contains(&0x1b) {
+            return Err(BadLine::Colored);
+        }
+        let trimmed = line.trim_ascii();
+        if trimmed.is_empty() {
+            return Ok(());
+        }
+        if trimmed.starts_with(b"#") {
+            return self.comment(line, trimmed[1..].trim_ascii_start());
+        }
+        // What follows the end has none.
+        self.is_complete = false;
+        let indent = line.len() - line.trim_ascii_start().len();
+        match (indent, self.folder.take()) {
+            (0, None) if is_entry(trimmed) => Ok(()),
+            (0, None) => Err(BadLine::Shape(
+                "expected an entry (SIZE can go, N folders:), an indented folder or a comment starting with #".to_owned(),
+            )),
+            (2, None) => {
+                self.folder = Some(checked_name(unescape(trimmed)?)?);
+                Ok(())
+            }
+            (4, Some(folder)) => self.verdict(folder, trimmed),
+            (4, None) => Err(BadLine::Shape(
+                "the folder of this line is missing: delete both lines of a folder to leave it alone".to_owned(),
+            )),
+            (_, Some(folder)) => {
+                self.folder = Some(folder);
+                self.no_verdict_is_missing()
+            }
+            (_, None) => Err(BadLine::Shape(
+                "expected a folder behind two spaces, or what is said of it behind four".to_owned(),
+            )),
+        }
+    }
+
+    fn no_verdict_is_missing(&self) -> Result<(), BadLine> {
+        match self.folder {
+            None => Ok(()),
+            Some(_) => Err(BadLine::Shape(
+                "the line before names a folder, and what is said of it is missing: delete both lines of a folder to \
+                leave it alone"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    fn verdict(&mut self, folder: Vec<u8>, line: &[u8]) -> Result<(), BadLine> {
+        match other_in(line) {
+            None => Err(BadLine::Shape(
+                "expected what is said of a folder: SIZE, N files, identical to FOLDER".to_owned(),
+            )),
+            Some(None) => {
+                self.read.without_other += 1;
+                Ok(())
+            }
+            Some(Some(other)) => {
+                let other = checked_name(unescape(other)?)?;
+                self.read.pairs.push(ReadPair { folder, other });
+                Ok(())
+            }
+        }
+    }
+
+    fn comment(&mut self, line: &[u8], comment: &[u8]) -> Result<(), BadLine> {
+        if let Some(found) = schema(line) {
+            if self.schema.replace(found).is_some() {
+                return Err(BadLine::Second);
+            }
+        } else if comment.starts_with(b"complete: ") {
+            self.is_complete = true;
+        } else if self.read.pairs.is_empty() && self.folder.is_none() {
+            // The first ones count: what comes later is a remark.
+            if let Some(folder) = comment.strip_prefix(b"folder: ") {
+                if self.read.folder.is_empty() {
+                    self.read.folder = checked_name(unescape(folder)?)?;
+                }
+            } else if let Some(root) = comment.strip_prefix(b"root: ") {
+                self.read.roots.push(checked_name(unescape(root)?)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "\
+# seekless 1.0 folders, text, schema 1
+# folder: /home/me
+# root: .
+# Noise, which decides nothing: empty files
+
+8 kB (8000 bytes) can go, 1 folder:
+  ./a\\n
+    8 kB (8000 bytes), 2 files, identical to ./b
+    # and 3 more folders
+
+0 B can go, 3 folders:
+  ./x, y
+    8 kB (8000 bytes), 1,234 files, 95 % also in ./z, identical to ./b
+  ./parts
+    8 kB (8000 bytes), 1 file, found elsewhere in parts: 4 kB in ./p
+  ./gap
+    8 kB (8000 bytes), 1 file, not fully seen: 1 entry: ./gap/pipe (a special file)
+# complete: 4 of 9 folders reported
+";
+
+    fn refused(text: &str) -> String {
+        read_folders(text.as_bytes())
+            .expect_err("refused")
+            .to_string()
+    }
+
+    #[test]
+    fn folders_are_read_with_the_ones_that_stand_for_them() {
+        assert!(is_of_folders(WHOLE.as_bytes()));
+        assert!(!is_of_folders(b"# seekless 1.0 report, text, schema 1\n"));
+        let pair = |folder: &str, other: &str| ReadPair {
+            folder: folder.into(),
+            other: other.into(),
+        };
+        let expected = ReadFolders {
+            folder: b"/home/me".to_vec(),
+            roots: vec![b".".to_vec()],
+            pairs: vec![
+                pair("./a\n", "./b"),
+                pair("./x, y", "./z, identical to ./b"),
+            ],
+            without_other: 2,
+        };
+        assert_eq!(read_folders(WHOLE.as_bytes()).expect("read"), expected);
+        let dos = format!("\u{feff}{}", WHOLE.replace('\n', "\r\n"));
+        assert!(is_of_folders(dos.as_bytes()));
+        assert_eq!(read_folders(dos.as_bytes()).expect("read"), expected);
+    }
+
+    #[test]
+    fn a_folder_goes_with_both_of_its_lines() {
+        let without = |part: &str| {
+            let lines = WHOLE.lines().filter(|line| !line.contains(part));
+            lines.map(|line| format!("{line}\n")).collect::<String>()
+        };
+        let gone = without("./a").replace("    8 kB (8000 bytes), 2 files, identical to ./b\n", "");
+        assert_eq!(read_folders(gone.as_bytes()).expect("read").pairs.len(), 1);
+        assert!(refused(&without("./a")).contains("the folder of this line is missing"));
+        assert!(refused(&without("2 files")).contains("what is said of it is missing"));
+        assert!(refused(&without("1 file, not")).contains("what is said of it is missing"));
+        assert!(refused(&without("# complete")).contains("truncated"));
+        assert!(refused(&WHOLE[..WHOLE.len() - 3]).contains("truncated"));
+        assert!(refused(&WHOLE.replace("schema 1", "schema 2")).contains("schema 2"));
+        assert!(refused(&WHOLE.replace("identical to", "similar to")).contains("line 8: expected"));
+        assert!(refused(&WHOLE.replace("  ./parts", "./parts")).contains("expected an entry"));
+        assert!(refused(&format!("{WHOLE}{WHOLE}")).contains("second report"));
+        assert!(refused(&WHOLE.replace("./a", "\u{1b}[1m./a")).contains("colours"));
+    }
+}

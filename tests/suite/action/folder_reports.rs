@@ -1,0 +1,357 @@
+//! Acting on a report of folders: what goes, what stays, and that no content is ever lost.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::common::rng::Rng;
+use crate::common::scene::picture;
+use crate::common::stage::Stage;
+use crate::common::{Run, Tree, noise};
+
+const REMOVE: &str = "remove --yes --from -";
+
+/// A card that lies in `photos`, but for what no verdict is about.
+fn card() -> Stage {
+    let tree = Tree::new()
+        .copies(["card/1", "photos/2024/one"], noise(1, 8000))
+        .copies(["card/deep/2", "photos/2024/two"], noise(2, 6000))
+        .file("card/.DS_Store", "only here")
+        .file("card/empty", "")
+        .symlink("card/link", "elsewhere")
+        .file("photos/2024/more", noise(3, 9000))
+        .file("photos/old", noise(4, 90_000));
+    Stage::new(tree)
+}
+
+fn report(stage: &Stage, arguments: &str) -> String {
+    let run = stage.run(&format!("folders {arguments}"));
+    run.exits(0).stdout_text()
+}
+
+/// The report without the lines of these folders.
+fn without(report: &str, folders: &[&str]) -> String {
+    let mut left = String::new();
+    let mut lines = report.lines();
+    while let Some(line) = lines.next() {
+        match line
+            .strip_prefix("  ")
+            .filter(|name| folders.contains(name))
+        {
+            Some(_) => drop(lines.next()),
+            None => left.extend([line, "\n"]),
+        }
+    }
+    left
+}
+
+/// Every content below the tree.
+fn contents(stage: &Stage) -> BTreeSet<Vec<u8>> {
+    let files = walkdir::WalkDir::new(stage.tree.root()).into_iter();
+    let files = files.map(|entry| entry.expect("an entry"));
+    let files = files.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|entry| fs::read(entry.path()).expect("read"))
+        .collect()
+}
+
+#[test]
+fn what_the_other_folder_has_goes_and_all_else_stays() {
+    let stage = card();
+    let report = report(&stage, "--name card card photos");
+    let plan = stage.on_report("remove --dry-run --from -", report.clone());
+    let plan = plan.exits(0).stdout_text();
+    assert!(
+        plan.contains("card/1") && plan.contains("card/deep/2"),
+        "{plan}"
+    );
+    assert!(stage.has("card/1"), "only looked at");
+    stage.on_report(REMOVE, report).exits(0);
+    let left = ["card/.DS_Store", "card/empty", "card/link"];
+    let photos = [
+        "photos/2024/more",
+        "photos/2024/one",
+        "photos/2024/two",
+        "photos/old",
+    ];
+    assert_eq!(stage.names(), [&left[..], &photos].concat());
+    assert!(stage.has("card/deep"), "folders stay unless told");
+}
+
+#[test]
+fn folders_that_are_deleted_from_the_report_are_left_alone() {
+    let tree = Tree::new()
+        .copies(["a/1", "b/1", "c/1"], noise(1, 5000))
+        .copies(["a/2", "b/2", "c/2"], noise(2, 5000));
+    let whole = Stage::new(tree);
+    let all = report(&whole, "a b c");
+    // The first one stays, whichever folder a line names.
+    let edited = without(&all, &["a"]);
+    let run = |report: &str| whole.on_report("remove --dry-run -f json --from -", report);
+    let going = |run: Run| run.exits(0).json()["totals"]["steps"].clone();
+    assert_eq!(going(run(&edited)), 4);
+    assert_eq!(going(run(&all)), 4, "one of three stays");
+    assert_eq!(going(run(&without(&all, &["a", "b"]))), 2);
+    run(&without(&all, &["a", "b", "c"]))
+        .exits(2)
+        .says("names no folder");
+    whole.on_report(REMOVE, edited).exits(0);
+    assert_eq!(whole.names(), ["a/1", "a/2"]);
+}
+
+#[test]
+fn of_folders_that_stand_for_each_other_one_stays() {
+    let tree = Tree::new().copies(["a/1", "b/1"], noise(1, 5000));
+    let stage = Stage::new(tree);
+    let all = report(&stage, "a b");
+    assert!(
+        all.contains("identical to a") && all.contains("identical to b"),
+        "{all}"
+    );
+    stage.on_report(REMOVE, all).exits(0);
+    assert_eq!(stage.names().len(), 1);
+}
+
+/// A tree of a few folders, where most files are copies.
+fn chance(rng: &mut Rng) -> Stage {
+    let mut tree = Tree::new();
+    let mut linked: Option<String> = None;
+    for top in ["a", "b", "c", "d"] {
+        for number in 0..1 + rng.below(4) {
+            let folder = rng.pick(&["", "x/", "y/", "x/z/"]);
+            let name = format!("{top}/{folder}{number}");
+            match linked.take().filter(|_| rng.percent(10)) {
+                Some(existing) => tree = tree.hard_link(&name, existing),
+                None => tree = tree.file(&name, noise(rng.below(6) as u64, 3000)),
+            }
+            linked = Some(name);
+        }
+    }
+    Stage::new(tree)
+}
+
+#[test]
+fn whatever_is_deleted_from_a_report_no_content_is_lost() {
+    let mut gone = 0;
+    for seed in 0..25 {
+        let mut rng = Rng::new(seed);
+        let stage = chance(&mut rng);
+        let before = contents(&stage);
+        let number = stage.names().len();
+        let all = report(&stage, "--min-overlap 30 .");
+        let folders: Vec<&str> = all
+            .lines()
+            .filter_map(|line| line.strip_prefix("  "))
+            .collect();
+        let folders: Vec<&str> = folders
+            .into_iter()
+            .filter(|name| !name.starts_with(' ') && rng.percent(30))
+            .collect();
+        let run = stage.on_report(REMOVE, without(&all, &folders));
+        assert!(matches!(run.code(), 0 | 2), "seed {seed}: {run}");
+        assert!(
+            contents(&stage) == before,
+            "seed {seed}: a content is lost\n{all}{run}"
+        );
+        gone += number - stage.names().len();
+    }
+    assert!(gone > 25, "{gone} files went in all");
+}
+
+/// A report by hand, of folders below the tree.
+fn by_hand(stage: &Stage, pairs: &[(&str, &str)]) -> String {
+    let root = stage.tree.root().display();
+    let mut report =
+        format!("# seekless 1.0 folders, text, schema 1\n# folder: {root}\n# root: .\n");
+    report.push_str("\n1 B can go, 1 folder:\n");
+    for (folder, other) in pairs {
+        report.push_str(&format!(
+            "  {folder}\n    1 B, 1 file, contained in {other}\n"
+        ));
+    }
+    report.push_str("# complete: by hand\n");
+    report
+}
+
+#[test]
+fn a_report_that_says_what_is_not_so_costs_nothing() {
+    let tree = || {
+        Tree::new()
+            .copies(["x/1", "x/in/1", "y/1"], noise(1, 5000))
+            .file("x/only", noise(2, 5000))
+            .copies(["x/twice", "x/in/twice"], noise(3, 5000))
+    };
+    for (pairs, left) in [
+        (&[("x", "x")][..], 6),
+        (&[("x", "x/in")], 6),
+        (&[("x/in", "x")], 4),
+        (&[("x/in", "x"), ("x", "x/in")], 4),
+        (&[("x", "y")], 4),
+        (&[("x", "y"), ("y", "x")], 4),
+        (&[("x", "y"), ("y", "x/in"), ("x/in", "x")], 3),
+        (&[("y", "x"), ("x", ".")], 3),
+        (&[("y", "x/in"), ("x/in", "y")], 4),
+        (&[(".", "y")], 6),
+    ] {
+        let stage = Stage::new(tree());
+        let before = contents(&stage);
+        let run = stage.on_report(REMOVE, by_hand(&stage, pairs)).exits(0);
+        assert!(contents(&stage) == before, "{pairs:?}: {run}");
+        assert!(
+            stage.names().len() >= left,
+            "{pairs:?}: {:?}",
+            stage.names()
+        );
+    }
+}
+
+#[test]
+fn a_chain_of_folders_ends_in_the_one_that_stays() {
+    const LONG: usize = 100;
+    let mut tree = Tree::new();
+    for number in 0..LONG {
+        tree = tree.file(format!("{number}/file"), noise(1, 3000));
+    }
+    let stage = Stage::new(tree);
+    let names: Vec<String> = (0..LONG).map(|number| number.to_string()).collect();
+    let pairs: Vec<_> = names
+        .windows(2)
+        .map(|pair| (pair[0].as_str(), pair[1].as_str()))
+        .collect();
+    stage.on_report(REMOVE, by_hand(&stage, &pairs)).exits(0);
+    // A file relies on the end of a chain of at most 64 folders.
+    assert_eq!(stage.names(), ["64/file", "99/file"]);
+}
+
+#[test]
+fn what_changed_since_the_report_is_seen() {
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    fs::write(stage.tree.path("photos/2024/one"), noise(9, 8000)).expect("written");
+    stage.on_report(REMOVE, all.clone()).exits(0);
+    assert!(stage.has("card/1") && !stage.has("card/deep/2"));
+    fs::rename(stage.tree.path("photos"), stage.tree.path("moved")).expect("moved");
+    let run = stage.on_report(REMOVE, all).exits(2);
+    run.says("photos/2024: No such file")
+        .says("nothing was done");
+    assert!(stage.has("card/1"));
+}
+
+#[test]
+fn a_path_limits_what_goes() {
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    stage
+        .on_report(&format!("{REMOVE} card/deep"), all.clone())
+        .exits(0);
+    assert!(stage.has("card/1") && !stage.has("card/deep/2"));
+    let run = stage.on_report(&format!("{REMOVE} card --only-under card"), all);
+    run.exits(2).says("omit one of them");
+}
+
+#[test]
+fn folders_that_become_empty_go_and_come_back() {
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    let root = stage.tree.root().to_owned();
+    let before = picture(&root);
+    let run = stage.on_report("move --yes --remove-empty-folders --to out --from -", all);
+    run.exits(0).says("1 empty folder removed.");
+    assert!(!stage.has("card/deep") && stage.has("card/link"));
+    stage.run("undo --yes").exits(0).says("2 files restored.");
+    assert!(picture(&root) == before, "not as before");
+}
+
+#[test]
+fn names_of_all_kinds_come_back() {
+    let odd: [&[u8]; 5] = [
+        b"#x",
+        b" lead",
+        b"two\nlines",
+        b"\xff",
+        b"a, contained in b",
+    ];
+    for name in odd {
+        let mut path = name.to_vec();
+        let tree = Tree::new()
+            .file("other/one", noise(1, 4000))
+            .file("other/more", noise(2, 90));
+        path.extend(b"/one");
+        let stage = Stage::new(tree.file(&path, noise(1, 4000)));
+        let given = stage.seekless("folders --min-overlap 100 other");
+        let shown = given.arg(std::ffi::OsStr::from_bytes(name)).run().exits(0);
+        let all = shown.stdout_text();
+        stage.on_report(REMOVE, all.clone()).exits(0);
+        assert_eq!(stage.names(), ["other/more", "other/one"], "{all}");
+    }
+}
+
+#[test]
+fn relative_paths_start_where_the_report_was_made() {
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    let elsewhere = crate::common::seekless(stage.state.path(), REMOVE);
+    let elsewhere = elsewhere.env(
+        "XDG_STATE_HOME",
+        stage.state.path().to_str().expect("plain"),
+    );
+    elsewhere.stdin(all.clone()).run().exits(0);
+    assert!(!stage.has("card/1"));
+    let headless: String = all
+        .lines()
+        .filter(|line| !line.starts_with("# folder"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    stage
+        .on_report(REMOVE, headless)
+        .exits(2)
+        .says("'# folder: ' is missing");
+}
+
+#[test]
+fn what_does_not_fit_a_report_of_folders_is_refused() {
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    for (words, why) in [
+        ("hardlink --yes --from -", "is for remove and move"),
+        ("reflink --yes --from -", "is for remove and move"),
+        ("remove --yes --keep newest --from -", "omit --keep"),
+        ("remove --yes --keep-n 2 --from -", "omit --keep"),
+        (
+            "remove --yes --reference photos --from -",
+            "omit --reference",
+        ),
+        (
+            "remove --yes --hard-links --from -",
+            "--hard-links works on names",
+        ),
+    ] {
+        stage.on_report(words, all.clone()).exits(2).says(why);
+    }
+    for format in ["json", "ndjson", "csv"] {
+        let written = report(&stage, &format!("-f {format} --name card card photos"));
+        let run = stage.on_report(REMOVE, written).exits(2);
+        run.says("reports of folders as text only");
+    }
+    let cut = all.rsplit_once("# complete").expect("an end").0;
+    stage.on_report(REMOVE, cut).exits(2).says("truncated");
+    assert_eq!(stage.names().len(), 9);
+}
+
+#[test]
+fn a_report_that_others_can_write_to_needs_a_path() {
+    use std::os::unix::fs::PermissionsExt;
+    let stage = card();
+    let all = report(&stage, "--name card card photos");
+    let file = stage.state.path().join("report");
+    fs::write(&file, all).expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).expect("mode");
+    let words = format!("remove --yes --from {}", file.display());
+    stage
+        .run(&words)
+        .exits(2)
+        .says("add the paths that it may act on");
+    assert!(stage.has("card/1"));
+    stage.run(&format!("{words} card")).exits(0);
+    assert!(!stage.has("card/1"));
+}
