@@ -89,11 +89,11 @@ pub fn plan_report(
     Ok(PlannedReport { frame, kept })
 }
 
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-fn origin(header: Option<&Header>) -> Origin {
+pub(super) fn origin(header: Option<&Header>) -> Origin {
     let Some(header) = header else {
         return Origin::default();
     };
@@ -111,7 +111,7 @@ fn origin(header: Option<&Header>) -> Origin {
     }
 }
 
-fn claim(set: ReadSet) -> Claim {
+pub(super) fn claim(set: ReadSet) -> Claim {
     let files = set.members.into_iter().map(|member| ClaimedFile {
         names: member.names,
         marked: member.marked,

@@ -1,10 +1,14 @@
-//! From a search or a report to a plan: binds searching, reports and actions together. How it is drawn, and what is
-//! asked, is up to the caller.
+//! From a search or a report to a plan, and from a report to the sets that it still has: binds searching, reports and
+//! actions together. How it is drawn, and what is asked, is up to the caller.
 
 mod from_report;
 mod from_search;
 mod given_path;
+mod listed_names;
+mod listed_sets;
+mod reported;
 
 pub use from_report::{PlannedReport, ReportAbout, plan_report};
 pub use from_search::{plan_search, search_origin, searched_trees};
 pub use given_path::{FoundFolder, NoFolder, StrangersLink, outermost, own_way};
+pub use reported::{Absent, Reported, Selection, reported};

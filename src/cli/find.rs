@@ -19,6 +19,7 @@ use super::console::Console;
 use super::engine_watch::EngineWatch;
 use super::exit::Exit;
 use super::find_args::FindArgs;
+use super::find_report;
 use super::hidden_links::HiddenLinks;
 use super::journal_place::JournalPlace;
 use super::listener::Listener;
@@ -41,6 +42,16 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         console.complain("the list of paths on standard input is empty");
     }
     let ranking = run.ranking.take();
+    if let Some(wanted) = &run.wanted {
+        let output = run.output.as_deref();
+        return match find_report::select(wanted, ranking, output, &console) {
+            Ok(selected) => find_report::report(run, selected, in_force, &console),
+            Err(error) => {
+                console.complain(&error);
+                Exit::Nothing
+            }
+        };
+    }
     search(&run, ranking, in_force, &console)
 }
 
@@ -127,12 +138,7 @@ fn search(run: &Run, ranking: Option<Ranking>, in_force: &InForce, console: &Con
     };
     if run.talk.summary {
         if !run.summary_is_result() {
-            for line in summary::lines(
-                &summary,
-                run.config.replication,
-                run.config.isolate,
-                run.talk.columns,
-            ) {
+            for line in summary::lines(&summary, run.summary_of(), run.talk.columns) {
                 console.line(&line);
             }
         }

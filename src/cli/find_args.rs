@@ -15,6 +15,23 @@ use super::talk_args::TalkArgs;
 
 #[derive(Args, Clone, Debug)]
 pub struct FindArgs {
+    /// Select from a report of 'seekless find' (text, json or ndjson) and read no file; - means standard input
+    ///
+    /// seekless looks up each name again. It counts files that were removed since the report, names files that have
+    /// changed, and skips both. Filters, --sort-by, --top, --keep, --rf-over and the options of the output work as in a
+    /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH take part.
+    #[arg(
+        long,
+        value_name = "REPORT",
+        conflicts_with_all = [
+            "stdin", "null", "max_depth", "one_file_system", "follow_links", "ignore_file", "isolate", "verify",
+            "threads", "depth_random", "no_shared_blocks", "cache", "order", "sample_first", "memory", "io_idle",
+            "bwlimit", "page_cache", "hard_links", "rf_under", "unique", "explain",
+        ],
+        help_heading = "Where to look"
+    )]
+    pub from: Option<PathBuf>,
+
     #[command(flatten)]
     pub paths: PathArgs,
 

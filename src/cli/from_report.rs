@@ -58,6 +58,16 @@ impl FromReport {
         self.about.stranger.is_some()
     }
 
+    /// Refuses a report that another user could have written.
+    pub fn must_be_own(&self) -> Result<(), String> {
+        match &self.about.stranger {
+            Some(stranger) => Err(format!(
+                "{stranger}, so its sets may be wrong: if you trust it, copy it into a folder of your own"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Takes over what the report says of itself, and what the user says of it.
     pub fn read(&mut self, header: Option<&Header>, limits: &[PathBuf]) {
         self.about.note(header, limits);

@@ -1,12 +1,15 @@
 //! From a search or a report to a plan.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use seekless::acting::{self, PlannedReport};
 use seekless::action::bounds::Below;
 use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner};
 use seekless::engine::{Config, Control, ProgressLine};
+use seekless::heartbeat::Watchlist;
 use seekless::report::read::Ending;
 
 use super::console::Console;
@@ -81,16 +84,16 @@ fn search(
     let control = Control::default();
     let listener = Listener::new(console);
     let mut patience = Patience::default();
-    let mut watch = Watch::new(run, console, || {
+    let mut watch = Watch::new(run.patience, console, || {
         patience.look(&control, console);
         control.progress()
     });
     let found = run_watched(
-        watch.watchdog.watchlist(),
+        watch.watchlist(),
         || acting::plan_search(config, &mut planner, &listener, &control),
         &mut watch,
     );
-    watch.draw.clear();
+    watch.clear();
     listener.sum_up();
     let exit = listener.exit(config.roots.len());
     match (found, exit) {
@@ -127,9 +130,9 @@ pub fn look_around(
         },
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
-    let mut watch = Watch::new(run, console, Vec::new);
+    let mut watch = Watch::new(run.patience, console, Vec::new);
     let looked = run_watched(
-        watch.watchdog.watchlist(),
+        watch.watchlist(),
         || {
             plan.look_for_links(&places)?;
             plan.look_for_empty_folders()
@@ -168,15 +171,15 @@ fn report(
         .may_be_believed(trust_hash)
         .or_else(|error| refuse(console, &error))?;
     let read = AtomicU64::new(0);
-    let mut watch = Watch::new(run, console, || {
+    let mut watch = Watch::new(run.patience, console, || {
         vec![planning(read.load(Ordering::Relaxed))]
     });
     let planned = run_watched(
-        watch.watchdog.watchlist(),
+        watch.watchlist(),
         || acting::plan_report(input, &mut planner, &run.limits, &read),
         &mut watch,
     );
-    watch.draw.clear();
+    watch.clear();
     let PlannedReport { frame, kept } = match planned {
         Ok(planned) => planned,
         Err(error) => return refuse(console, &format!("{}: {error}", about.name())),
@@ -225,19 +228,30 @@ fn planning(files: u64) -> ProgressLine {
 }
 
 /// Draws; leaves at once when interrupted, since nothing has been done.
-struct Watch<'a, F> {
+pub struct Watch<'a, F> {
     draw: Draw,
     progress: F,
     watchdog: Watchdog<'a>,
 }
 
 impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
-    fn new(run: &ActRun, console: &'a Console, progress: F) -> Self {
+    /// Gives up after this time without an answer.
+    pub fn new(patience: Duration, console: &'a Console, progress: F) -> Self {
         Self {
             draw: Draw::new(console),
             progress,
-            watchdog: Watchdog::new(run.patience, console),
+            watchdog: Watchdog::new(patience, console),
         }
+    }
+
+    /// The threads that it watches.
+    pub fn watchlist(&self) -> Arc<Watchlist> {
+        self.watchdog.watchlist()
+    }
+
+    /// Ends the drawing.
+    pub fn clear(&mut self) {
+        self.draw.clear();
     }
 }
 

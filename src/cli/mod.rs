@@ -25,6 +25,7 @@ mod environment;
 mod exit;
 mod find;
 mod find_args;
+mod find_report;
 mod fit;
 mod folders;
 mod folders_args;

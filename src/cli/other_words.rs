@@ -15,8 +15,12 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["--trash"], "use it with the command 'seekless remove'"),
     (&["--to"], "use it with the command 'seekless move'"),
     (
-        &["--dry-run", "--yes", "--from"],
+        &["--dry-run", "--yes"],
         "use it with the commands remove, hardlink, symlink, reflink and move",
+    ),
+    (
+        &["--from"],
+        "use it with the commands find, remove, hardlink, symlink, reflink and move",
     ),
     (
         &["--noempty", "--no-empty"],

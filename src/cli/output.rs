@@ -7,13 +7,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
-use seekless::engine::Replication;
 use seekless::report::file::{Output, OutputError};
 use seekless::report::{Header, Report};
 
 use super::console::Console;
 use super::resolve::Run;
-use super::{sanitize, summary};
+use super::sanitize;
+use super::summary::{self, SummaryOf};
 
 /// A set that is final reaches a pipe's other end this soon, without a system call for each.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -55,11 +55,8 @@ pub struct ReportOutput {
     /// Sets that are still to be written.
     left: u64,
     /// The summary is written in place of a report.
-    summary_of: Option<SummaryOf>,
+    summary_of: Option<(SummaryOf, Option<usize>)>,
 }
-
-/// The input of a summary: the replication, `--isolate`, and the columns of the terminal.
-type SummaryOf = (Replication, bool, Option<usize>);
 
 /// Stdout, or a file that is there as a whole or not at all.
 pub enum Place {
@@ -107,20 +104,22 @@ impl Place {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &Run, console: &Console) -> Result<Self, NotWritten> {
-        let place = Place::open(run.output.as_deref(), console)?;
-        Ok(Self {
+        Ok(Self::at(Place::open(run.output.as_deref(), console)?, run))
+    }
+
+    /// Writes to a place that is open.
+    pub fn at(place: Place, run: &Run) -> Self {
+        Self {
             report: (run.format.make)(&run.style),
             header: run.header.clone(),
             begun: false,
             place,
             flushed: None,
             left: run.most.unwrap_or(u64::MAX),
-            summary_of: run.summary_is_result().then_some((
-                run.config.replication,
-                run.config.isolate,
-                run.style.columns,
-            )),
-        })
+            summary_of: run
+                .summary_is_result()
+                .then_some((run.summary_of(), run.style.columns)),
+        }
     }
 
     /// Writes one set.
@@ -136,8 +135,8 @@ impl ReportOutput {
 
     /// Writes the end and puts a file in its place.
     pub fn finish(mut self, summary: &Summary) -> Result<(), NotWritten> {
-        if let Some((replication, isolate, columns)) = self.summary_of {
-            let lines = summary::lines(summary, replication, isolate, columns);
+        if let Some((of, columns)) = self.summary_of {
+            let lines = summary::lines(summary, of, columns);
             let mut lines = lines.iter().map(|line| sanitize::message(line));
             self.place
                 .write(|out| lines.try_for_each(|line| writeln!(out, "{line}")))?;

@@ -1,7 +1,9 @@
 //! From what was typed to what will be done, once.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
+use seekless::acting::Selection;
 use seekless::action::keep::Rules;
 use seekless::action::plan::{Origin, Ranking};
 use seekless::engine::{Config, Delivery, Replication};
@@ -10,8 +12,12 @@ use seekless::report::{Format, Header, Style};
 use super::color::Terminal;
 use super::environment::Environment;
 use super::find_args::{DigestWhen, FindArgs};
+use super::find_report::Wanted;
 use super::option_words;
+use super::resolve_act::Source;
 use super::resolve_search::search;
+use super::root_links::RootLinks;
+use super::summary::SummaryOf;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
 
@@ -40,6 +46,8 @@ pub struct Run {
     pub exit_code: bool,
     /// Only tell how the roots would be read.
     pub explain: bool,
+    /// A report to select from, in place of a search.
+    pub wanted: Option<Wanted>,
     /// How much is told on the way.
     pub talk: Talk,
 }
@@ -48,6 +56,15 @@ impl Run {
     /// The lines of the summary are the result, not a report.
     pub fn summary_is_result(&self) -> bool {
         self.summary_only && self.format.name == "text"
+    }
+
+    /// What its summary is of.
+    pub fn summary_of(&self) -> SummaryOf {
+        SummaryOf {
+            replication: self.config.replication,
+            isolate: self.config.isolate,
+            from_report: self.wanted.is_some(),
+        }
     }
 }
 
@@ -72,13 +89,24 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
         is_terminal: around.stdout.is_terminal && args.output.is_none(),
         ..around.stdout
     };
-    let ranking = match args.keep.is_empty() {
-        true => None,
-        false => Some(ranking(&args.keep, &config, around)?),
+    let delivery = match (args.sort_by, args.top, args.format.streams) {
+        (None, None, true) => Delivery::AsFinal,
+        (sort_by, ..) => sort_by.map_or_else(Delivery::default, |by| Delivery::Sorted(by.order())),
+    };
+    let wanted = match &args.from {
+        Some(report) => Some(wanted(report, &args, &config, delivery, around)?),
+        None => None,
+    };
+    let ranking = match (args.keep.is_empty(), &wanted) {
+        (true, _) => None,
+        // The report says where its files are.
+        (false, Some(_)) => Some(Ranking::new(keep_rules(&args.keep)?, Origin::default())),
+        (false, None) => Some(ranking(&args.keep, &config, around)?),
     };
     Ok(Run {
         header: around.header(&config),
         ranking,
+        wanted,
         config,
         format: args.format,
         style: Style {
@@ -87,18 +115,46 @@ pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, Wron
             flat: args.flat,
             omit_first: args.omit_first,
         },
-        delivery: match (args.sort_by, args.top, args.format.streams) {
-            (None, None, true) => Delivery::AsFinal,
-            (sort_by, ..) => {
-                sort_by.map_or_else(Delivery::default, |by| Delivery::Sorted(by.order()))
-            }
-        },
+        delivery,
         most: if args.summary_only { Some(0) } else { args.top },
         summary_only: args.summary_only,
         exit_code: args.exit_code,
         output: args.output,
         explain: args.explain,
         talk: args.talk.on(around.stderr),
+    })
+}
+
+/// What is wanted of a report.
+fn wanted(
+    report: &Path,
+    args: &FindArgs,
+    config: &Config,
+    delivery: Delivery,
+    around: &Environment<'_>,
+) -> Result<Wanted, WrongUse> {
+    // Nothing is changed, so links of other users are followed as in a search.
+    let mut links = RootLinks::new(true, config.patience);
+    let real = |path: &OsString| links.real(&around.folder.join(path));
+    Ok(Wanted {
+        source: Source::of_report(report),
+        selection: Selection {
+            filter: config.filter.clone(),
+            limits: args
+                .paths
+                .roots
+                .iter()
+                .map(real)
+                .collect::<Result<_, _>>()?,
+            rf_over: args.rf_over,
+            order: match delivery {
+                Delivery::Sorted(order) => Some(order),
+                Delivery::AsFinal => None,
+            },
+            digests: config.digests,
+            folder: around.folder.clone(),
+        },
+        patience: config.patience,
     })
 }
 

@@ -16,13 +16,13 @@ use seekless::engine::{Config, Replication};
 use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, PlanFormat, SidecarChoice, StayArgs};
+use super::config_folder;
 use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_search::{EMPTY_PATH, search};
 use super::root_links::RootLinks;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
-use super::{config_folder, sanitize};
 
 /// All decisions of a command that acts.
 #[derive(Debug)]
@@ -82,6 +82,16 @@ pub enum Source {
     Stdin,
 }
 
+impl Source {
+    /// The report that `--from` names.
+    pub fn of_report(path: &Path) -> Self {
+        match path.as_os_str() == "-" {
+            true => Self::Stdin,
+            false => Self::Report(path.to_owned()),
+        }
+    }
+}
+
 /// The use of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
@@ -126,8 +136,7 @@ pub fn resolve(
     let patience = args.patience.time();
     let mut links = RootLinks::new(args.follow_roots, patience);
     let source = match &args.from {
-        Some(path) if path.as_os_str() == "-" => Source::Stdin,
-        Some(path) => Source::Report(path.clone()),
+        Some(path) => Source::of_report(path),
         None => {
             let given = args.stay.reference.iter().chain(&args.paths.roots);
             let given: Vec<_> = given.cloned().collect();
@@ -314,13 +323,7 @@ fn limits(
     if args.from.is_none() || given.is_empty() {
         return Ok(Vec::new());
     }
-    let real = |path: &OsString| {
-        let path = around.folder.join(path);
-        let way = links
-            .check(&path)?
-            .map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(&path))));
-        Ok(way?.real)
-    };
+    let real = |path: &OsString| links.real(&around.folder.join(path));
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(EMPTY_PATH);
     }

@@ -63,6 +63,14 @@ impl RootLinks {
         self.obey(way)
     }
 
+    /// The real path of a path that has to be there.
+    pub fn real(&mut self, path: &Path) -> Result<PathBuf, WrongUse> {
+        let way = self.check(path)?;
+        let way =
+            way.map_err(|e| WrongUse::Contradiction(format!("{}: {e}", sanitize::path(path))));
+        Ok(way?.real)
+    }
+
     fn await_answer(&self, looked: &Looks, path: &Path) -> Result<io::Result<RootWay>, WrongUse> {
         let named = heartbeat::NAMED.min(self.patience);
         match looked.recv_timeout(named) {

@@ -18,7 +18,7 @@ use seekless::units::Bytes;
 pub struct PathArgs {
     /// Folders and files to search; find without PATH searches the current folder
     ///
-    /// A file that is reached twice counts once. An action with --from acts only on files below these paths.
+    /// A file that is reached twice counts once. With --from, only files below these paths take part.
     #[arg(value_name = "PATH", help_heading = "Where to look")]
     pub roots: Vec<OsString>,
 }

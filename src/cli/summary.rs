@@ -8,31 +8,65 @@ use seekless::units::{Bytes, plural};
 use super::fit::table;
 use super::progress_text::{count, duration};
 
-/// Renders the summary, one line each. `isolate` says that copies below one path counted as one. Lines fit into the
-/// columns of the terminal that they are for: sentences continue on the next line, tables leave columns out.
-pub fn lines(
-    summary: &Summary,
-    replication: Replication,
-    isolate: bool,
-    columns: Option<usize>,
-) -> Vec<String> {
+/// The run that a summary is of.
+#[derive(Clone, Copy, Debug)]
+pub struct SummaryOf {
+    /// How many copies were asked for.
+    pub replication: Replication,
+    /// Copies below one path counted as one.
+    pub isolate: bool,
+    /// It selected from a report, and neither listed a folder nor read a file.
+    pub from_report: bool,
+}
+
+/// Renders the summary, one line each. Lines fit into the columns of the terminal that they are for: sentences continue
+/// on the next line, tables leave columns out.
+pub fn lines(summary: &Summary, of: SummaryOf, columns: Option<usize>) -> Vec<String> {
     let width = columns.unwrap_or(usize::MAX);
-    let mut lines = fitting(sentences(summary, replication, isolate), width);
+    if of.from_report {
+        return fitting(selection(summary, of), width);
+    }
+    let mut lines = fitting(sentences(summary, of), width);
     lines.extend(table(stage_rows(summary), &[1, 2], width));
     lines.extend(table(device_rows(summary), &[2, 3], width));
     lines.extend(fitting(not_looked_at(&summary.left_out), width));
     lines
 }
 
-fn sentences(summary: &Summary, replication: Replication, isolate: bool) -> Vec<String> {
+/// The sentences about a selection from a report.
+fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
+    let left_out = &summary.left_out;
+    let mut lines = Vec::new();
+    if summary.incomplete {
+        lines.push(
+            "INCOMPLETE: the report is of an interrupted run; there may be more duplicates."
+                .to_owned(),
+        );
+    }
+    lines.push(found(summary, of.replication, of.isolate));
+    lines.push(format!(
+        "Looked up {} {} of the report, {}; read no file.",
+        count(summary.files),
+        plural(summary.files, "file", "files"),
+        Bytes(summary.bytes_present),
+    ));
+    lines.extend(skipped(&[
+        (left_out.filtered, "excluded by filters", ""),
+        (left_out.vanished, "removed since the report", ""),
+        (left_out.changed, "changed since the report", "named above"),
+    ]));
+    lines
+}
+
+fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.incomplete {
         lines.push("INCOMPLETE: interrupted; there may be more duplicates.".to_owned());
     }
-    if matches!(replication, Replication::Under(_)) {
+    if matches!(of.replication, Replication::Under(_)) {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
     }
-    lines.push(found(summary, replication, isolate));
+    lines.push(found(summary, of.replication, of.isolate));
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
     lines.extend(cached(summary));
@@ -214,7 +248,7 @@ fn device_rows(summary: &Summary) -> Vec<[String; 4]> {
 /// Names everything that took no part, with the option that would change it: silence would look
 /// like completeness.
 fn not_looked_at(left_out: &LeftOut) -> Option<String> {
-    let parts = [
+    skipped(&[
         (left_out.hidden, "hidden", "without --no-hidden"),
         (
             left_out.ignored,
@@ -241,8 +275,12 @@ fn not_looked_at(left_out: &LeftOut) -> Option<String> {
         (left_out.unreadable, "unreadable", "named above"),
         (left_out.unanswered, "without an answer", "named above"),
         (left_out.changed, "changed during the run", "named above"),
-    ];
-    let parts: Vec<_> = parts
+    ])
+}
+
+/// Files by the reason why they took no part, each with the way out.
+fn skipped(reasons: &[(u64, &str, &str)]) -> Option<String> {
+    let parts: Vec<_> = reasons
         .iter()
         .filter(|(number, ..)| *number > 0)
         .map(|(number, what, way_out)| match *way_out {
@@ -260,6 +298,14 @@ mod tests {
     use seekless::decide::{DeviceTally, StageTally};
 
     use super::*;
+
+    fn of(replication: Replication, isolate: bool) -> SummaryOf {
+        SummaryOf {
+            replication,
+            isolate,
+            from_report: false,
+        }
+    }
 
     fn full() -> Summary {
         let stage = |name, files, bytes_read, ms| StageTally {
@@ -323,24 +369,24 @@ mod tests {
 
     #[test]
     fn a_run_is_told_in_a_few_lines() {
-        let text = lines(&full(), Replication::Over(1), false, None).join("\n");
+        let text = lines(&full(), of(Replication::Over(1), false), None).join("\n");
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_and_shorter_lines() {
         for columns in [40, 60, 80] {
-            let told = lines(&full(), Replication::Over(1), false, Some(columns));
+            let told = lines(&full(), of(Replication::Over(1), false), Some(columns));
             let widest = told.iter().map(|line| line.chars().count()).max();
             assert!(widest <= Some(columns), "{told:#?}");
         }
-        let narrow = lines(&full(), Replication::Over(1), false, Some(40)).join("\n");
+        let narrow = lines(&full(), of(Replication::Over(1), false), Some(40)).join("\n");
         insta::assert_snapshot!(narrow);
     }
 
     #[test]
     fn little_is_told_of_little() {
-        let text = lines(&Summary::default(), Replication::Over(1), false, None).join("\n");
+        let text = lines(&Summary::default(), of(Replication::Over(1), false), None).join("\n");
         insta::assert_snapshot!(text);
     }
 
@@ -351,7 +397,7 @@ mod tests {
                 sets: 1,
                 ..Summary::default()
             };
-            lines(&summary, replication, false, None)[0].clone()
+            lines(&summary, of(replication, false), None)[0].clone()
         };
         assert_eq!(told(Replication::Over(1)), "Found 1 set of duplicates.");
         assert_eq!(told(Replication::Under(2)), "Found 1 unique file.");
@@ -368,7 +414,7 @@ mod tests {
                 sets,
                 ..Summary::default()
             };
-            lines(&summary, replication, true, None)[0].clone()
+            lines(&summary, of(replication, true), None)[0].clone()
         };
         for (replication, sets, said) in [
             (Replication::Over(1), 5, "5 sets of duplicates."),
@@ -405,7 +451,7 @@ mod tests {
                 incomplete: true,
                 ..Summary::default()
             };
-            lines(&summary, replication, false, None)[1].clone()
+            lines(&summary, of(replication, false), None)[1].clone()
         };
         assert_eq!(told(Replication::Under(2)), "Found 5 unique files.");
         assert_eq!(

@@ -123,6 +123,35 @@ impl Filter {
         keep_unless(excluded || unwanted)
     }
 
+    /// Tests a file by its whole path, of which a search would have tested each part from `start` on: the folders on the
+    /// way and the name. Nothing is left of the path of a root.
+    pub fn reported(&self, path: &[u8], start: usize) -> Verdict {
+        if start >= path.len() {
+            return self.root(path, false);
+        }
+        if start > 1 && self.root(&path[..start - 1], true) != Verdict::Keep {
+            return Verdict::Filtered;
+        }
+        let is_slash = |at: &usize| path[*at] == b'/';
+        let ends = (start..path.len()).filter(is_slash).chain([path.len()]);
+        let mut from = start;
+        for end in ends {
+            let is_folder = end < path.len();
+            let mut verdict = match &path[from..end] {
+                b"" | b"." | b".." => Verdict::Keep,
+                part => self.entry(part, is_folder),
+            };
+            if verdict == Verdict::Keep && self.needs_path() {
+                verdict = self.path(&path[..end], is_folder);
+            }
+            if verdict != Verdict::Keep {
+                return verdict;
+            }
+            from = end + 1;
+        }
+        Verdict::Keep
+    }
+
     /// Tests the size and the time of last modification of a regular file.
     pub fn metadata(&self, size: u64, mtime_ns: i64) -> Verdict {
         let in_bounds = self.min_size.is_none_or(|min| size >= min)

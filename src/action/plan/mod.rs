@@ -48,6 +48,7 @@ pub use claim::{Claim, ClaimedFacts, ClaimedFile, Origin};
 pub use dangling::{Dangling, DanglingLink, LinkPlaces};
 pub use decide::{Choice, Policy};
 pub use emptied::EmptyFolder;
+pub use inspector::Inspector;
 pub use mount_check::MountCheckMode;
 pub use mount_test::MountTests;
 pub use planner::{FurtherNames, Planner, Settings, Sidecars};

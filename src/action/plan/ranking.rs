@@ -28,6 +28,11 @@ impl Ranking {
         }
     }
 
+    /// Says where the next sets were found.
+    pub fn from_origin(&mut self, origin: Origin) {
+        self.inspector.origin = origin;
+    }
+
     /// Puts the member first that a plan by the same rules keeps. What cannot be looked at any more
     /// comes last, as it was.
     pub fn sort(&mut self, set: &mut DuplicateSet) {

@@ -124,6 +124,8 @@ struct MemberIn {
     links: u64,
     allocated: u64,
     disk: String,
+    #[serde(default)]
+    ambiguous: bool,
     root: u32,
 }
 
@@ -147,6 +149,7 @@ impl MemberIn {
                 mtime_ns: nanoseconds(self.mtime)?,
                 allocated: self.allocated,
                 disk: self.disk,
+                ambiguous: self.ambiguous,
                 root: self.root,
             }),
             marked: false,

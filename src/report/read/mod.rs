@@ -93,6 +93,8 @@ pub struct Facts {
     pub allocated: u64,
     /// Names of the physical disks below.
     pub disk: String,
+    /// It may be one file with another member.
+    pub ambiguous: bool,
     /// Index of the root through which the file was reached.
     pub root: u32,
 }

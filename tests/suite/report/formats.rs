@@ -158,6 +158,7 @@ fn as_read(set: &DuplicateSet, format: &Format) -> ReadSet {
         mtime_ns: member.mtime_ns,
         allocated: member.allocated,
         disk: member.disk.to_string(),
+        ambiguous: member.ambiguous,
         root: member.root,
     };
     let read = |member: &Member| ReadMember {

@@ -7,4 +7,5 @@ mod large_reports;
 mod plan_reports;
 mod screens;
 mod scripts;
+mod selection;
 mod terminal;

@@ -159,6 +159,8 @@ fn strangers(change: impl Fn(&Path), why: &str) {
             .exits(2)
             .says(why)
             .says("omit --trust-hash");
+        let copied = "if you trust it, copy it into a folder of your own";
+        on(&stage, "find", &path).exits(2).says(why).says(copied);
         assert_eq!(stage.names().len(), 4);
         on(&stage, "remove --yes a", &path)
             .exits(0)

@@ -1,0 +1,167 @@
+//! Sets that a report lists, as they are now: files that are gone, that have changed or that a filter excludes take no
+//! part.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::action::plan::{Inspector, Left, LeftName, SetPlan};
+use crate::decide::{Counting, DuplicateSet, Member, Summary};
+use crate::report::read::{Facts, ReadSet};
+use crate::scan::filter::Verdict;
+
+use super::from_report::claim;
+use super::listed_names::ListedNames;
+use super::reported::Selection;
+
+/// Looks up the sets of a report, one after the other.
+pub struct ListedSets<'a> {
+    /// What is wanted of them.
+    pub selection: &'a Selection,
+    /// How copies are counted.
+    pub counting: Counting,
+    /// Looks at what is there.
+    pub inspector: Inspector,
+    /// Their names.
+    pub names: ListedNames,
+    /// Counts so far.
+    pub summary: Summary,
+    /// Names that take no part since something is not as the report says.
+    pub left: Vec<LeftName>,
+}
+
+impl ListedSets<'_> {
+    /// The set as it is now; `None` if it is none any more.
+    pub fn set(&mut self, mut set: ReadSet) -> Option<DuplicateSet> {
+        let (size, digest, cached) = (set.size, set.digest, set.cached);
+        let listed: usize = set.members.iter().map(|member| member.names.len()).sum();
+        set.members.retain_mut(|member| {
+            member.names.retain(|name| self.is_wanted(name));
+            let stays = !member.names.is_empty();
+            self.summary.left_out.filtered += u64::from(!stays);
+            stays
+        });
+        // By the names that it was listed with.
+        let mut facts: HashMap<Vec<u8>, Facts> = HashMap::new();
+        for member in &set.members {
+            if let Some(of_member) = &member.facts {
+                let names = member.names.iter();
+                facts.extend(names.map(|name| (name.clone(), of_member.clone())));
+            }
+        }
+        let (reclaimable, reported_replicas) = (set.reclaimable, set.replicas);
+        let looked = self.inspector.look_at_all(claim(set));
+        let members = self.members(looked, &facts);
+        let names: usize = members.iter().map(|member| member.names.len()).sum();
+        let replicas = self.replicas(&members);
+        let inodes = members.len() as u64;
+        if inodes == 0 || !self.counting.reported(inodes, replicas) {
+            return None;
+        }
+        let kept: HashSet<u32> = self.roots_of(&members[0]).collect();
+        let is_beside = |member: &Member| self.roots_of(member).any(|root| kept.contains(&root));
+        let redundant: Vec<&Member> = members[1..]
+            .iter()
+            .filter(|member| !(self.counting.isolate && is_beside(member)))
+            .collect();
+        let reclaimable = match names == listed && replicas == reported_replicas {
+            true => reclaimable,
+            // What the others share with each other is only known of all.
+            false => {
+                let freed = redundant.iter().map(|member| freed(member));
+                reclaimable.min(freed.fold(0, u64::saturating_add))
+            }
+        };
+        let redundant = redundant.len() as u64;
+        self.summary.count(redundant, size, reclaimable);
+        Some(DuplicateSet {
+            size,
+            digest: digest.filter(|_| self.selection.digests),
+            cached: cached && self.selection.digests,
+            members,
+            replicas,
+            reclaimable,
+        })
+    }
+
+    /// The files that are as the report says, and are wanted.
+    fn members(&mut self, looked: SetPlan, facts: &HashMap<Vec<u8>, Facts>) -> Vec<Member> {
+        for name in looked.left {
+            match name.why {
+                Left::Gone => self.summary.left_out.vanished += 1,
+                Left::OutsidePaths => self.summary.left_out.filtered += 1,
+                _ => {
+                    self.summary.left_out.changed += 1;
+                    self.left.push(name);
+                }
+            }
+        }
+        let mut members = Vec::new();
+        for file in looked.files {
+            match self.selection.filter.metadata(looked.size, file.mtime_ns) {
+                // The search was told to include empty files.
+                Verdict::Keep | Verdict::Empty => {}
+                Verdict::Hidden | Verdict::Filtered => {
+                    self.summary.left_out.filtered += 1;
+                    continue;
+                }
+            }
+            self.summary.files += 1;
+            self.summary.extra_names += file.names.len() as u64 - 1;
+            self.summary.bytes_present = self.summary.bytes_present.saturating_add(looked.size);
+            let said = facts.get(&file.names[0].listed);
+            members.push(Member {
+                names: file
+                    .names
+                    .iter()
+                    .map(|name| self.names.shown(&name.listed))
+                    .collect(),
+                dev: file.dev,
+                ino: file.ino,
+                links: file.links,
+                mtime_ns: file.mtime_ns,
+                allocated: file.allocated,
+                disk: said.map_or_else(|| Arc::from(""), |facts| Arc::from(facts.disk.as_str())),
+                ambiguous: said.is_some_and(|facts| facts.ambiguous),
+                root: said.map_or_else(
+                    || {
+                        self.names
+                            .root_of(&self.names.shown(&file.names[0].listed))
+                            .0
+                    },
+                    |facts| facts.root,
+                ),
+            });
+        }
+        members
+    }
+
+    fn replicas(&self, members: &[Member]) -> u64 {
+        let names: usize = members.iter().map(|member| member.names.len()).sum();
+        let roots: HashSet<u32> = members
+            .iter()
+            .flat_map(|member| self.roots_of(member))
+            .collect();
+        self.counting
+            .replicas(members.len() as u64, names as u64, roots.len() as u64)
+    }
+
+    /// The given paths that a file has a name below.
+    fn roots_of(&self, member: &Member) -> impl Iterator<Item = u32> {
+        member.names.iter().map(|name| self.names.root_of(name).0)
+    }
+
+    /// Asks of each folder below the given path, and of the file, what a search asks.
+    fn is_wanted(&self, listed: &[u8]) -> bool {
+        let shown = self.names.shown(listed);
+        let (_, from) = self.names.root_of(&shown);
+        self.selection.filter.reported(&shown, from) == Verdict::Keep
+    }
+}
+
+/// The bytes that are freed with the file: none if it has other names.
+fn freed(member: &Member) -> u64 {
+    match member.links > member.names.len() as u64 {
+        true => 0,
+        false => member.allocated,
+    }
+}

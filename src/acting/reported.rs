@@ -1,0 +1,206 @@
+//! The sets of a report as a search would find them now, without reading any file.
+//!
+//! Every name is looked up again. Files that are gone, that have changed, or that are left out by a filter take no part,
+//! and sets are counted anew.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::action::bounds::Bounds;
+use crate::action::plan::{Inspector, LeftName, Ranking};
+use crate::decide::{Counting, DuplicateSet, Replication, Summary};
+use crate::engine::{SetFacts, SetOrder};
+use crate::heartbeat::current;
+use crate::report::Header;
+use crate::report::escape::escape;
+use crate::report::read::{Ending, ReadReport};
+use crate::scan::filter::Filter;
+
+use super::from_report::{origin, path};
+use super::listed_names::ListedNames;
+use super::listed_sets::ListedSets;
+
+/// What is wanted of a report.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// The files that take part.
+    pub filter: Filter,
+    /// Real paths; only files below them take part. With none there is no limit.
+    pub limits: Vec<PathBuf>,
+    /// Sets with more copies than this are wanted; `None` for those of the report.
+    pub rf_over: Option<u64>,
+    /// The order of the sets; `None` for that of the report.
+    pub order: Option<SetOrder>,
+    /// Keep digests.
+    pub digests: bool,
+    /// The current folder: names of a report that was made elsewhere become absolute.
+    pub folder: PathBuf,
+}
+
+/// What a report says now.
+#[derive(Debug)]
+pub struct Reported {
+    /// The header of the report that it would be, but for its command line and version.
+    pub header: Header,
+    /// The sets.
+    pub sets: Vec<DuplicateSet>,
+    /// Counts. `incomplete` says that the run of the report was interrupted.
+    pub summary: Summary,
+    /// How many copies these sets have.
+    pub replication: Replication,
+    /// Names that take no part since something is not as the report says; those that are gone are only counted.
+    pub left: Vec<LeftName>,
+    /// Searched paths that cannot be reached, if all files are wanted.
+    pub absent: Vec<Absent>,
+}
+
+/// A path that was searched and cannot be reached now.
+#[derive(Debug)]
+pub struct Absent {
+    /// The path.
+    pub path: PathBuf,
+    /// Why it cannot be reached.
+    pub error: io::Error,
+}
+
+/// Why a report cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// Where names lead, and when files were looked at, is not known.
+    #[error("the report has no header, which says where and when it was made: create it again")]
+    NoHeader,
+    /// Sets with fewer copies are not in it.
+    #[error(
+        "the report lists only contents with more than {0} copies: ask for more than {0}, or search again"
+    )]
+    OnlyOver(u64),
+    /// Sets with more copies are not in it.
+    #[error("the report lists only contents with fewer than {0} copies: search again")]
+    OnlyUnder(u64),
+    /// A disk is not mounted, or everything was moved: an empty report would say that no duplicates are left.
+    #[error(
+        "none of the searched paths can be reached now ({path}: {error}): mount the disk, or search again",
+        path = escape(.0.path.as_os_str().as_bytes()), error = .0.error
+    )]
+    NothingThere(Absent),
+}
+
+/// Looks up what a report lists, selects, and puts the files of each set in order.
+///
+/// # Errors
+/// If the report cannot say what is wanted.
+pub fn reported(
+    report: ReadReport,
+    selection: &Selection,
+    ranking: Option<Ranking>,
+) -> Result<Reported, Unusable> {
+    let started = Instant::now();
+    let header = report.frame.header.ok_or(Unusable::NoHeader)?;
+    let replication = replication(&header, selection.rf_over)?;
+    let mut absent = match selection.limits.is_empty() {
+        true => absent_roots(&header),
+        // Only what was asked for has to be there, and it is.
+        false => Vec::new(),
+    };
+    if absent.len() == header.roots.len()
+        && let Some(absent) = absent.pop()
+    {
+        return Err(Unusable::NothingThere(absent));
+    }
+    let mut listed = ListedSets {
+        selection,
+        counting: Counting {
+            replication,
+            hard_links: header.options.hard_links,
+            isolate: header.options.isolate,
+        },
+        inspector: Inspector::new(
+            origin(Some(&header)).within(&selection.limits),
+            Bounds::default(),
+            false,
+        ),
+        names: ListedNames::new(&header, &selection.folder),
+        summary: Summary {
+            incomplete: report.frame.ending == Ending::Interrupted,
+            ..Summary::default()
+        },
+        left: Vec::new(),
+    };
+    let sets = report.sets.into_iter();
+    let mut sets: Vec<DuplicateSet> = sets.filter_map(|set| listed.set(set)).collect();
+    if let Some(order) = selection.order {
+        sort(&mut sets, order);
+    }
+    let mut header = Header {
+        folder: selection.folder.as_os_str().as_bytes().to_vec(),
+        roots: listed.names.roots,
+        ..header
+    };
+    (header.options.rf_over, header.options.rf_under) = match replication {
+        Replication::Over(over) => (Some(over), None),
+        Replication::Under(under) => (None, Some(under)),
+    };
+    if let Some(mut ranking) = ranking {
+        ranking.from_origin(origin(Some(&header)));
+        sets.iter_mut().for_each(|set| ranking.sort(set));
+    }
+    current::rest();
+    listed.summary.total_time = started.elapsed();
+    Ok(Reported {
+        header,
+        sets,
+        summary: listed.summary,
+        replication,
+        left: listed.left,
+        absent,
+    })
+}
+
+/// How many copies the wanted sets have: what the report was made for, or more.
+fn replication(header: &Header, rf_over: Option<u64>) -> Result<Replication, Unusable> {
+    let options = &header.options;
+    let made_for = match (options.rf_over, options.rf_under) {
+        (_, Some(under)) => Replication::Under(under),
+        (over, None) => Replication::Over(over.unwrap_or(1)),
+    };
+    match (made_for, rf_over) {
+        (made_for, None) => Ok(made_for),
+        (Replication::Over(least), Some(over)) if over >= least => Ok(Replication::Over(over)),
+        (Replication::Over(least), Some(_)) => Err(Unusable::OnlyOver(least)),
+        (Replication::Under(most), Some(_)) => Err(Unusable::OnlyUnder(most)),
+    }
+}
+
+/// The searched paths that cannot be reached.
+fn absent_roots(header: &Header) -> Vec<Absent> {
+    let folder = path(&header.folder);
+    let roots = header.roots.iter().map(|root| folder.join(path(root)));
+    let absent = roots.filter_map(|path| {
+        current::ask_about(path.as_os_str().as_bytes());
+        let error = path.metadata().err()?;
+        Some(Absent { path, error })
+    });
+    absent.collect()
+}
+
+/// Sorts as a search does: by what is better, then by the root, the depth and the path of the first file.
+fn sort(sets: &mut [DuplicateSet], order: SetOrder) {
+    let place = |set: &DuplicateSet| {
+        let first = &set.members[0];
+        let parts: Vec<Vec<u8>> = first.names[0]
+            .split(|&byte| byte == b'/')
+            .map(<[u8]>::to_vec)
+            .collect();
+        (first.root, parts.len(), parts)
+    };
+    sets.sort_by_cached_key(|set| {
+        let facts = SetFacts {
+            reclaimable: set.reclaimable,
+            size: set.size,
+            replicas: set.replicas,
+        };
+        (order.key(&facts), place(set))
+    });
+}

@@ -1,0 +1,143 @@
+//! `seekless find --from`: selects from a report, without reading any file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use seekless::acting::{self, Absent, Reported, Selection};
+use seekless::action::plan::{LeftName, Ranking};
+use seekless::report::Header;
+use seekless::report::escape::escape;
+use seekless::report::fit::fitting;
+use seekless::report::read::ReadReport;
+
+use super::config_defaults::InForce;
+use super::console::Console;
+use super::exit::Exit;
+use super::from_report::FromReport;
+use super::gather::Watch;
+use super::output::{NotWritten, Place, ReportOutput};
+use super::patience::{Changes, patiently, run_watched};
+use super::problem_limit::ProblemLimit;
+use super::resolve::Run;
+use super::resolve_act::Source;
+use super::{next_command, option_words, sanitize, summary};
+
+/// A report, and what is wanted of it.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The report.
+    pub source: Source,
+    /// What is wanted.
+    pub selection: Selection,
+    /// How long to wait for a file system.
+    pub patience: Duration,
+}
+
+/// What was selected, and where it goes.
+pub struct Selected {
+    place: Place,
+    reported: Reported,
+}
+
+/// Reads the report and looks up its names. The place of the output is opened first, since it may be refused.
+///
+/// # Errors
+/// With the message, if nothing can be reported.
+pub fn select(
+    wanted: &Wanted,
+    ranking: Option<Ranking>,
+    output: Option<&Path>,
+    console: &Console,
+) -> Result<Selected, String> {
+    let place = Place::open(output, console).map_err(|error| error.to_string())?;
+    let (input, about) = patiently(wanted.patience, console, Changes::None, || {
+        FromReport::open(&wanted.source)
+    })?;
+    // What is written would pass for a report of this user.
+    about.must_be_own()?;
+    let mut watch = Watch::new(wanted.patience, console, Vec::new);
+    let reported = run_watched(
+        watch.watchlist(),
+        || {
+            let report = ReadReport::read(input).map_err(|error| error.to_string())?;
+            let reported = acting::reported(report, &wanted.selection, ranking);
+            reported.map_err(|error| error.to_string())
+        },
+        &mut watch,
+    );
+    watch.clear();
+    match reported {
+        Ok(reported) => Ok(Selected { place, reported }),
+        Err(error) => Err(format!("{}: {error}", about.name())),
+    }
+}
+
+/// Reports what was selected.
+pub fn report(mut run: Run, selected: Selected, in_force: &InForce, console: &Console) -> Exit {
+    let Selected { place, reported } = selected;
+    let Reported {
+        header,
+        sets,
+        summary,
+        replication,
+        left,
+        absent,
+    } = reported;
+    complain(&absent, &left, console);
+    run.config.replication = replication;
+    run.config.isolate = header.options.isolate;
+    run.header = Header {
+        version: run.header.version,
+        command: run.header.command,
+        ..header
+    };
+    let mut output = ReportOutput::at(place, &run);
+    let written = sets.iter().try_for_each(|set| output.set(set));
+    match written.and_then(|()| output.finish(&summary)) {
+        Ok(()) => {}
+        // Whoever closed the pipe did not hear all of the answer.
+        Err(NotWritten::Closed) if run.exit_code => return Exit::Nothing,
+        Err(NotWritten::Closed) => return Exit::Done,
+        Err(error) => {
+            console.complain(&error.to_string());
+            return Exit::Nothing;
+        }
+    }
+    if run.talk.summary {
+        if !run.summary_is_result() {
+            let lines = summary::lines(&summary, run.summary_of(), run.talk.columns);
+            lines.iter().for_each(|line| console.line(line));
+        }
+        let lines = fitting(in_force.line(), run.talk.columns.unwrap_or(usize::MAX));
+        lines
+            .into_iter()
+            .chain(next_command::lines(&run, &summary))
+            .for_each(|line| console.line(&line));
+    }
+    let exit = match left.is_empty() && absent.is_empty() && !summary.incomplete {
+        true => Exit::Done,
+        false => Exit::SomeLeft,
+    };
+    match run.exit_code {
+        true => exit.of_question(summary.sets > 0),
+        false => exit,
+    }
+}
+
+/// Names what cannot be in the answer; files that were removed are only counted.
+fn complain(absent: &[Absent], left: &[LeftName], console: &Console) {
+    for Absent { path, error } in absent {
+        let path = sanitize::path(path);
+        console.complain(&format!(
+            "{path}: {error}; skipped its files: mount the disk, or give the paths that remain"
+        ));
+    }
+    let limit = ProblemLimit::new(tracing::enabled!(tracing::Level::INFO));
+    for name in left {
+        let words = option_words::left(&name.why);
+        if limit.meets(&words) {
+            console.complain(&format!("{}: {words}; skipped", escape(&name.path)));
+        }
+    }
+    limit.rest().iter().for_each(|line| console.complain(line));
+}
