@@ -62,7 +62,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         if removes && run.limits.is_empty() {
             return refuse(
                 console,
-                "--remove-empty-folders: give a PATH as well, so that only folders below it can go",
+                "--remove-empty-folders: give a PATH as well; only folders below it are removed",
             );
         }
         return Ok(Opened::Files(Box::new(whole), about));
@@ -145,8 +145,8 @@ fn take_over(
     let mut pairs = FolderPairs::default();
     let mut roots = Vec::new();
     for pair in &found.pairs {
-        let folder = places.real(&pair.folder, run, console)?;
-        let other = places.real(&pair.other, run, console)?;
+        let folder = places.compared(&pair.folder, &found.roots, run, console)?;
+        let other = places.compared(&pair.other, &found.roots, run, console)?;
         if let (Some(folder), Some(other)) = (folder, other) {
             pairs.add(&Below::from_real(&folder), &Below::from_real(&other));
             roots.extend([folder, other]);
@@ -201,6 +201,38 @@ struct Places {
 }
 
 impl Places {
+    /// The real path of a folder that was compared. No symbolic link led to it from a given path then.
+    fn compared(
+        &mut self,
+        path: &[u8],
+        roots: &[Vec<u8>],
+        run: &mut ActRun,
+        console: &Console,
+    ) -> Result<Option<PathBuf>, Exit> {
+        let Some(real) = self.real(path, run, console)? else {
+            return Ok(None);
+        };
+        let above = roots
+            .iter()
+            .filter_map(|root| Some((root, rest_below(path, root)?)));
+        let mut is_below_root = false;
+        for (root, rest) in above {
+            is_below_root = true;
+            let top = self.real(root, run, console)?;
+            if top.is_some_and(|top| top.join(OsStr::from_bytes(rest)) == real) {
+                return Ok(Some(real));
+            }
+        }
+        if !is_below_root {
+            return Ok(Some(real));
+        }
+        self.bad.push(format!(
+            "{}: a symbolic link leads there now; left alone",
+            sanitize::path(&self.base.join(OsStr::from_bytes(path)))
+        ));
+        Ok(None)
+    }
+
     /// The real path of a folder; none if it is not there.
     fn real(
         &mut self,
@@ -235,6 +267,17 @@ impl Places {
         };
         self.known.insert(path.to_vec(), real.clone());
         Ok(real)
+    }
+}
+
+/// The rest of a path behind a given path above it, or behind itself.
+fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+    let end = root.iter().rposition(|&byte| byte != b'/');
+    let rest = path.strip_prefix(&root[..end.map_or(0, |end| end + 1)])?;
+    let start = rest.iter().position(|&byte| byte != b'/');
+    match start {
+        Some(0) => None,
+        start => Some(&rest[start.unwrap_or(rest.len())..]),
     }
 }
 

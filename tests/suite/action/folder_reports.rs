@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 
 use crate::common::rng::Rng;
 use crate::common::scene::picture;
@@ -235,6 +236,29 @@ fn what_changed_since_the_report_is_seen() {
     run.says("photos/2024: No such file")
         .says("nothing was done");
     assert!(stage.has("card/1"));
+}
+
+#[test]
+fn a_folder_that_became_a_link_is_left_alone() {
+    for given in ["top", "given", "given/", "."] {
+        let tree = Tree::new()
+            .copies(["top/x/1", "y/1", "aside/1"], noise(1, 8000))
+            .file("top/more", noise(2, 90))
+            .file("aside/more", noise(3, 90))
+            .symlink("given", "top");
+        let stage = Stage::new(tree);
+        let all = report(&stage, &format!("--name x {given} y"));
+        let x = stage.tree.path("top/x");
+        fs::rename(&x, stage.tree.path("away")).expect("moved");
+        symlink("../aside", &x).expect("a link");
+        let run = stage.on_report(REMOVE, all.clone()).exits(2);
+        run.says("a symbolic link leads there now; left alone");
+        assert!(stage.has("aside/1"), "{given}");
+        fs::remove_file(&x).expect("removed");
+        fs::rename(stage.tree.path("away"), &x).expect("moved back");
+        stage.on_report(REMOVE, all).exits(0);
+        assert!(!stage.has("top/x/1") && stage.has("aside/1"), "{given}");
+    }
 }
 
 #[test]
