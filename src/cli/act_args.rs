@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use seekless::action::keep::RULES;
 
 use super::config::ConfigArgs;
+use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 use super::talk_args::TalkArgs;
@@ -22,13 +23,16 @@ pub struct ActArgs {
     #[arg(
         long,
         value_name = "REPORT",
-        conflicts_with = "SearchArgs",
+        conflicts_with_all = ["SearchArgs", "FilterArgs"],
         help_heading = "Where to look"
     )]
     pub from: Option<PathBuf>,
 
     #[command(flatten)]
     pub paths: PathArgs,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
 
     #[command(flatten)]
     pub search: SearchArgs,

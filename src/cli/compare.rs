@@ -8,7 +8,6 @@ use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{self, Config, Control, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
-use seekless::scan::FilterSpec;
 use seekless::tree::{Scope, Tree};
 use seekless::units::{count, plural};
 
@@ -20,6 +19,7 @@ use super::engine_watch::EngineWatch;
 use super::environment::Environment;
 use super::exit::Exit;
 use super::listener::Listener;
+use super::resolve_filter::{filter_spec, typed};
 use super::resolve_search::EMPTY_PATH;
 use super::run::watched;
 use super::talk_args::Talk;
@@ -115,22 +115,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
             "-f nul lists names without their signs: add --only here, there, moved or changed",
         );
     }
-    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
-        && min > max
-    {
-        return contradiction(format!(
-            "no file is at least {min} and at most {max} long: swap --min-size and --max-size"
-        ));
-    }
-    let filter = FilterSpec {
-        names: args.name.clone(),
-        excludes: args.exclude.clone(),
-        min_size: args.min_size,
-        max_size: args.max_size,
-        keep_empty: true,
-        working_folder: around.folder.clone(),
-        ..FilterSpec::default()
-    };
+    let filter = filter_spec(&args.filter, true, around)?;
     let overrides = Overrides {
         profiles: around.profiles.clone(),
         ..Overrides::default()
@@ -156,20 +141,11 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
             one_way: args.one_way,
             same_disk: args.same_disk,
         },
-        filters: filters(&args),
+        filters: typed(&args.filter),
         columns: around.stdout.is_terminal.then_some(around.stdout.columns),
         talk: args.talk.on(around.stderr),
         args,
     })
-}
-
-/// The filters as they were typed.
-fn filters(args: &CompareArgs) -> Vec<String> {
-    let names = args.name.iter().map(|glob| format!("--name {glob}"));
-    let excludes = args.exclude.iter().map(|glob| format!("--exclude {glob}"));
-    let min = args.min_size.map(|size| format!("--min-size {}", size.0));
-    let max = args.max_size.map(|size| format!("--max-size {}", size.0));
-    names.chain(excludes).chain(min).chain(max).collect()
 }
 
 fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::report::comparison::{Format, Only};
-use seekless::units::Bytes;
 
 use super::config::ConfigArgs;
+use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::PatienceArgs;
 use super::talk_args::TalkArgs;
@@ -33,26 +33,8 @@ pub struct CompareArgs {
     #[arg(short = 'x', long, help_heading = "What is asked")]
     pub one_file_system: bool,
 
-    /// Only files whose name matches
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
-    pub name: Vec<String>,
-
-    /// Leave out files and whole folders that match: '*.tmp', node_modules, 'cache/'
-    #[arg(
-        short = 'E',
-        long,
-        value_name = "GLOB",
-        help_heading = "Which files take part"
-    )]
-    pub exclude: Vec<String>,
-
-    /// Leave out files smaller than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
-    pub min_size: Option<Bytes>,
-
-    /// Leave out files larger than this
-    #[arg(long, value_name = "SIZE", help_heading = "Which files take part")]
-    pub max_size: Option<Bytes>,
+    #[command(flatten)]
+    pub filter: FilterArgs,
 
     /// Show only these entries
     ///

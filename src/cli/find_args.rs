@@ -9,6 +9,7 @@ use seekless::report::{self, FORMATS, Format};
 
 use super::act_args::keep_help;
 use super::config::ConfigArgs;
+use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
 use super::search_args::{NamesArgs, PathArgs, PatienceArgs, SearchArgs};
 use super::talk_args::TalkArgs;
@@ -34,6 +35,9 @@ pub struct FindArgs {
 
     #[command(flatten)]
     pub paths: PathArgs,
+
+    #[command(flatten)]
+    pub filter: FilterArgs,
 
     #[command(flatten)]
     pub search: SearchArgs,

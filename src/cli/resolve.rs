@@ -70,15 +70,17 @@ impl Run {
 
 /// Decides everything.
 pub fn resolve(args: FindArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
+    let replication = replication(&args)?;
     let mut config = search(
         &args.paths.roots,
+        &args.filter,
         &args.search,
         &args.reads,
         &args.names,
-        replication(&args)?,
         args.patience,
         around,
     )?;
+    config.replication = replication;
     config.digests = match args.digest {
         Some(when) => when == DigestWhen::Always,
         None => args.format.digests && !args.summary_only,

@@ -12,7 +12,7 @@ use seekless::action::bounds::{Below, Bounds, Place};
 use seekless::action::plan::{self, FolderPairs, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
-use seekless::engine::{Config, Replication};
+use seekless::engine::Config;
 use seekless::file::OwnFolder;
 
 use super::act_args::{ActArgs, PlanFormat, SidecarChoice, StayArgs};
@@ -295,10 +295,10 @@ fn searched(
 ) -> Result<Config, WrongUse> {
     let mut config = search(
         given,
+        &args.filter,
         &args.search,
         &args.reads,
         &args.names,
-        Replication::Over(1),
         args.patience,
         around,
     )?;

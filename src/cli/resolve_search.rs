@@ -8,23 +8,24 @@ use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust}
 use seekless::scan::FilterSpec;
 
 use super::environment::Environment;
+use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
+use super::resolve_filter::filter_spec;
 use super::root_list::{self, Ending};
 use super::search_args::{NamesArgs, PatienceArgs, SearchArgs};
-use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
 /// Decides what is searched.
 pub fn search(
     given: &[OsString],
+    filters: &FilterArgs,
     args: &SearchArgs,
     reads: &ReadArgs,
     names: &NamesArgs,
-    replication: Replication,
     patience: PatienceArgs,
     around: &mut Environment<'_>,
 ) -> Result<Config, WrongUse> {
-    let filter = filter_spec(args, around)?.build()?;
+    let filter = filter(filters, args.empty, around)?.build()?;
     let overrides = overrides(args, around)?;
     if let Some(memory) = args.memory.filter(|&memory| memory < LEAST_MEMORY) {
         return contradiction(format!(
@@ -50,7 +51,7 @@ pub fn search(
         hard_links: names.hard_links,
         isolate: args.isolate,
         every_entry: false,
-        replication,
+        replication: Replication::Over(1),
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,
         digests: true,
@@ -80,55 +81,23 @@ pub fn search(
     })
 }
 
-fn filter_spec(args: &SearchArgs, around: &Environment<'_>) -> Result<FilterSpec, WrongUse> {
-    if let (Some(min), Some(max)) = (args.min_size, args.max_size)
-        && min > max
-    {
-        return contradiction(format!(
-            "--min-size {min} is larger than --max-size {max}: swap them"
-        ));
-    }
-    if args.max_size.is_some_and(|size| size.0 == 0) && !args.empty {
+/// The filter of a search, which skips empty files unless they are asked for.
+fn filter(
+    args: &FilterArgs,
+    keep_empty: bool,
+    around: &Environment<'_>,
+) -> Result<FilterSpec, WrongUse> {
+    if args.max_size.is_some_and(|size| size.0 == 0) && !keep_empty {
         return contradiction(
             "--max-size 0 includes only empty files, which are skipped: add --empty",
         );
     }
-    if args.empty
-        && let Some(min) = args.min_size.filter(|size| size.0 > 0)
-    {
+    if keep_empty && let Some(min) = args.min_size.filter(|size| size.0 > 0) {
         return contradiction(format!(
             "--empty includes empty files and --min-size {min} skips them: omit one of them",
         ));
     }
-    let moment = |option, text: &Option<OsString>| {
-        let text = text.as_deref();
-        text.map(|text| Moment::parse(text, &around.local_time()))
-            .transpose()
-            .map_err(|cause| WrongUse::Moment { option, cause })
-    };
-    let newer_ns = moment("newer", &args.newer)?.map(Moment::newer_ns);
-    let older_ns = moment("older", &args.older)?.map(Moment::older_ns);
-    if let (Some(since), Some(until)) = (newer_ns, older_ns)
-        && since >= until
-    {
-        return contradiction("--newer is later than --older, so no file matches: swap them");
-    }
-    Ok(FilterSpec {
-        names: args.name.clone(),
-        paths: args.path.clone(),
-        excludes: args.exclude.clone(),
-        regexes: args.regex.clone(),
-        ignore_case: args.ignore_case,
-        kinds: args.kinds.clone(),
-        extensions: args.extensions.clone(),
-        skip_hidden: args.no_hidden,
-        keep_empty: args.empty,
-        min_size: args.min_size,
-        max_size: args.max_size,
-        newer_ns,
-        older_ns,
-        working_folder: around.folder.clone(),
-    })
+    filter_spec(args, keep_empty, around)
 }
 
 fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, WrongUse> {

@@ -10,7 +10,6 @@ use seekless::device::Override;
 #[cfg(any(feature = "mechanisms", debug_assertions))]
 use seekless::engine::Mechanism;
 use seekless::engine::SweepOrder;
-use seekless::scan::Kind;
 use seekless::units::Bytes;
 
 /// Where to look; no part of [`SearchArgs`], whose group excludes `--from`, which may be limited to paths.
@@ -86,123 +85,6 @@ pub struct SearchArgs {
     /// Can be repeated; later names take precedence.
     #[arg(long, value_name = "NAME", help_heading = "Where to look")]
     pub ignore_file: Vec<String>,
-
-    /// Skip files smaller than SIZE
-    #[arg(
-        long,
-        value_name = "SIZE",
-        allow_negative_numbers = true,
-        help_heading = "Which files take part"
-    )]
-    pub min_size: Option<Bytes>,
-
-    /// Skip files larger than SIZE
-    #[arg(
-        long,
-        value_name = "SIZE",
-        allow_negative_numbers = true,
-        help_heading = "Which files take part"
-    )]
-    pub max_size: Option<Bytes>,
-
-    /// Only include files whose name matches: '*.jpg', 'IMG_????.*', '*.{png,gif}'
-    ///
-    /// If given several times, one pattern must match. A file must match one pattern of each kind (--name, --path,
-    /// --regex, --type).
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
-    pub name: Vec<String>,
-
-    /// Only include files whose path matches: '2024/**', '/srv/*/in/*'
-    ///
-    /// '*' does not match a slash, '**' does. A pattern that starts with '/', './' or '../' matches from there. Other
-    /// patterns can match from any folder of the path.
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
-    pub path: Vec<String>,
-
-    /// Skip files and folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
-    ///
-    /// A pattern without a slash matches names. A pattern with a slash matches paths, like --path. A trailing slash
-    /// matches folders only.
-    #[arg(
-        short = 'E',
-        long,
-        value_name = "GLOB",
-        help_heading = "Which files take part"
-    )]
-    pub exclude: Vec<String>,
-
-    /// Only include files whose path matches this regular expression
-    ///
-    /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
-    #[arg(long, value_name = "REGEX", help_heading = "Which files take part")]
-    pub regex: Vec<String>,
-
-    /// Match all patterns case-insensitively
-    #[arg(short = 'i', long, help_heading = "Which files take part")]
-    pub ignore_case: bool,
-
-    /// Only include files of this type, by file extension
-    #[arg(
-        long = "type",
-        value_name = "TYPE",
-        value_delimiter = ',',
-        value_parser = kinds(),
-        help_heading = "Which files take part"
-    )]
-    pub kinds: Vec<Kind>,
-
-    /// Only include files with one of these extensions: jpg,png or tar.gz
-    ///
-    /// Extensions match case-insensitively.
-    #[arg(
-        long = "ext",
-        value_name = "LIST",
-        value_delimiter = ',',
-        value_parser = extension,
-        help_heading = "Which files take part"
-    )]
-    pub extensions: Vec<String>,
-
-    /// Only include files modified after WHEN: 3d, '2 weeks', today, 2024-05-01, or a file
-    ///
-    /// A time span counts back from now. A date means midnight in the local time zone; a year or a month (2024-05)
-    /// means its first day. A full timestamp (2024-05-01T12:00:00Z) is exact. Anything else is the path of a file, and
-    /// means its modification time; write ./2024 for a file with such a name.
-    #[arg(
-        long,
-        value_name = "WHEN",
-        allow_hyphen_values = true,
-        help_heading = "Which files take part"
-    )]
-    pub newer: Option<OsString>,
-
-    /// Only include files modified before WHEN, in the same forms as --newer
-    #[arg(
-        long,
-        value_name = "WHEN",
-        allow_hyphen_values = true,
-        help_heading = "Which files take part"
-    )]
-    pub older: Option<OsString>,
-
-    /// Skip files and folders whose name starts with a dot
-    ///
-    /// They are included by default, because many duplicates in backups are in such folders. A folder that is given as
-    /// a PATH is always searched.
-    #[arg(
-        long,
-        overrides_with = "hidden",
-        help_heading = "Which files take part"
-    )]
-    pub no_hidden: bool,
-
-    /// Include hidden files (the default; overrides --no-hidden)
-    #[arg(
-        long,
-        overrides_with = "no_hidden",
-        help_heading = "Which files take part"
-    )]
-    pub hidden: bool,
 
     /// Include empty files
     #[arg(long, help_heading = "Which files take part")]
@@ -319,19 +201,6 @@ fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
         all.find(|mechanism| mechanism.name() == name)
             .ok_or("no such mechanism")
     })
-}
-
-fn extension(text: &str) -> Result<String, String> {
-    let bare = text.trim_start_matches('.');
-    if bare.is_empty() || bare.contains(['/', '*', '?']) {
-        return Err("write extensions as jpg,png; for patterns use --name '*.jp*'".to_owned());
-    }
-    Ok(bare.to_owned())
-}
-
-fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let names = Kind::ALL.map(Kind::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Kind>())
 }
 
 fn orders() -> impl TypedValueParser<Value = SweepOrder> {
