@@ -130,6 +130,7 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
             roots: args.sides.iter().map(root).collect(),
             filter: filter.build()?,
             one_file_system: args.one_file_system,
+            metadata: args.metadata,
             io_idle: args.reads.io_idle,
             bytes_per_second: args.reads.rate()?,
             page_use: args.reads.page_use(false),
@@ -185,6 +186,17 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             path(side),
             count(*files),
             plural(*files, "is", "are"),
+        ),
+        Note::SameBlocks(side, files) => format!(
+            "{}: {} of its files {} elsewhere only in the same blocks (reflinks): one physical copy",
+            path(side),
+            count(*files),
+            plural(*files, "is", "are"),
+        ),
+        Note::Metadata(files) => format!(
+            "{} {} the same content and other metadata",
+            count(*files),
+            plural(*files, "name has", "names have")
         ),
         Note::OneDisk(a, b, disks) => format!(
             "{} and {} are on one physical disk ({})",

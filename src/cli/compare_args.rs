@@ -33,6 +33,12 @@ pub struct CompareArgs {
     #[arg(short = 'x', long, help_heading = "What is asked")]
     pub one_file_system: bool,
 
+    /// Also show where files with the same content have another mode, owner, modification time or extended attributes
+    ///
+    /// Such differences do not change the exit status.
+    #[arg(long, help_heading = "What is asked")]
+    pub metadata: bool,
+
     #[command(flatten)]
     pub filter: FilterArgs,
 

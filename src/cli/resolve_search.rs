@@ -51,6 +51,7 @@ pub fn search(
         hard_links: names.hard_links,
         isolate: args.isolate,
         every_entry: false,
+        metadata: false,
         replication: Replication::Over(1),
         ignore_files: args.ignore_file.clone(),
         verify: args.verify,

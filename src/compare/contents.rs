@@ -11,12 +11,26 @@ struct OnSide {
     sure: u32,
     /// Files of it of which nobody can tell.
     unsure: u32,
+    /// The blocks in which all of them lie.
+    blocks: Blocks,
+}
+
+/// Where files of one content lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocks {
+    /// There is no file.
+    Nowhere,
+    /// All in the blocks of this file.
+    Of(u32),
+    /// In several places, as far as is known.
+    Several,
 }
 
 const NOWHERE: OnSide = OnSide {
     first: u32::MAX,
     sure: 0,
     unsure: 0,
+    blocks: Blocks::Nowhere,
 };
 
 /// Whether a side holds the content of a file of another one, in a way that outlives that one.
@@ -30,6 +44,17 @@ pub enum Held {
     No,
     /// It has such a file, which may be the very same one.
     Unknown,
+}
+
+/// How much a copy on another side is worth, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// It is a further name of the same file.
+    SameFile,
+    /// It lies in the same blocks.
+    SameBlocks,
+    /// It is a file of its own.
+    OwnFile,
 }
 
 /// For each set and side what lies there.
@@ -52,6 +77,11 @@ impl<'t> Contents<'t> {
                 let side = tree.root_of(tree.folder_of(name));
                 let on_side = &mut of_sets[set as usize * sides + side as usize];
                 on_side.first = on_side.first.min(name);
+                on_side.blocks = match (on_side.blocks, tree.same_blocks(file)) {
+                    (Blocks::Nowhere, Some(blocks)) => Blocks::Of(blocks),
+                    (Blocks::Of(known), Some(blocks)) if known == blocks => Blocks::Of(known),
+                    _ => Blocks::Several,
+                };
                 // Names of a file come side by side.
                 if last.replace(side) != Some(side) {
                     match tree.is_unidentified(file) {
@@ -100,6 +130,22 @@ impl<'t> Contents<'t> {
             Held::Unknown
         } else {
             Held::No
+        }
+    }
+
+    /// How much the copies on a side are worth for a file that is held there.
+    pub fn worth(&self, file: u32, side: u32) -> Worth {
+        if let Held::SameFile(_) = self.held(file, side) {
+            return Worth::SameFile;
+        }
+        let (Class::Set(set), Some(blocks)) = (self.tree.class(file), self.tree.same_blocks(file))
+        else {
+            return Worth::OwnFile;
+        };
+        let there = &self.of_sets[set as usize * self.sides + side as usize];
+        match there.blocks == Blocks::Of(blocks) {
+            true => Worth::SameBlocks,
+            false => Worth::OwnFile,
         }
     }
 }

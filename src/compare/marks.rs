@@ -102,9 +102,19 @@ impl Marks<'_, '_> {
         }
     }
 
-    /// True if a file is on another side only as itself.
-    pub fn is_one_copy(&self, file: u32, side: u32) -> bool {
-        matches!(self.contents.held(file, side), Held::SameFile(_))
+    /// The name on another side to which a mark of a name refers.
+    pub fn counterpart(&self, name: u32, mark: Mark, side: u32) -> Option<u32> {
+        match mark {
+            Mark::Moved(to) => Some(to),
+            Mark::Same => {
+                let folder = self.tree.folder_of(name);
+                match self.there(folder, name_at_root(self.tree, name), side) {
+                    There::Name(other) => Some(other),
+                    _ => None,
+                }
+            }
+            Mark::Changed | Mark::Missing | Mark::Unanswered(_) => None,
+        }
     }
 
     /// True if what another side has at a path is changed on this one.

@@ -7,13 +7,17 @@ mod contents;
 mod disks;
 mod lines;
 mod marks;
+mod metadata;
 mod totals;
 mod twins;
+
+use std::collections::HashMap;
 
 use crate::tree::{Tree, Unseen};
 
 pub use lines::{Line, Place};
 pub use marks::Mark;
+pub use metadata::Attribute;
 pub use totals::{Side, Sum};
 
 use contents::Contents;
@@ -59,6 +63,10 @@ pub enum Obstacle {
 pub enum Note {
     /// So many files of a side are on the others only as further names of the same files: one physical copy.
     OneCopy(u32, u64),
+    /// So many files of a side are on the others only in the same blocks: one physical copy.
+    SameBlocks(u32, u64),
+    /// So many entries have copies with other metadata.
+    Metadata(u64),
     /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
     /// A side that is not asked about could not be seen as a whole.
@@ -80,6 +88,8 @@ pub struct Comparison<'t> {
     pub notes: Vec<Note>,
     /// The entries, each once, also where they are the same on several sides.
     pub lines: Vec<Line>,
+    /// By name the metadata that its copies have otherwise.
+    differing: HashMap<u32, Vec<Attribute>>,
 }
 
 impl<'t> Comparison<'t> {
@@ -93,6 +103,7 @@ impl<'t> Comparison<'t> {
             contents: &contents,
         };
         let lines = lines::all(&marks, question);
+        let differing = metadata::differing(&marks, &lines);
         let sides: Vec<Side> = (0..tree.roots().len() as u32)
             .map(|side| totals::of(&marks, side))
             .collect();
@@ -120,6 +131,12 @@ impl<'t> Comparison<'t> {
             if side.one_copy > 0 {
                 notes.push(Note::OneCopy(number, side.one_copy));
             }
+            if side.same_blocks > 0 {
+                notes.push(Note::SameBlocks(number, side.same_blocks));
+            }
+        }
+        if !differing.is_empty() {
+            notes.push(Note::Metadata(differing.len() as u64));
         }
         Self {
             tree,
@@ -128,12 +145,21 @@ impl<'t> Comparison<'t> {
             obstacles,
             notes,
             lines,
+            differing,
         }
     }
 
     /// The tree that was compared.
     pub fn tree(&self) -> &'t Tree {
         self.tree
+    }
+
+    /// The metadata of a line's file that its copies on other sides have otherwise.
+    pub fn differing(&self, line: &Line) -> &[Attribute] {
+        match line.place {
+            Place::Name(name) => self.differing.get(&name).map_or(&[], Vec::as_slice),
+            _ => &[],
+        }
     }
 
     /// What was asked.

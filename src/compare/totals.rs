@@ -2,6 +2,7 @@
 
 use crate::tree::{EntryKind, Unseen};
 
+use super::contents::Worth;
 use super::lines::folders_of;
 use super::marks::{Mark, Marks};
 
@@ -40,6 +41,8 @@ pub struct Side {
     pub doubtful: u64,
     /// Files that are on the others only as further names of themselves.
     pub one_copy: u64,
+    /// Files that are on the others only in the blocks in which they lie themselves.
+    pub same_blocks: u64,
     /// Entries that filters left out.
     pub left_out: u64,
 }
@@ -86,9 +89,11 @@ pub fn of(marks: &Marks<'_, '_>, side: u32) -> Side {
             let reasons = open(&mark);
             if is_there(&mark) {
                 sums.elsewhere.add(size);
-                let one_copy =
-                    |&other: &u32| mark(other).is_there() && !marks.is_one_copy(file, other);
-                sums.one_copy += u64::from(size > 0 && !others.iter().any(one_copy));
+                let held = others.iter().filter(|&&other| mark(other).is_there());
+                let worth = held.map(|&other| marks.contents.worth(file, other)).max();
+                let worth = worth.filter(|_| size > 0);
+                sums.one_copy += u64::from(worth == Some(Worth::SameFile));
+                sums.same_blocks += u64::from(worth == Some(Worth::SameBlocks));
             } else if reasons.is_empty() {
                 sums.only.add(size);
             } else {

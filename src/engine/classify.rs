@@ -10,7 +10,7 @@ use crate::event::Observer;
 use crate::file::{DevIndex, DirId, DirTable, FileIndex, FileTable};
 use crate::sys::{fault, open, stat};
 use crate::tree::{
-    Class, Disks, Draft, DraftFile, EntryKind, Root, RootPlace, Scope, Tree, Unseen,
+    Class, Disks, Draft, DraftFile, EntryKind, Metadata, Root, RootPlace, Scope, Tree, Unseen,
 };
 
 use super::ambiguous::{ambiguous, shown_twice};
@@ -52,6 +52,11 @@ pub fn classify(
     // Nothing is handed over, so nothing can be refused.
     run.drive(&mut Deliverer::new(&config, Delivery::AsFinal, &mut nobody))?;
     let session = &mut run.session;
+    let metadata = config.metadata.then(|| session.metadata());
+    let same_blocks = match scope {
+        Scope::AcrossRoots => session.in_same_blocks(),
+        Scope::AllFiles => Vec::new(),
+    };
     fault::arm();
     match scope {
         // A file that was read hours ago may have been moved to the side that goes.
@@ -62,12 +67,16 @@ pub fn classify(
         }
     }
     session.check_folders();
-    let tree = tree_of(session);
+    let tree = tree_of(session, metadata, &same_blocks);
     run.close();
     Ok(tree)
 }
 
-fn tree_of(session: &mut Session<'_>) -> Tree {
+fn tree_of(
+    session: &mut Session<'_>,
+    metadata: Option<HashMap<u32, Metadata>>,
+    same_blocks: &[(FileIndex, FileIndex)],
+) -> Tree {
     let mut classes = classes(session);
     for (&file, &unseen) in &session.account.failed {
         classes[file.0 as usize] = Class::Unanswered(unseen);
@@ -112,6 +121,11 @@ fn tree_of(session: &mut Session<'_>) -> Tree {
         files: files.collect(),
         names: names.collect(),
         others: others.chain(reached_twice).collect(),
+        metadata,
+        same_blocks: same_blocks
+            .iter()
+            .map(|(file, of)| (file.0, of.0))
+            .collect(),
         disks: disks
             .map(|dev| disks_of(session.volumes.get(session.volumes.of(dev))))
             .collect(),

@@ -34,6 +34,8 @@ pub struct Config {
     pub isolate: bool,
     /// Keep account of every entry, also of those that are neither files nor folders or that were not seen.
     pub every_entry: bool,
+    /// With every entry, also ask for mode, owner, time and extended attributes of files that may have copies.
+    pub metadata: bool,
     /// Which replica counts make a set worth reporting.
     pub replication: Replication,
     /// Names of ignore files to obey (`.gitignore` syntax); none by default.
@@ -80,6 +82,7 @@ impl Default for Config {
             hard_links: false,
             isolate: false,
             every_entry: false,
+            metadata: false,
             replication: Replication::Over(1),
             ignore_files: Vec::new(),
             verify: false,

@@ -211,7 +211,7 @@ impl Session<'_> {
         (Looked { kept, lost }, too_many)
     }
 
-    fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
+    pub fn is_state_of(&self, record: FileIndex, now: &Fingerprint) -> bool {
         let file_table = self.machine.file_table();
         let numbering = file_table.numbering(file_table.volume(record));
         file_table.fingerprint(record).is_met_by(now, numbering)

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{Class, Disks, EntryKind, Files, Folders, Others, Root, RootPlace, Tree, Unseen};
+use super::{
+    Class, Disks, EntryKind, Files, Folders, Metadata, Others, Root, RootPlace, Tree, Unseen,
+};
 
 /// The parts of a tree. Folders are numbered in the order in which they were met.
 #[derive(Debug, Default)]
@@ -23,7 +25,14 @@ pub struct Draft<'a> {
     pub others: Vec<(u32, Box<[u8]>, EntryKind)>,
     /// By number of volume.
     pub disks: Vec<Disks>,
+    /// By file, where it was asked for.
+    pub metadata: Option<HashMap<u32, Metadata>>,
+    /// Files that lie in the blocks of another one, and that one.
+    pub same_blocks: Vec<(u32, u32)>,
 }
+
+/// No number: a file without a name.
+const NONE: u32 = u32::MAX;
 
 /// A file as it was found.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +82,8 @@ impl Draft<'_> {
             files,
             disks: std::mem::take(&mut self.disks),
             sets,
+            metadata: self.number_metadata(&renumbered),
+            same_blocks: self.number_blocks(&renumbered),
             ..Tree::default()
         };
         for &(folder, name, file) in &self.names {
@@ -140,7 +151,6 @@ impl Draft<'_> {
 
     /// Numbers files by their first names, and sets by their first files. Files without a name are left out.
     fn number_files(&self) -> (Files, Vec<u32>, u32) {
-        const NONE: u32 = u32::MAX;
         let mut renumbered = vec![NONE; self.files.len()];
         let mut order: Vec<u32> = Vec::new();
         for &(_, _, file) in &self.names {
@@ -182,6 +192,32 @@ impl Draft<'_> {
         files.name_starts = starts(order.len(), by_file.iter().map(|&(file, _)| file));
         files.names = by_file.into_iter().map(|(_, name)| name).collect();
         (files, renumbered, sets)
+    }
+
+    fn number_metadata(&mut self, renumbered: &[u32]) -> Option<HashMap<u32, Metadata>> {
+        let named = self.metadata.take()?.into_iter();
+        let named = named.map(|(file, metadata)| (renumbered[file as usize], metadata));
+        Some(named.filter(|&(file, _)| file != NONE).collect())
+    }
+
+    /// For each file in shared blocks the first one that lies there.
+    fn number_blocks(&self, renumbered: &[u32]) -> HashMap<u32, u32> {
+        let mut members: HashMap<u32, Vec<u32>> = HashMap::new();
+        for &(file, of) in &self.same_blocks {
+            let members = members
+                .entry(of)
+                .or_insert_with(|| vec![renumbered[of as usize]]);
+            members.push(renumbered[file as usize]);
+        }
+        let mut same_blocks = HashMap::new();
+        for mut files in members.into_values() {
+            files.retain(|&file| file != NONE);
+            let first = files.iter().min().copied();
+            if let (Some(first), true) = (first, files.len() > 1) {
+                same_blocks.extend(files.into_iter().map(|file| (file, first)));
+            }
+        }
+        same_blocks
     }
 
     fn sort_others(&mut self, numbers: &[u32], folders: usize) -> Others {

@@ -6,13 +6,16 @@
 
 mod build;
 mod entry;
+mod metadata;
 mod texts;
 mod unseen;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub use build::{Draft, DraftFile};
 pub use entry::{EntryKind, Special};
+pub use metadata::Metadata;
 pub use texts::Texts;
 pub use unseen::Unseen;
 
@@ -98,6 +101,10 @@ pub struct Tree {
     others: Others,
     disks: Vec<Disks>,
     sets: u32,
+    /// By file, where it was asked for.
+    metadata: Option<HashMap<u32, Metadata>>,
+    /// The first of the files in whose blocks a file lies; nothing about those of which that is not known.
+    same_blocks: HashMap<u32, u32>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -235,6 +242,22 @@ impl Tree {
     /// True if the file may be one with another file of its set, and nobody can tell.
     pub fn is_unidentified(&self, file: u32) -> bool {
         self.files.unidentified[file as usize]
+    }
+
+    /// The first of the files that lie in the same blocks as this one, itself included; none if there is no other, or none
+    /// that the run knows of.
+    pub fn same_blocks(&self, file: u32) -> Option<u32> {
+        self.same_blocks.get(&file).copied()
+    }
+
+    /// True if the run asked for the metadata of files that may have copies.
+    pub fn has_metadata(&self) -> bool {
+        self.metadata.is_some()
+    }
+
+    /// The metadata of a file, if it is known.
+    pub fn metadata(&self, file: u32) -> Option<&Metadata> {
+        self.metadata.as_ref()?.get(&file)
     }
 
     /// Where the bytes of a file lie.

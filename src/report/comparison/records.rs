@@ -62,6 +62,8 @@ struct EntryRecord<'a> {
     at: Option<Vec<Option<Name<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_metadata: Vec<&'static str>,
 }
 
 pub fn write_document(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -143,6 +145,8 @@ fn obstacle(obstacle: &Obstacle) -> FactRecord {
 fn note(note: &Note) -> FactRecord {
     let (kind, sides, count, reason) = match note {
         Note::OneCopy(side, count) => ("one-copy", vec![*side], Some(*count), None),
+        Note::SameBlocks(side, count) => ("shared-blocks", vec![*side], Some(*count), None),
+        Note::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
         Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
         Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
         Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
@@ -190,6 +194,7 @@ fn write_entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Resul
             files,
             at,
             reason: line.reason(),
+            other_metadata: shown.differing(line),
         },
     )
 }

@@ -16,6 +16,9 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     for side in 0..shown.comparison.sides.len() {
         write!(out, ",on_{side}")?;
     }
+    if tree.has_metadata() {
+        write!(out, ",other_metadata")?;
+    }
     write!(out, "\r\n")?;
     let mut row = String::new();
     for line in shown.lines() {
@@ -50,6 +53,10 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         for side in 0..line.marks.len() as u32 {
             row.push(',');
             row.push_str(shown.word(line, side));
+        }
+        if tree.has_metadata() {
+            row.push(',');
+            row.push_str(&shown.differing(line).join(" "));
         }
         row.push_str("\r\n");
         out.write_all(row.as_bytes())?;

@@ -36,10 +36,10 @@ pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     let mut is_first = true;
-    for line in shown
-        .lines()
-        .filter(|line| line.marks.iter().any(|mark| *mark != Mark::Same))
-    {
+    for line in shown.lines().filter(|line| {
+        let is_other = |mark: &Mark| *mark != Mark::Same;
+        line.marks.iter().any(is_other) || !comparison.differing(line).is_empty()
+    }) {
         if is_first {
             writeln!(out)?;
         }
@@ -93,6 +93,10 @@ fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> 
     }
     if let Some(reason) = line.reason() {
         write!(out, ": {reason}")?;
+    }
+    let differing = shown.differing(line);
+    if !differing.is_empty() {
+        write!(out, " (other metadata: {})", differing.join(", "))?;
     }
     writeln!(out)
 }

@@ -194,10 +194,15 @@ const EXAMPLES: &[Example] = &[
     shows("seekless folders -f csv -o folders.csv /mnt/backup", &[]),
     // the README and the guides
     shows(
-        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup/old",
+        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup",
         &["notes/diary.txt"],
     )
     .but_not(&["IMG_1.jpg"]),
+    shows(
+        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup/old",
+        &[],
+    )
+    .but_not(&["IMG_1.jpg", "notes"]),
     shows(
         "seekless compare -q --one-way /mnt/old /mnt/backup && echo \"nothing is lost when it goes\"",
         &[],

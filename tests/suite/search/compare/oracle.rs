@@ -22,7 +22,7 @@ const FOLDERS: [&str; 5] = ["", "x/", "x/y/", "w/", "w/v/"];
 
 /// What lies at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry {
+pub enum Entry {
     File(u64, Vec<u8>),
     Link(Vec<u8>),
     Pipe,
@@ -31,25 +31,26 @@ enum Entry {
 }
 
 /// What lies at each path of a side.
-type Walked = BTreeMap<Vec<u8>, Entry>;
+pub type Walked = BTreeMap<Vec<u8>, Entry>;
 
 /// Sides with files that were copied, moved, renamed and changed, further names, links, and nothing in some folders.
-fn random_sides(rng: &mut Rng) -> Tree {
+pub fn random_sides(rng: &mut Rng, sides: &[&str]) -> Tree {
     let mut tree = Tree::new();
-    for side in SIDES {
+    for side in sides {
         tree = tree.folder(side);
     }
     let likeness = rng.below(100);
     let mut files: Vec<String> = Vec::new();
     for nth in 0..rng.below(14) {
         let place = format!("{}n{nth}", rng.pick(&FOLDERS));
-        let first = format!("{}/{place}", rng.pick(&SIDES));
+        let side = rng.below(sides.len());
+        let first = format!("{}/{place}", sides[side]);
         let second = match rng.below(100) {
             chance if chance < likeness => Some(place.clone()),
             chance if chance < 90 => Some(format!("{}m{nth}", rng.pick(&FOLDERS))),
             _ => None,
         };
-        let other_side = if first.starts_with('a') { "b" } else { "a" };
+        let other_side = sides[(side + 1 + rng.below(sides.len() - 1)) % sides.len()];
         let second = second.map(|place| format!("{other_side}/{place}"));
         let both = |mut tree: Tree, make: &dyn Fn(Tree, &str) -> Tree| {
             tree = make(tree, &first);
@@ -127,7 +128,8 @@ fn walked(tree: &Tree) -> [Walked; 2] {
     SIDES.map(|side| walked_one(tree, side))
 }
 
-fn holds(side: &Walked, wanted: &[u8]) -> bool {
+/// True if a file of a side has this content.
+pub fn holds(side: &Walked, wanted: &[u8]) -> bool {
     side.values()
         .any(|entry| matches!(entry, Entry::File(_, content) if content == wanted))
 }
@@ -222,7 +224,7 @@ fn is_told_by_first(comparison: &Comparison<'_>, path: &[u8], sign: char) -> boo
 }
 
 fn one_round(rng: &mut Rng) -> Answer {
-    let tree = random_sides(rng);
+    let tree = random_sides(rng, &SIDES);
     let walked = walked(&tree);
     let keep_empty = FilterSpec {
         keep_empty: true,
@@ -306,7 +308,8 @@ fn one_round(rng: &mut Rng) -> Answer {
     answer
 }
 
-fn walked_one(tree: &Tree, side: &str) -> Walked {
+/// What lies on a side.
+pub fn walked_one(tree: &Tree, side: &str) -> Walked {
     let mut walked = Walked::new();
     walk(&tree.path(side), Path::new(""), &mut walked);
     walked

@@ -2,7 +2,10 @@
 
 use crate::common;
 
-use common::{Tree, seekless};
+use std::fs;
+
+use common::volume::{Volume, sh};
+use common::{Tree, noise, seekless};
 
 fn two_sides() -> Tree {
     Tree::new()
@@ -66,6 +69,58 @@ fn two_files_are_compared_whatever_their_names_are() {
 fn a_hard_link_to_the_other_side_is_one_copy_that_stays() {
     let tree = Tree::new().file("a/1", "one").hard_link("b/1", "a/1");
     compare(&tree, "a b").exits(0).says("one physical copy");
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn a_reflink_on_the_other_side_is_one_copy_that_stays() {
+    for volume in [
+        Volume::on_loop("btrfs", 600, ""),
+        Volume::on_loop("xfs", 600, "-m reflink=1"),
+    ] {
+        // Whether a file is small, or in the page cache, makes no difference.
+        for length in [20_000, 1_000_000] {
+            let place = volume.path().join(length.to_string());
+            fs::create_dir(&place).expect("made");
+            let tree = Tree::inside(&place)
+                .file("a/1", noise(1, length))
+                .folder("b");
+            let clone = |from: &str, to: &str| {
+                let (from, to) = (tree.path(from), tree.path(to));
+                let (from, to) = (from.display(), to.display());
+                sh(&format!("cp --reflink=always {from} {to}"));
+            };
+            clone("a/1", "b/1");
+            clone("a/1", "b/2");
+            for _ in 0..2 {
+                let run = compare(&tree, "a b").exits(0);
+                let run = run.says("a: 1 of its files is elsewhere only in the same blocks");
+                run.says("b: 2 of its files are elsewhere only in the same blocks");
+            }
+            let json = compare(&tree, "-f json a b").exits(0).json();
+            let notes = json["comparison"]["notes"].as_array().expect("notes");
+            assert!(notes.iter().any(|note| note["kind"] == "shared-blocks"));
+            tree.write("b/3", noise(1, length));
+            let run = compare(&tree, "a b").exits(0);
+            run.never_says("a: 1 of its files");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn reflinks_within_a_side_are_no_matter() {
+    let volume = Volume::on_loop("btrfs", 600, "");
+    let tree = Tree::inside(&volume.path()).copies(["a/1", "b/1"], noise(1, 200_000));
+    let (from, to) = (tree.path("a/1"), tree.path("a/2"));
+    sh(&format!(
+        "cp --reflink=always {} {}",
+        from.display(),
+        to.display()
+    ));
+    compare(&tree, "a b")
+        .exits(0)
+        .never_says("one physical copy");
 }
 
 #[test]
@@ -147,4 +202,73 @@ fn programs_get_every_entry() {
         .filter_map(|entry| entry["sign"].as_str())
         .collect();
     assert_eq!(signs, "*>==--+");
+}
+
+#[test]
+fn metadata_is_a_note_and_does_not_change_the_answer() {
+    let mut tree = Tree::new()
+        .copies(["a/f", "b/f"], "same")
+        .copies(["a/old", "b/new"], "moved")
+        .copies(["a/like", "b/like"], "all is the same");
+    for name in ["a/f", "b/f", "a/old", "a/like", "b/like"] {
+        tree = tree.modified(name, 1_000_000_000);
+    }
+    let tree = tree
+        .modified("b/new", 1_000_000_001)
+        .mode("a/f", 0o644)
+        .mode("b/f", 0o600);
+    compare(&tree, "a b").exits(0).never_says("metadata");
+    let run = compare(&tree, "--metadata a b").exits(0);
+    let run = run.says("2 names have the same content and other metadata");
+    let text = run.stdout_text();
+    assert!(text.contains("\n= f (other metadata: mode)\n"), "{text}");
+    assert!(
+        text.contains("\n> old => new (other metadata: mtime)\n"),
+        "{text}"
+    );
+    assert!(!text.contains("like"), "{text}");
+    let json = compare(&tree, "--metadata -f json a b").exits(0).json();
+    let entries = json["entries"].as_array().expect("entries");
+    let of = |path: &str| {
+        let entry = entries.iter().find(|entry| entry["path"]["text"] == path);
+        entry.expect("an entry")["other_metadata"].clone()
+    };
+    assert_eq!(of("f"), serde_json::json!(["mode"]));
+    assert_eq!(of("old"), serde_json::json!(["mtime"]));
+    assert!(of("like").is_null());
+    let rows = compare(&tree, "--metadata -f csv a b")
+        .exits(0)
+        .stdout_text();
+    assert!(
+        rows.lines()
+            .next()
+            .expect("a head")
+            .ends_with(",other_metadata")
+    );
+    assert!(rows.contains(",same,moved,mtime\r\n"), "{rows}");
+}
+
+#[test]
+fn filters_are_those_of_find() {
+    let tree = Tree::new()
+        .copies(["a/x.jpg", "b/x.jpg"], "picture")
+        .file("a/x.txt", "text")
+        .file("a/in/y.png", "another picture");
+    let first = |arguments: &str, status: i32| {
+        let run = compare(&tree, &format!("{arguments} a b")).exits(status);
+        run.stdout_text().lines().next().map(str::to_owned)
+    };
+    let line = |filters: &str| Some(format!("Only what these filters leave: {filters}"));
+    assert_eq!(first("--ext .jpg,jpeg", 0), line("--ext jpg,jpeg"));
+    assert_eq!(first("--type image", 1), line("--type image"));
+    let both = "--path a/*.jpg --path b/*.jpg --regex x.jpg";
+    assert_eq!(first(both, 0), line(both));
+    assert_eq!(
+        first("--max-size 8 --newer 2001", 1),
+        line("--max-size 8 --newer 2001")
+    );
+    assert_eq!(
+        first("--older 2001 --no-hidden", 2),
+        line("--older 2001 --no-hidden")
+    );
 }

@@ -1,0 +1,52 @@
+//! Mode, owner, time and extended attributes of files, where somebody asks for them.
+
+use std::collections::HashMap;
+
+use rustix::io::Result;
+
+use crate::event::{Problem, ProblemKind};
+use crate::file::FileIndex;
+use crate::sys::attributes;
+use crate::tree::Metadata;
+
+use super::answers::to_path;
+use super::session::Session;
+
+impl Session<'_> {
+    /// Asks for the metadata of files that may have copies: those with a common content, and empty ones.
+    pub fn metadata(&mut self) -> HashMap<u32, Metadata> {
+        let contents = self.machine.all_contents();
+        let mut files: Vec<FileIndex> =
+            contents.filter(|files| files.len() > 1).flatten().collect();
+        let file_table = self.machine.file_table();
+        let all_files = (0..file_table.len() as u32).map(FileIndex);
+        files.extend(all_files.filter(|&file| file_table.size(file) == 0));
+        let mut all = HashMap::new();
+        for file in files {
+            if self.is_left_open() {
+                break;
+            }
+            match self.metadata_of(file) {
+                Ok(metadata) => {
+                    all.insert(file.0, metadata);
+                }
+                Err(error) => self.observer.problem(Problem {
+                    path: to_path(self.path_of_first_name(file)),
+                    kind: ProblemKind::UnreadableMetadata,
+                    cause: Some(error.into()),
+                }),
+            }
+        }
+        all
+    }
+
+    fn metadata_of(&mut self, file: FileIndex) -> Result<Metadata> {
+        let (opened, attributes) = self.reopened(file)?;
+        Ok(Metadata {
+            mode: attributes.mode,
+            owner: (attributes.uid, attributes.gid),
+            modified_ns: attributes.modified.ns(),
+            extended: attributes::extended(&opened)?.into(),
+        })
+    }
+}

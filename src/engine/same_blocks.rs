@@ -1,0 +1,76 @@
+//! Which files of one content lie in the same blocks, so that they are one physical copy.
+//!
+//! The search asks for blocks only where that may spare a read, which depends on the page cache. A note about sides must
+//! not.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::device::VolumeId;
+use crate::file::FileIndex;
+use crate::hash::{Places, PlacesDigest};
+use crate::sys::extents;
+
+use super::session::Session;
+
+impl Session<'_> {
+    /// Files that lie in the blocks of another one, and that one. Only contents are looked at that a file system which
+    /// can share blocks holds below several roots.
+    pub fn in_same_blocks(&mut self) -> Vec<(FileIndex, FileIndex)> {
+        let contents = (0_u32..).zip(self.machine.all_contents());
+        let candidates = contents.flat_map(|(content, files)| {
+            let files = self.may_share_across_roots(files).into_iter();
+            files.map(move |file| (content, file))
+        });
+        let candidates: Vec<(u32, FileIndex)> = candidates.collect();
+        let mut first_in: HashMap<(u32, PlacesDigest), FileIndex> = HashMap::new();
+        let mut same = Vec::new();
+        for (content, file) in candidates {
+            if self.is_left_open() {
+                break;
+            }
+            let Some(places) = self.places(file) else {
+                continue;
+            };
+            let first = *first_in.entry((content, places)).or_insert(file);
+            if first != file {
+                same.push((file, first));
+            }
+        }
+        same
+    }
+
+    /// The files of a content that are on a file system which can share blocks, if they are below several roots.
+    fn may_share_across_roots(&self, mut files: Vec<FileIndex>) -> Vec<FileIndex> {
+        files.retain(|&file| self.space_of(file).is_some());
+        if files.len() < 2 {
+            return Vec::new();
+        }
+        let file_table = self.machine.file_table();
+        let dirs = self.dirs.read();
+        let roots_of = |file: FileIndex| file_table.names(file).map(|(dir, _)| dirs.root(dir));
+        let roots: HashSet<u32> = files.iter().flat_map(|&file| roots_of(file)).collect();
+        match roots.len() {
+            0 | 1 => Vec::new(),
+            _ => files,
+        }
+    }
+
+    /// The space in which the blocks of a file have their numbers, if it may share them.
+    fn space_of(&self, file: FileIndex) -> Option<VolumeId> {
+        let dev = self.machine.file_table().volume(file);
+        self.volumes.space(self.volumes.of(dev))
+    }
+
+    /// Stands for the places of a file's blocks, if others refer to all of them.
+    fn places(&mut self, file: FileIndex) -> Option<PlacesDigest> {
+        let space = self.space_of(file)?;
+        // What cannot be opened is named when all names are looked up once more.
+        let (opened, _) = self.reopened(file).ok()?;
+        let size = self.machine.file_table().size(file);
+        let mut places = Places::default();
+        let is_shared = extents::shared_blocks(&opened, size, |run| {
+            run.into_iter().for_each(|number| places.add(number));
+        });
+        is_shared.then(|| places.finish(space.0))
+    }
+}

@@ -1,0 +1,86 @@
+//! "May I wipe this disk?": each command of the README, on two disks, and then the first disk is really wiped.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::common::noise;
+use crate::common::volume::{Volume, sh};
+
+/// The commands below the question in the README, in their order.
+fn commands() -> Vec<String> {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(readme).expect("a README");
+    let (_, below) = readme
+        .split_once("**May I wipe this disk?**")
+        .expect("a question");
+    let (_, commands) = below.split_once("```sh\n").expect("commands");
+    let (commands, _) = commands.split_once("```").expect("their end");
+    commands.lines().map(str::to_owned).collect()
+}
+
+/// Runs a command with these places instead of those of the README. Both images lie on one disk.
+fn run(command: &str, old: &Path, backup: &Path, same_disk: &str) -> Output {
+    let command = command
+        .replace("/mnt/old", &old.display().to_string())
+        .replace("/mnt/backup", &backup.display().to_string())
+        .replace(
+            "seekless compare",
+            &format!("{} compare {same_disk}", env!("CARGO_BIN_EXE_seekless")),
+        );
+    let ran = Command::new("bash")
+        .args(["-o", "pipefail", "-c", &command])
+        .output();
+    ran.expect("bash is there")
+}
+
+fn write(top: &Path, name: &str, content: impl AsRef<[u8]>) {
+    let path = top.join(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    fs::write(path, content).expect("written");
+}
+
+fn contents(top: &Path) -> BTreeSet<Vec<u8>> {
+    let entries = walkdir::WalkDir::new(top).into_iter();
+    let files = entries.map(|entry| entry.expect("an entry"));
+    let files = files.filter(|entry| entry.file_type().is_file());
+    files
+        .map(|file| fs::read(file.path()).expect("a file"))
+        .collect()
+}
+
+#[test]
+#[ignore = "needs root to mount, and rsync"]
+fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
+    let old = Volume::on_loop("ext4", 64, "");
+    let backup = Volume::on_loop("ext4", 64, "");
+    let (from, to) = (old.path(), backup.path());
+    write(&from, "Photos/1.jpg", noise(1, 200_000));
+    write(&to, "2023/another name.jpg", noise(1, 200_000));
+    write(&from, "notes/line\nbreak.txt", "only on the old disk");
+    write(&from, "notes/letter.txt", "one version");
+    write(&to, "notes/letter.txt", "another version");
+    write(&from, "notes/empty", "");
+    fs::create_dir_all(from.join("in/an empty folder")).expect("made");
+    std::os::unix::fs::symlink("1.jpg", from.join("Photos/latest")).expect("made");
+    let commands = commands();
+    let [ask, copy, copy_changed, ask_again] = &commands[..] else {
+        panic!("four commands: {commands:?}")
+    };
+    let code = |ran: &Output| ran.status.code();
+    assert_eq!(code(&run(ask, &from, &to, "")), Some(2), "both on one disk");
+    let run = |command: &str| run(command, &from, &to, "--same-disk");
+    assert_eq!(code(&run(ask)), Some(1));
+    assert_eq!(code(&run(ask_again)), Some(1));
+    // The status of seekless: something was only here.
+    assert_eq!(code(&run(copy)), Some(1));
+    assert_eq!(code(&run(copy_changed)), Some(1));
+    let yes = run(ask_again);
+    assert_eq!(code(&yes), Some(0), "{yes:?}");
+    assert_eq!(yes.stdout, b"nothing is lost when it goes\n");
+    let were = contents(&from);
+    sh(&format!("rm -rf {}/*", from.display()));
+    drop(old);
+    assert!(contents(&to).is_superset(&were));
+}
