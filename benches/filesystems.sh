@@ -108,9 +108,10 @@ mount_it() {
     until mountpoint -q "$point"; do sleep 0.01; done
 }
 
-# A daemon may still be about to close files.
+# A daemon may still be about to close files before, and its image after.
 unmount() {
     until ! mountpoint -q "$point" || umount "$point" 2>"$top/log"; do sleep 0.02; done
+    while pgrep -f -- "$point" >"$top/log"; do sleep 0.02; done
     [ -z "$device" ] || losetup -d "$device"
     device=
 }

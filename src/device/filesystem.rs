@@ -121,6 +121,16 @@ const FUSE_NETWORK: &[&str] = &[
     "jmtpfs",
 ];
 
+/// FUSE file systems (the part behind `fuse.`) that find a position in a file by walking from its beginning, unless it
+/// follows the one before.
+const WALKS_FILES: &[&str] = &["fusefat"];
+
+/// True if requests that overtake one another make a file system of this type walk through its files.
+pub(super) fn walks_files(fs_type: &str) -> bool {
+    let program = fs_type.strip_prefix("fuse.");
+    program.is_some_and(|program| WALKS_FILES.contains(&program))
+}
+
 /// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before. Other
 /// programs answer from cached listings (rclone: for five minutes).
 const FUSE_ASKING: &[&str] = &[

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
+use super::filesystem::walks_files;
 use super::leaf::Leaf;
 use super::profile::Pools;
 use super::rules::Facts;
@@ -63,7 +64,9 @@ const METADATA_THREADS: usize = 16;
 /// trip, few enough for a small server. A guess.
 const REMOTE_RANDOM_THREADS: usize = 8;
 
-/// Streams from another machine or a program: two keep a link full while one waits. A guess.
+/// Streams from another machine or a program: two keep a link full while one waits. A guess. Of FUSE file systems,
+/// those that show folders and those that read an image or a disk took up to 1.9 times as long with one.
+/// fusefat, which walks through its files, took 1.1 s with two and 0.5 s with one for 240 MB in four files.
 const REMOTE_STREAMS: usize = 2;
 
 impl Policy {
@@ -107,7 +110,10 @@ impl Policy {
                 order: Order::Arrival,
                 random_threads: REMOTE_RANDOM_THREADS,
                 depth: 1,
-                sequential_threads: REMOTE_STREAMS,
+                sequential_threads: match walks_files(facts.filesystem) {
+                    true => 1,
+                    false => REMOTE_STREAMS,
+                },
                 sequential_depth: 1,
                 metadata_threads: METADATA_THREADS,
             },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::class::Class;
 use super::cost::Cost;
-use super::filesystem::FilesystemKind;
+use super::filesystem::{FilesystemKind, walks_files};
 use super::leaf::{Leaf, LeafKind};
 use super::policy::{Order, Policy};
 use super::profile::Profile;
@@ -88,6 +88,11 @@ impl Volume {
         is_local
             && self.filesystem != "fuseblk"
             && FilesystemKind::of(&self.filesystem).has_page_cache()
+    }
+
+    /// True if requests for its files that overtake one another cost time.
+    pub fn is_read_in_order(&self) -> bool {
+        self.class == Class::Fuse && walks_files(&self.filesystem)
     }
 
     /// The cost of its seeks and bytes, measured or typical; `None` where nothing has to be moved.

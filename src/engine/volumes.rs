@@ -164,6 +164,11 @@ impl Volumes {
         self.get(id).class == Class::Memory
     }
 
+    /// True if requests for files of a volume that overtake one another cost time.
+    pub fn is_read_in_order(&self, id: VolumeId) -> bool {
+        self.get(id).is_read_in_order()
+    }
+
     /// True if long reads from a volume may go past the page cache.
     pub fn go_past_cache(&self, id: VolumeId) -> bool {
         let ready = &self.ready[id.at()];

@@ -99,6 +99,8 @@ pub struct Reads<'a> {
     pub bytes_read: &'a AtomicU64,
     /// They go past the page cache.
     pub direct: bool,
+    /// Reads that overtake one another cost time.
+    pub in_order: bool,
     /// How much may be under way.
     pub limits: Limits,
     /// The parts are long ones, each read from front to back.
@@ -210,6 +212,7 @@ impl Reads<'_> {
             },
             may_end_early: false,
             may_go_past_cache: false,
+            in_order: self.in_order,
             space: None,
         }
     }

@@ -170,13 +170,15 @@ impl Running<'_> {
         let mut source = Source::default();
         if !rest.is_empty() {
             self.stage("asking", Some((start, end)));
-            bench.test_data = Some(match scratch {
+            let mut test_data = match scratch {
                 Some(fd) => TestData::of_scratch(fd, self.access()),
                 None => {
                     bench.ask_all(Instant::now() + reserve);
                     TestData::of_files(&bench.listing, self.access())
                 }
-            });
+            };
+            test_data.in_order = self.volume.is_read_in_order();
+            bench.test_data = Some(test_data);
             source = self.describe(bench.test_data.as_ref());
         }
         for row in rest {

@@ -48,6 +48,8 @@ pub struct TestData {
     pub checked: bool,
     /// Files left out because they have holes, are compressed, or reserve room not written to.
     pub sparse: u64,
+    /// Reads that overtake one another cost time.
+    pub in_order: bool,
     scratch: Option<OwnedFd>,
     /// As the readers find them.
     targets: Vec<Target>,
@@ -123,6 +125,7 @@ impl TestData {
             bypass: Bypass::Impossible,
             checked: false,
             sparse: 0,
+            in_order: false,
             scratch: None,
             targets: Vec::new(),
             folders: Targets::default(),
@@ -148,6 +151,7 @@ impl TestData {
             folders: &self.folders,
             access: &self.access,
             bytes_read: &self.bytes_read,
+            in_order: self.in_order,
             // The kernel reads whole files ahead, as it does for a search.
             direct: !bulk && self.bypass == Bypass::Direct,
             limits,

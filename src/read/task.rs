@@ -49,6 +49,8 @@ pub struct Task {
     pub may_end_early: bool,
     /// Its device is one of which long reads may go past the page cache.
     pub may_go_past_cache: bool,
+    /// Requests for its bytes that overtake one another cost time: the kernel reads ahead no further than usual.
+    pub in_order: bool,
     /// The space in which the file's blocks have their numbers, if files there may share blocks.
     pub space: Option<VolumeId>,
 }

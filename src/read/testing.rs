@@ -169,6 +169,7 @@ pub fn task(
         ask: Ask::Bytes,
         may_end_early: false,
         may_go_past_cache: false,
+        in_order: false,
         space: None,
         numbering: Numbering::Unique,
     }

@@ -142,6 +142,8 @@ impl<F: Fold> File<F> {
             || matches!(self.task.ask, Ask::BytesFromDisk { .. });
         self.is_left_to_readahead = all;
         match (reader.settings.read_ahead, all) {
+            // It would double the readahead: FUSE splits that into requests, of which some overtake others.
+            (true, true) if self.task.in_order => {}
             (true, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Sequential),
             (false, true) => page_cache::advise(&self.open.fd, 0, 0, Advice::Random),
             // Of stretches the kernel would read more than is wanted.

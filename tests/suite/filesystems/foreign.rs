@@ -275,6 +275,33 @@ fn all_copies_become_symbolic_links_where_names_cannot_be_exchanged() {
     }
 }
 
+/// Requests that overtake one another make fusefat walk through a file: the kernel is to read ahead no further than it
+/// does by itself.
+#[test]
+#[ignore = "mounts file systems of programs, and needs strace: root only"]
+fn the_readahead_is_not_doubled_where_a_program_walks_through_files() {
+    for (what, is_in_order) in [(Shown::Fusefat, true), (Shown::Bindfs, false)] {
+        let shows = Shows::new(what);
+        let desk = Desk::new();
+        for name in ["a", "b"] {
+            fs::write(shows.point().join(name), noise(7, 900_000)).expect("written");
+        }
+        let log = desk.path("log");
+        let run = std::process::Command::new("strace")
+            .args(["-f", "-e", "trace=fadvise64", "-o"])
+            .arg(&log)
+            .args([env!("CARGO_BIN_EXE_seekless"), "find"])
+            .arg(shows.point())
+            .output();
+        let found = run.expect("strace is there");
+        let said = String::from_utf8_lossy(&found.stderr);
+        assert!(said.contains("Found 1 set"), "{what:?}\n{said}");
+        let advice = fs::read_to_string(log).expect("text");
+        let is_doubled = advice.contains("POSIX_FADV_SEQUENTIAL");
+        assert_eq!(is_doubled, !is_in_order, "{what:?}\n{advice}");
+    }
+}
+
 /// Nothing is changed, and one line says why.
 fn is_refused(what: Shown, action: &str, reason: &str) {
     let shows = Shows::new(what);
