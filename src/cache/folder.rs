@@ -1,7 +1,9 @@
 //! The folder that the files of rows are in: the user's own, which nobody else may change.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::file::{OwnFolder, RouteError};
 use crate::sys::stat;
@@ -19,10 +21,22 @@ impl CacheFolder {
     /// # Errors
     /// If somebody else could change it, or if the system refuses.
     pub fn at(path: &Path) -> io::Result<Self> {
-        let folder = OwnFolder::make(path).map_err(plain)?;
+        Ok(Self::of(OwnFolder::make(path).map_err(plain)?))
+    }
+
+    /// Opens it; `None` if it is missing.
+    ///
+    /// # Errors
+    /// As [`CacheFolder::at`].
+    pub fn existing(path: &Path) -> io::Result<Option<Self>> {
+        let folder = OwnFolder::open(path).map_err(plain)?;
+        Ok(folder.map(Self::of))
+    }
+
+    fn of(folder: OwnFolder) -> Self {
         let is = stat::descriptor(folder.descriptor()).ok();
         let identity = is.map(|is| (is.dev, is.ino));
-        Ok(Self { folder, identity })
+        Self { folder, identity }
     }
 
     /// Its device and inode number.
@@ -35,13 +49,32 @@ impl CacheFolder {
         self.folder.path()
     }
 
-    /// Makes a file for its owner only if it is missing; returns its path.
+    /// Makes a file for its owner only if it is missing, and marks it as used now; returns its path.
     ///
     /// # Errors
     /// If it is not the user's own, or if the system refuses.
     pub fn make(&self, name: &str) -> io::Result<PathBuf> {
-        self.folder.append_or_make(name).map_err(plain)?;
+        let file = self.folder.append_or_make(name).map_err(plain)?;
+        // Where it cannot be set, the file looks as old as what was written to it last.
+        let _not_marked = file.set_modified(SystemTime::now());
         Ok(self.path().join(name))
+    }
+
+    /// The path of a file that is there.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not; if it is not the user's own; if the system refuses.
+    pub fn own(&self, name: &str) -> io::Result<PathBuf> {
+        self.folder.append(name).map_err(plain)?;
+        Ok(self.path().join(name))
+    }
+
+    /// The names of all files in it.
+    ///
+    /// # Errors
+    /// If it cannot be listed.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        self.folder.names()
     }
 }
 

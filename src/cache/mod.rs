@@ -8,6 +8,7 @@
 //! Whatever goes wrong here costs a read, never an answer.
 
 mod folder;
+mod kept;
 mod neighbours;
 #[cfg_attr(
     not(feature = "cache"),
@@ -17,6 +18,8 @@ mod pack;
 mod row;
 mod rule;
 #[cfg(feature = "cache")]
+mod runs;
+#[cfg(feature = "cache")]
 mod store;
 #[cfg(not(feature = "cache"))]
 #[path = "no_store.rs"]
@@ -25,9 +28,10 @@ mod volume;
 mod writer;
 
 pub use folder::CacheFolder;
+pub use kept::{Contents, Kept};
 pub use neighbours::KnownRows;
 pub use row::{Part, Row};
 pub use rule::{MARGIN, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen};
 pub use store::{CacheError, Store};
 pub use volume::{NotCached, VolumeKey};
-pub use writer::{Learned, Writer};
+pub use writer::{Learned, RunMark, Writer};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::pack::{self, PackKey};
 use super::row::Row;
 use super::store::{CacheError, Store};
+use super::writer::RunMark;
 
 /// Bytes of packs that stay in memory. When there are more, all are forgotten: those that are asked for again are read
 /// again. A guess: it holds the rows of about a million files.
@@ -35,6 +36,14 @@ impl KnownRows {
     /// The file of rows.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Records that a run ended.
+    ///
+    /// # Errors
+    /// If the file of rows cannot be written.
+    pub fn end_run(&mut self, run: &RunMark) -> Result<(), CacheError> {
+        self.store.end_run(run)
     }
 
     /// The row of a file, in whatever state the file was.

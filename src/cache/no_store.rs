@@ -1,9 +1,11 @@
 //! In place of `store` in a build without the feature `cache`: there is no file to open.
 
 use super::folder::CacheFolder;
+use super::kept::Contents;
 use super::pack::{Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
+use super::writer::RunMark;
 
 /// Why rows cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,46 @@ impl Store {
         _: &[Numbered],
         _: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
+        match *self {}
+    }
+
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn contents(_: &CacheFolder, _: &str) -> Result<Contents, CacheError> {
+        Err(CacheError::NotBuilt)
+    }
+
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn lock(_: &std::path::Path) -> Result<Option<Self>, CacheError> {
+        Err(CacheError::NotBuilt)
+    }
+
+    /// When earlier runs began that did not end.
+    ///
+    /// # Errors
+    /// None.
+    pub fn unended(&self, _: &RunMark) -> Result<Vec<i64>, CacheError> {
+        match *self {}
+    }
+
+    /// Records that a run begins.
+    ///
+    /// # Errors
+    /// None.
+    pub fn begin_run(&self, _: &RunMark) -> Result<(), CacheError> {
+        match *self {}
+    }
+
+    /// Records that a run ended.
+    ///
+    /// # Errors
+    /// None.
+    pub fn end_run(&mut self, _: &RunMark) -> Result<(), CacheError> {
         match *self {}
     }
 }

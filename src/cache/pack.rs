@@ -67,6 +67,11 @@ pub fn find(pack: &[u8], subvolume: u64, inode: u64) -> Option<Row> {
     Row::decode(subvolume, inode, bytes)
 }
 
+/// Rows in a pack, damaged ones among them.
+pub fn count(pack: &[u8]) -> u64 {
+    Rows(pack).count() as u64
+}
+
 /// The pack with new rows in it. `join` gets what is written down so far, and what is new.
 pub fn updated(
     pack: &[u8],

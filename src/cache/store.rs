@@ -3,12 +3,13 @@
 //! It is in WAL mode: a process that is killed leaves it whole, and two runs may use it at a time.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::folder::CacheFolder;
+use super::kept::Contents;
 use super::pack::{self, Numbered, PackKey};
 use super::row::Row;
 use super::volume::VolumeKey;
@@ -17,13 +18,15 @@ use super::volume::VolumeKey;
 const APPLICATION: i32 = 0x736b_6c73;
 
 /// What the tables look like, and what the digests are of. A program that knows another number leaves the file alone.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// How long another run that is writing is waited for.
 const BUSY: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (subvolume INTEGER NOT NULL, number INTEGER NOT NULL, \
-                      rows BLOB NOT NULL, PRIMARY KEY (subvolume, number)) WITHOUT ROWID";
+                      rows BLOB NOT NULL, PRIMARY KEY (subvolume, number)) WITHOUT ROWID; \
+                      CREATE TABLE IF NOT EXISTS run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, \
+                      folder BLOB NOT NULL, ended INTEGER NOT NULL, PRIMARY KEY (roots, began_ns)) WITHOUT ROWID";
 
 /// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and lies in the tree itself if it takes less than a
 /// quarter of a page. On smaller pages a row took three times the place.
@@ -38,8 +41,8 @@ pub enum CacheError {
     /// The file is not what it was when it was written.
     #[error("damaged ({0})")]
     Damaged(rusqlite::Error),
-    /// Another run is writing to it, and goes on doing so.
-    #[error("another run keeps writing to it")]
+    /// Another run is using it, and goes on doing so.
+    #[error("another run is using it")]
     Busy,
     /// Something that is not a cache, or one of another version of this program.
     #[error("not a cache of this version of seekless")]
@@ -62,7 +65,7 @@ impl From<rusqlite::Error> for CacheError {
 /// One open file of rows.
 pub struct Store {
     path: PathBuf,
-    sqlite: Connection,
+    pub(super) sqlite: Connection,
 }
 
 impl Store {
@@ -76,13 +79,7 @@ impl Store {
     }
 
     fn open_at(path: PathBuf) -> Result<Self, CacheError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let mut sqlite = Connection::open_with_flags(&path, flags)?;
-        sqlite.busy_timeout(BUSY)?;
-        sqlite.pragma_update(None, "trusted_schema", false)?;
-        sqlite.pragma_update(None, "cell_size_check", true)?;
+        let mut sqlite = connected(&path)?;
         if kind(&sqlite)? != (APPLICATION, VERSION) {
             sqlite.pragma_update(None, "page_size", PAGE)?;
             begin(&mut sqlite)?;
@@ -94,8 +91,58 @@ impl Store {
         Ok(Self { path, sqlite })
     }
 
+    /// What is in a file of rows that is there.
+    ///
+    /// # Errors
+    /// If it cannot be read, or if it is no file of rows that this program understands.
+    pub fn contents(folder: &CacheFolder, name: &str) -> Result<Contents, CacheError> {
+        let path = folder.own(name)?;
+        let sqlite = connected(&path)?;
+        match kind(&sqlite)? {
+            (APPLICATION, VERSION) => {}
+            _ if is_empty(&sqlite)? => return Ok(Contents::default()),
+            _ => return Err(CacheError::Foreign),
+        }
+        let store = Self { path, sqlite };
+        let mut select = store.sqlite.prepare("SELECT rows FROM pack")?;
+        let counts = select.query_map([], |found| {
+            Ok(pack::count(found.get_ref(0)?.as_blob().unwrap_or_default()))
+        })?;
+        Ok(Contents {
+            files: counts.sum::<Result<u64, _>>()?,
+            folder: store.last_folder()?,
+        })
+    }
+
+    /// Keeps runs from using a file of rows of any version, as long as what it returns lives; `None` if the file is
+    /// damaged, so that no run can use it.
+    ///
+    /// # Errors
+    /// If a run is using it, or if another program made it.
+    pub fn lock(path: &Path) -> Result<Option<Self>, CacheError> {
+        let locked = || {
+            let sqlite = connected(path)?;
+            match kind(&sqlite)? {
+                (APPLICATION, _) => {}
+                _ if is_empty(&sqlite)? => {}
+                _ => return Err(CacheError::Foreign),
+            }
+            // SQLite refuses this mode while anybody else has the file open.
+            sqlite.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))?;
+            sqlite.execute_batch("BEGIN EXCLUSIVE")?;
+            Ok(Self {
+                path: path.to_owned(),
+                sqlite,
+            })
+        };
+        match locked() {
+            Err(CacheError::Damaged(_)) => Ok(None),
+            locked => locked.map(Some),
+        }
+    }
+
     /// Where it is.
-    pub fn path(&self) -> &std::path::Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -135,6 +182,18 @@ impl Store {
     }
 }
 
+/// Opens a file that is there.
+fn connected(path: &Path) -> Result<Connection, CacheError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let sqlite = Connection::open_with_flags(path, flags)?;
+    sqlite.busy_timeout(BUSY)?;
+    sqlite.pragma_update(None, "trusted_schema", false)?;
+    sqlite.pragma_update(None, "cell_size_check", true)?;
+    Ok(sqlite)
+}
+
 fn written(sqlite: &Connection, key: PackKey) -> Result<Option<Box<[u8]>>, CacheError> {
     let select = "SELECT rows FROM pack WHERE subvolume = ?1 AND number = ?2";
     let mut select = sqlite.prepare_cached(select)?;
@@ -156,12 +215,17 @@ fn kind(sqlite: &Connection) -> Result<(i32, i32), CacheError> {
     ))
 }
 
-/// Makes the table in a new file, all at once: another run may do the same, and this one may be killed.
+/// True for a new file, which a run that was killed right away leaves as well.
+fn is_empty(sqlite: &Connection) -> Result<bool, CacheError> {
+    Ok(kind(sqlite)? == (0, 0) && number(sqlite, "schema_version")? == 0)
+}
+
+/// Makes the tables in a new file, all at once: another run may do the same, and this one may be killed.
 fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
     let batch = sqlite.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match kind(&batch)? {
         (APPLICATION, VERSION) => return Ok(()),
-        (0, 0) if number(&batch, "schema_version")? == 0 => {}
+        _ if is_empty(&batch)? => {}
         _ => return Err(CacheError::Foreign),
     }
     batch.execute_batch(SCHEMA)?;

@@ -100,8 +100,17 @@ impl VolumeKey {
 
     /// Name of the file that holds its rows.
     pub fn file_name(&self) -> String {
-        format!("{}.sqlite", Hex(&self.uuid))
+        format!("{}{FILE_END}", Hex(&self.uuid))
     }
+}
+
+/// What the name of a file of rows ends with.
+const FILE_END: &str = ".sqlite";
+
+/// True for the name of a file of rows.
+pub fn is_file_name(name: &str) -> bool {
+    let uuid = name.strip_suffix(FILE_END);
+    uuid.is_some_and(|uuid| uuid.len() == 32 && uuid.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 fn opened(folder: &Path, st_dev: u64) -> Result<File, NotCached> {

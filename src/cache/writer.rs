@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem;
+use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,17 @@ pub struct Learned {
     pub part: Part,
 }
 
+/// A run, as files of rows know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunMark {
+    /// Digest of the paths that it searches.
+    pub roots: [u8; 16],
+    /// When it began, nanoseconds since 1970.
+    pub began_ns: i64,
+    /// A folder on the file system that it searches.
+    pub folder: PathBuf,
+}
+
 /// The thread that writes to one file of rows.
 pub struct Writer {
     to: Sender<Vec<Learned>>,
@@ -49,16 +61,16 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts it for a run that began then, nanoseconds since 1970.
+    /// Starts it for a run.
     ///
     /// # Errors
     /// If the system starts no thread.
-    pub fn start(mut store: Store, began_ns: i64) -> io::Result<Self> {
+    pub fn start(mut store: Store, run: RunMark) -> io::Result<Self> {
         let (to, from) = bounded(WAITING);
         let (tell, ended) = bounded(1);
         let thread = thread::Builder::new().name("cache".to_owned());
         let thread = thread.spawn(move || {
-            let result = write_all(&mut store, &from, began_ns);
+            let result = write_all(&mut store, &from, &run);
             // The run may have stopped waiting.
             let _ignored = tell.send(result);
         })?;
@@ -107,8 +119,9 @@ impl Writer {
 fn write_all(
     store: &mut Store,
     from: &Receiver<Vec<Learned>>,
-    began_ns: i64,
+    run: &RunMark,
 ) -> Result<(), CacheError> {
+    let mut has_begun = false;
     let mut batch = Vec::new();
     let mut due = Instant::now() + INTERVAL;
     loop {
@@ -122,7 +135,11 @@ fn write_all(
         };
         if is_over || batch.len() >= BATCH || Instant::now() >= due {
             if !batch.is_empty() {
-                store.write(&rows(&mut batch, began_ns), joined)?;
+                if !has_begun {
+                    store.begin_run(run)?;
+                    has_begun = true;
+                }
+                store.write(&rows(&mut batch, run.began_ns), joined)?;
                 batch.clear();
             }
             due = Instant::now() + INTERVAL;

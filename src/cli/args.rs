@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::cache_args::{CACHE_EXAMPLES, CacheArgs};
 use super::compare_args::CompareArgs;
 use super::config::ConfigCommandArgs;
 use super::find_args::FindArgs;
@@ -127,6 +128,13 @@ pub enum Command {
     /// these settings from then on.
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
+
+    /// Show what 'find --cache' keeps, or remove it
+    ///
+    /// With --cache DIR a search keeps digests of what it reads in DIR, one file for each file system. What is kept may be
+    /// removed at any time: the next search reads those files again.
+    #[command(after_long_help = CACHE_EXAMPLES)]
+    Cache(CacheArgs),
 
     /// Show which options the configuration file and its presets set
     ///

@@ -30,6 +30,11 @@ pub fn journals() -> Option<PathBuf> {
     Some(state()?.join("journals"))
 }
 
+/// What searches keep of files: `$XDG_CACHE_HOME/seekless`, or below `~/.cache`; none without a home.
+pub fn cache() -> Option<PathBuf> {
+    Some(base("XDG_CACHE_HOME", ".cache")?.join("seekless"))
+}
+
 /// The user's own trash: `$XDG_DATA_HOME/Trash`, or below `~/.local/share`; none without a home.
 pub fn trash() -> Option<PathBuf> {
     Some(base("XDG_DATA_HOME", ".local/share")?.join("Trash"))

@@ -6,6 +6,8 @@ mod answers;
 mod args;
 mod ask;
 mod begin;
+mod cache;
+mod cache_args;
 mod color;
 mod command_word;
 mod compare;
@@ -137,6 +139,7 @@ pub fn main() -> ExitCode {
         Some(Command::Devices(args)) => devices::show(&args),
         Some(Command::Folders(args)) => folders::folders(*args, &in_force),
         Some(Command::Probe(args)) => probe::probe(args),
+        Some(Command::Cache(args)) => cache::cache(args),
         Some(Command::Config(args)) => config::show(&args),
         Some(Command::Completions(args)) => completions::print(&args),
         Some(Command::Man(args)) => man::write(&args),

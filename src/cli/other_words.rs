@@ -77,6 +77,7 @@ pub fn answer(error: &clap::Error) -> Option<String> {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => return value(error),
         ErrorKind::ArgumentConflict => return conflict(error),
         ErrorKind::MissingRequiredArgument => return missing(error),
+        ErrorKind::InvalidSubcommand => return task(error),
         ErrorKind::UnknownArgument => {}
         _ => return None,
     }
@@ -101,6 +102,17 @@ pub fn answer(error: &clap::Error) -> Option<String> {
         _ => true,
     };
     (!is_proposed).then(|| format!("no such option: {option}; --help lists all options"))
+}
+
+/// Only `seekless cache` has commands of its own; a word after any other command is an argument.
+fn task(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    Some(format!(
+        "no such command: seekless cache {word}; use info, prune or clear, and to search a folder named cache write \
+         ./cache"
+    ))
 }
 
 /// Options that take a whole number, and what to write.

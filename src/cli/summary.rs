@@ -70,6 +70,7 @@ fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     lines.push(looked_at(summary));
     lines.extend(not_read(summary));
     lines.extend(cached(summary));
+    lines.extend(unended(summary));
     lines
 }
 
@@ -178,6 +179,17 @@ fn cached(summary: &Summary) -> Option<String> {
             count(files),
             plural(files, "file", "files"),
             level.unwrap_or_default(),
+        )
+    })
+}
+
+fn unended(summary: &Summary) -> Option<String> {
+    let files = summary.cached_unended;
+    (files > 0).then(|| {
+        format!(
+            "Went on from {} {} that an earlier run of the same paths had read, which did not end.",
+            count(files),
+            plural(files, "file", "files"),
         )
     })
 }
@@ -344,6 +356,7 @@ mod tests {
             reclaimable: 1_050_000_000,
             cached: Unread::default(),
             cached_by_mtime: Unread::default(),
+            cached_unended: 0,
             unread: Unread {
                 files: 17,
                 bytes: 68_000_000,
@@ -388,6 +401,20 @@ mod tests {
     fn little_is_told_of_little() {
         let text = lines(&Summary::default(), of(Replication::Over(1), false), None).join("\n");
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_run_that_goes_on_says_so() {
+        let told = |cached_unended| {
+            let summary = Summary {
+                cached_unended,
+                ..Summary::default()
+            };
+            lines(&summary, of(Replication::Over(1), false), None).join("\n")
+        };
+        let said = "Went on from 2 files that an earlier run of the same paths had read, which did not end.";
+        assert!(told(2).contains(said), "{}", told(2));
+        assert!(!told(0).contains("Went on"), "{}", told(0));
     }
 
     #[test]

@@ -59,9 +59,10 @@ impl Begun<'_> {
         if let Some(cache) = session.cache.take() {
             session.summary.cached = cache.spared();
             session.summary.cached_by_mtime = cache.spared_by_mtime();
+            session.summary.cached_unended = cache.unended_files();
             let folder = cache.folder().to_owned();
             let _asking = session.control.asking(&folder);
-            let unwritten = cache.finish().into_iter();
+            let unwritten = cache.finish(session.summary.incomplete).into_iter();
             unwritten.for_each(|problem| session.observer.problem(problem));
         }
         (session.summary, session.left_out)
@@ -204,7 +205,7 @@ pub fn begin<'a>(
 /// The cache that is to be used, if it can be.
 fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
-    let opened = CachedReads::open(wanted);
+    let opened = CachedReads::open(wanted, &config.roots);
     let told = |error| observer.problem(unusable(wanted.folder.clone(), error));
     opened.map_err(told).ok()
 }

@@ -1,36 +1,37 @@
-//! Reads that an earlier run did: asked before a read is, and told what each came to.
+//! The cache of one run: a file of rows for each file system that it meets.
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{self, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cache::{
-    CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, State, Store, Trust,
-    VolumeKey, Writer, holds, holds_by_mtime, holds_by_path, is_settled, seen,
+    CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, RunMark, State, Store,
+    Trust, VolumeKey, Writer,
 };
-use crate::decide::{FIRST_STRETCH, FirstSample, Unread, Want};
+use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DevIndex, FileIndex};
-use crate::hash::Digest;
+use crate::file::DevIndex;
+use crate::hash::SampleDigest;
 
-use super::config::CacheUse;
-use super::requests::{SMALL, wanted_bytes};
+use super::config::{CacheUse, Root};
 use super::row_keys::RowKey;
-use super::session::Session;
 
 /// The cache of one run.
 pub struct CachedReads {
     folder: CacheFolder,
     /// When the run began, nanoseconds since 1970: no read began before.
-    began_ns: i64,
+    pub(super) began_ns: i64,
+    /// Digest of the paths that it searches.
+    roots: [u8; 16],
     /// How far its clock is ahead of the system's, nanoseconds.
-    ahead_ns: i64,
+    pub(super) ahead_ns: i64,
     /// Rows answer. If not, what is read is kept all the same.
-    answers: bool,
+    pub(super) answers: bool,
     /// What must be as it was for a row to answer.
-    trust: Trust,
+    pub(super) trust: Trust,
     /// By UUID; none if the file cannot be used.
     files: HashMap<[u8; 16], Option<RowFile>>,
     /// By the file table's number of a device number.
@@ -38,25 +39,31 @@ pub struct CachedReads {
     /// Where file systems are mounted whose files are known by their paths.
     mounts: Mounts,
     /// What was not read.
-    spared: Unread,
+    pub(super) spared: Unread,
     /// What of that was not read although it may have been changed under a time that was set.
-    spared_by_mtime: Unread,
+    pub(super) spared_by_mtime: Unread,
+    /// Files of which a run of the same paths read something that did not end.
+    pub(super) unended_files: u64,
 }
 
 /// The file of rows of one file system.
 struct RowFile {
     known: KnownRows,
     writer: Writer,
+    run: RunMark,
+    /// When runs of the same paths began that did not end, nanoseconds since 1970.
+    unended: Vec<i64>,
 }
 
 impl CachedReads {
     /// Keeps its files in this folder, which it makes if it is missing.
-    pub fn open(wanted: &CacheUse) -> io::Result<Self> {
+    pub fn open(wanted: &CacheUse, roots: &[Root]) -> io::Result<Self> {
         let ahead_ns = wanted.ahead.as_nanos() as i64;
         Ok(Self {
             folder: CacheFolder::at(&wanted.folder)?,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
+            roots: digest_of(roots),
             answers: wanted.answers,
             trust: wanted.trust,
             files: HashMap::new(),
@@ -64,6 +71,7 @@ impl CachedReads {
             mounts: Mounts::default(),
             spared: Unread::default(),
             spared_by_mtime: Unread::default(),
+            unended_files: 0,
         })
     }
 
@@ -87,6 +95,11 @@ impl CachedReads {
         self.spared_by_mtime
     }
 
+    /// Files of which a run of the same paths read something that did not end.
+    pub fn unended_files(&self) -> u64 {
+        self.unended_files
+    }
+
     /// What the files of a volume are known by.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
         *self.places.get(usize::from(volume))?
@@ -99,7 +112,7 @@ impl CachedReads {
 
     /// Makes the file of rows ready for the file system that this folder is on, whose device number gets the file table's
     /// next number.
-    fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
+    pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
         let key = match (VolumeKey::of(folder, st_dev), self.trust) {
             (Err(NotCached::Unknown), Trust::Modification) => {
                 self.mounts = Mounts::read();
@@ -110,7 +123,7 @@ impl CachedReads {
         self.places.push(key.ok());
         let key = key.map_err(Unfit::Volume)?;
         if !self.files.contains_key(&key.uuid) {
-            let opened = self.open_file(&key);
+            let opened = self.open_file(&key, folder);
             let (file, told) = match opened {
                 Ok(file) => (Some(file), Ok(())),
                 Err(error) => (None, Err(Unfit::File(error))),
@@ -121,10 +134,21 @@ impl CachedReads {
         Ok(())
     }
 
-    fn open_file(&self, key: &VolumeKey) -> Result<RowFile, CacheError> {
+    fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
         let known = KnownRows::new(Store::open(&self.folder, key)?);
-        let writer = Writer::start(Store::open(&self.folder, key)?, self.began_ns)?;
-        Ok(RowFile { known, writer })
+        let run = RunMark {
+            roots: self.roots,
+            began_ns: self.began_ns,
+            folder: path::absolute(folder)?,
+        };
+        let unended = known.store().unended(&run)?;
+        let writer = Writer::start(Store::open(&self.folder, key)?, run.clone())?;
+        Ok(RowFile {
+            known,
+            writer,
+            run,
+            unended,
+        })
     }
 
     fn file(&mut self, volume: DevIndex) -> Option<&mut RowFile> {
@@ -133,7 +157,7 @@ impl CachedReads {
     }
 
     /// The row of a file, in whatever state the file was.
-    fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
+    pub(super) fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
         let (first, second) = at.numbers;
         match self.file(at.volume) {
             Some(file) => file.known.row(first, second),
@@ -141,7 +165,13 @@ impl CachedReads {
         }
     }
 
-    fn learned(&mut self, at: RowKey, state: State, part: Part) {
+    /// True if the run that began then searched the same paths, and did not end.
+    pub(super) fn is_unended(&mut self, volume: DevIndex, began_ns: i64) -> bool {
+        let file = self.file(volume);
+        file.is_some_and(|file| file.unended.contains(&began_ns))
+    }
+
+    pub(super) fn learned(&mut self, at: RowKey, state: State, part: Part) {
         let (subvolume, inode) = at.numbers;
         if let Some(file) = self.file(at.volume) {
             file.writer.learned(Learned {
@@ -160,18 +190,23 @@ impl CachedReads {
     }
 
     /// Uses the file of rows of a volume no more; returns its path.
-    fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
+    pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
         let key = self.key(volume)?;
         let file = self.files.insert(key.uuid, None)??;
         Some(file.known.store().path().to_owned())
     }
 
-    /// Waits until all is written down; returns what could not be.
-    pub fn finish(self) -> Vec<Problem> {
+    /// Waits until all is written down, and that the run ended, if it was not cut short; returns what could not be.
+    pub fn finish(self, cut_short: bool) -> Vec<Problem> {
         let files = self.files.into_values().flatten();
         let ended = files.map(|file| {
-            let path = file.known.store().path().to_owned();
-            (path, file.writer.finish())
+            let mut known = file.known;
+            let written = file.writer.finish();
+            let ended = written.and_then(|()| match cut_short {
+                true => Ok(()),
+                false => known.end_run(&file.run),
+            });
+            (known.store().path().to_owned(), ended)
         });
         let failed = ended.filter_map(|(path, result)| Some((path, result.err()?)));
         failed.map(|(path, error)| unusable(path, error)).collect()
@@ -179,8 +214,10 @@ impl CachedReads {
 }
 
 /// Why nothing is kept of the files of a volume.
-enum Unfit {
+pub enum Unfit {
+    /// Of all of them.
     Volume(NotCached),
+    /// The file of rows cannot be used.
     File(CacheError),
 }
 
@@ -197,182 +234,22 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     }
 }
 
-fn now_ns() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
+/// The same for the same paths, in whatever order and from whatever folder they are named.
+fn digest_of(roots: &[Root]) -> [u8; 16] {
+    let mut paths: Vec<_> = roots
+        .iter()
+        .map(|root| path::absolute(&root.path).unwrap_or_else(|_| root.path.clone()))
+        .collect();
+    paths.sort();
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    *SampleDigest::of(&bytes).as_bytes()
 }
 
-impl Session<'_> {
-    /// Looks for the rows of the file system that the file table numbered last.
-    pub fn place_in_cache(&mut self, st_dev: u64, folder: &Path) {
-        let Some(cache) = &mut self.cache else {
-            return;
-        };
-        match cache.place(st_dev, folder) {
-            Ok(()) => {}
-            Err(Unfit::Volume(why)) => {
-                self.observer.problem(Problem {
-                    path: folder.to_owned(),
-                    kind: ProblemKind::NotCached,
-                    cause: Some(io::Error::other(why)),
-                });
-            }
-            Err(Unfit::File(error)) => {
-                let path = cache.folder.path().to_owned();
-                self.observer.problem(unusable(path, error));
-            }
-        }
-    }
-
-    /// Answers in the place of a read, if an earlier run read the same of the file in the state in which it is. Returns
-    /// false if it has to be read.
-    pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
-        if !self.cache.as_ref().is_some_and(|cache| cache.answers) {
-            return false;
-        }
-        let Some((row, trust)) = self.row_that_holds(file) else {
-            return false;
-        };
-        if !self.tell(file, want, &row) {
-            return false;
-        }
-        if let Some(cache) = &mut self.cache {
-            let is_first = want.is_first_sample() || want == Want::Whole;
-            let spared = Unread {
-                files: u64::from(is_first),
-                bytes: wanted_bytes(want, row.state.size),
-            };
-            cache.spared.add(spared);
-            if trust == Trust::Modification {
-                cache.spared_by_mtime.add(spared);
-            }
-        }
-        true
-    }
-
-    /// The row that answers for a file, and what is as it was.
-    fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
-        let at = self.row_key(file)?;
-        let row = self.row_at(at)?;
-        let is = State::from(&self.machine.file_table().fingerprint(file));
-        let cache = self.cache.as_ref()?;
-        let (now_ns, trust) = (cache.began_ns, cache.trust);
-        let holds_by = match trust {
-            Trust::Modification if at.by_path => {
-                holds_by_path(&row, &is, now_ns).then_some(Trust::Modification)
-            }
-            _ if holds(&row.state, row.began_ns, &is, now_ns) => Some(Trust::Change),
-            Trust::Modification if row.handle.is_some() => {
-                let handle = self.handle_now(file);
-                holds_by_mtime(&row, &is, handle, now_ns).then_some(Trust::Modification)
-            }
-            _ => None,
-        };
-        holds_by.map(|trust| (row, trust))
-    }
-
-    /// The row at a place. If the file of rows cannot be read, it is used no more, and the user hears why.
-    fn row_at(&mut self, at: RowKey) -> Option<Row> {
-        let cache = self.cache.as_mut()?;
-        cache.row(at).unwrap_or_else(|error| {
-            let path = cache.give_up(at.volume).unwrap_or_default();
-            self.observer.problem(unusable(path, error));
-            None
-        })
-    }
-
-    /// Tells the machine what a row says; false if that is not what is wanted.
-    fn tell(&mut self, file: FileIndex, want: Want, row: &Row) -> bool {
-        match want {
-            Want::Head | Want::HeadAndTail => {
-                let only_content =
-                    row.head.is_none() && row.content.is_some() && row.state.size <= SMALL;
-                let wanted = self.machine.first_sample(file, only_content);
-                match (wanted, row.head, row.content) {
-                    (FirstSample::Whole, _, Some(content)) => {
-                        self.machine.content_recalled(file, content);
-                    }
-                    (FirstSample::Ends, Some(head), _)
-                        if want == Want::Head || row.tail.is_some() =>
-                    {
-                        if self.volumes.cost_seeks() {
-                            self.heads.met(row.state.size, &head);
-                        }
-                        let tail = row.tail.filter(|_| want == Want::HeadAndTail);
-                        self.machine.sampled(file, head, tail);
-                    }
-                    _ => return false,
-                }
-            }
-            Want::Tail => match row.tail {
-                Some(tail) => self.machine.tail_sampled(file, tail),
-                None => return false,
-            },
-            Want::Whole | Want::Content => match row.content {
-                Some(content) => self.machine.content_recalled(file, content),
-                None => return false,
-            },
-            Want::Stretches(stretches) => {
-                let places = stretches.numbers(row.state.size, FIRST_STRETCH);
-                let known = places.map(|place| place.map(|place| row.stretch(place)));
-                if known.contains(&Some(None)) {
-                    return false;
-                }
-                self.machine
-                    .stretches_read(file, known.map(Option::flatten));
-            }
-            _ => return false,
-        }
-        true
-    }
-
-    /// Keeps what was read of a file.
-    pub fn keep_in_cache(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
-        let Some((at, state)) = self.kept_as(file) else {
-            return;
-        };
-        let parts = match want {
-            Want::Stretches(stretches) => {
-                let places = stretches.numbers(state.size, FIRST_STRETCH);
-                let part = |(place, digest): (Option<u8>, Option<Digest>)| {
-                    Some(Part::Stretch(place?, digest?.sample()?))
-                };
-                let [first, second] = places;
-                [part((first, digests[0])), part((second, digests[1]))]
-            }
-            _ => digests.map(|digest| match (want, digest?) {
-                (_, Digest::Content(content)) => Some(Part::Content(content)),
-                (Want::Tail, Digest::Sample(tail)) => Some(Part::Tail(tail)),
-                (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => Some(Part::Head(head)),
-                _ => None,
-            }),
-        };
-        let ends = match (want, digests) {
-            (Want::HeadAndTail, [Some(Digest::Sample(head)), Some(Digest::Sample(tail))]) => {
-                [Some(Part::Head(head)), Some(Part::Tail(tail))]
-            }
-            _ => parts,
-        };
-        let by_mtime = |cache: &CachedReads| cache.trust == Trust::Modification && !at.by_path;
-        let asks = self.cache.as_ref().is_some_and(by_mtime);
-        let handle = asks.then(|| self.handle_of(file)).flatten();
-        let parts = ends.into_iter().flatten();
-        if let Some(cache) = &mut self.cache {
-            let parts = parts.chain(handle.map(Part::Handle));
-            parts.for_each(|part| cache.learned(at, state, part));
-        }
-    }
-
-    /// Where what is read of a file is kept, and as the answer for what state; `None` if it is not kept.
-    fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, State)> {
-        let at = self.row_key(file)?;
-        let is = State::from(&self.machine.file_table().fingerprint(file));
-        let cache = self.cache.as_ref()?;
-        let (began_ns, now_ns) = (cache.began_ns, now_ns().saturating_add(cache.ahead_ns));
-        let state = match at.by_path {
-            true => seen(&is, self.row_at(at).as_ref(), now_ns),
-            false => is_settled(&is, began_ns).then_some(is),
-        };
-        state.map(|state| (at, state))
-    }
+pub fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -7,6 +7,7 @@ mod answers;
 mod arrivals;
 mod begin;
 mod blake3_fold;
+mod cache_answers;
 mod cached_reads;
 mod classify;
 mod config;

@@ -19,6 +19,7 @@ pub mod file;
 pub mod fit;
 pub mod folders;
 mod json;
+pub mod kept;
 mod ndjson;
 mod place;
 pub mod printable;

@@ -28,6 +28,7 @@ pub fn seekless(folder: &Path, arguments: &str) -> Seekless {
         .current_dir(folder)
         // What was measured on this machine is no matter of tests.
         .env("XDG_CONFIG_HOME", "/nonexistent")
+        .env("XDG_CACHE_HOME", "/nonexistent")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())

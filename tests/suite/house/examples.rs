@@ -60,6 +60,9 @@ const LATER: &str = "home/Pictures/2024/IMG_1.jpg";
 const COPY_2: &str = "home/Pictures/phone/Copy of IMG_2.jpg";
 const FOUND: &str = "seekless -o found.txt ~/Pictures";
 const FOUND_IMAGES: &str = "seekless --type image,video -o found.txt ~/Pictures";
+/// The name is all that makes a file one that a search keeps.
+const KEPT: &str = "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
+: > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.sqlite";
 const BACKUP: &str = "seekless -o backup.txt /mnt/backup";
 const IN_LIBRARY: &str = "seekless move --to /mnt/backup/in-the-library --reference ~/Pictures --only-under \
 /mnt/backup /mnt/backup";
@@ -149,6 +152,22 @@ const EXAMPLES: &[Example] = &[
         "seekless probe --only random,order --svg disk.svg /mnt/backup",
         &["/mnt/backup"],
     ),
+    // cache
+    shows("seekless cache", &["1 file system in "]).after(&[KEPT]),
+    shows(
+        "seekless cache info --cache /mnt/backup/.seekless",
+        &["nothing is kept in "],
+    ),
+    shows(
+        "seekless cache prune --older-than 90d",
+        &["removed what was kept of 0 file systems"],
+    )
+    .after(&[KEPT]),
+    shows(
+        "seekless cache clear --yes",
+        &["removed what was kept of 1 file system "],
+    )
+    .after(&[KEPT]),
     // man, completions
     shows("seekless man | man -l -", &["seekless"]),
     shows(
@@ -364,6 +383,7 @@ impl Shell {
             .env("XDG_STATE_HOME", state("state"))
             .env("XDG_DATA_HOME", state("data"))
             .env("XDG_CONFIG_HOME", state("config"))
+            .env("XDG_CACHE_HOME", state("cache"))
             .env("MANPAGER", "cat")
             .stdin(std::process::Stdio::null())
             .output()
@@ -533,7 +553,7 @@ fn every_example_is_run_here() {
         "", "find", "remove", "hardlink", "symlink", "reflink", "move", "undo", "devices",
         "compare",
     ];
-    let others = ["folders", "probe", "completions", "man"];
+    let others = ["folders", "probe", "cache", "completions", "man"];
     for command in commands.iter().chain(&others) {
         of_help(command, &mut found);
     }
@@ -592,5 +612,5 @@ fn examples_of_compare_do_what_is_said() {
 
 #[test]
 fn examples_of_all_other_commands_do_what_is_said() {
-    check_those(|line| ["devices", "probe", "man", "completions"].contains(&verb(line)));
+    check_those(|line| ["devices", "probe", "cache", "man", "completions"].contains(&verb(line)));
 }

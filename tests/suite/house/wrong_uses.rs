@@ -126,6 +126,13 @@ const WRONG: &[(&str, &str, &str)] = &[
         "none",
         "seekless -o FILE PATH",
     ),
+    ("cache t", "cache t", "info, prune or clear"),
+    ("cache info --cache t/a", "is not a folder", "--cache DIR"),
+    (
+        "cache prune --older-than soon",
+        "--older-than: \"soon\"",
+        "write a span",
+    ),
     ("undo nope", "nope", "seekless undo --list"),
     ("undo --journal none", "none", "no such folder"),
     ("none", "none", "no such file"),

@@ -5,8 +5,10 @@ mod by_mtime;
 mod by_path;
 mod changed_below;
 mod foreign_folder;
+mod kept;
 mod same_uuid;
 mod soundness;
+mod unended;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,0 +1,223 @@
+//! What the files of rows in a folder hold, and their removal.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use super::folder::CacheFolder;
+use super::store::{CacheError, Store};
+use super::volume;
+
+/// What is kept of one file system.
+#[derive(Debug)]
+pub struct Kept {
+    /// Name of the file of rows.
+    pub name: String,
+    /// Bytes that it takes, with what SQLite has beside it.
+    pub bytes: u64,
+    /// When a run used it last, nanoseconds since 1970.
+    pub last_used_ns: i64,
+    /// What is in it, unless it cannot be read.
+    pub contents: Result<Contents, CacheError>,
+}
+
+/// What is in a file of rows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Files of which something is kept.
+    pub files: u64,
+    /// A folder on the file system: that of the last run that wrote something.
+    pub folder: Option<PathBuf>,
+}
+
+/// What SQLite adds to the name of a file.
+const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
+impl CacheFolder {
+    /// What is kept, the file system that was used last at the end. Other files in the folder are left out.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed.
+    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+        let names = self.names()?.into_iter();
+        let names = names.filter_map(|name| name.into_string().ok());
+        let mut kept: Vec<Kept> = names
+            .filter(|name| volume::is_file_name(name))
+            .map(|name| self.one(name))
+            .collect();
+        kept.sort_by(|a, b| (a.last_used_ns, &a.name).cmp(&(b.last_used_ns, &b.name)));
+        Ok(kept)
+    }
+
+    fn one(&self, name: String) -> Kept {
+        let beside = BESIDE.iter().filter_map(|end| {
+            let path = self.path().join(format!("{name}{end}"));
+            path.symlink_metadata().ok()
+        });
+        let bytes = beside.map(|is| is.len()).sum();
+        let used = self.path().join(&name).symlink_metadata();
+        let used = used.and_then(|is| is.modified()).unwrap_or(UNIX_EPOCH);
+        let used = used.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Kept {
+            bytes,
+            last_used_ns: i64::try_from(used.as_nanos()).unwrap_or(i64::MAX),
+            contents: Store::contents(self, &name),
+            name,
+        }
+    }
+
+    /// Removes what is kept of a file system, unless a run is using it.
+    ///
+    /// # Errors
+    /// If the file is not the user's own, is no file of rows, or is in use; if the system refuses.
+    pub fn remove(&self, kept: &Kept) -> Result<(), CacheError> {
+        let path = self.own(&kept.name)?;
+        let _lock = Store::lock(&path)?;
+        for end in BESIDE {
+            match fs::remove_file(self.path().join(format!("{}{end}", kept.name))) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "cache"))]
+mod tests {
+    use std::fs::File;
+    use std::path::Path;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::cache::pack::Numbered;
+    use crate::cache::{Part, Row, RunMark, State, VolumeKey};
+    use crate::hash::SampleDigest;
+
+    const KEY: VolumeKey = VolumeKey {
+        uuid: [7; 16],
+        subvolume: 0,
+        by_path: false,
+    };
+
+    fn folder(top: &Path) -> CacheFolder {
+        CacheFolder::at(&top.join("cache")).expect("is made")
+    }
+
+    fn written(folder: &CacheFolder, inodes: &[u64]) -> Store {
+        let mut row = Row::new(State::default(), 9);
+        row.add(Part::Head(SampleDigest::of(b"head")));
+        let rows = inodes.iter().map(|&inode| Numbered {
+            subvolume: 0,
+            inode,
+            row: row.clone(),
+        });
+        let mut store = Store::open(folder, &KEY).expect("is made");
+        let rows: Vec<_> = rows.collect();
+        store
+            .write(&rows, |_, new| new.clone())
+            .expect("is written");
+        store
+    }
+
+    fn names(folder: &CacheFolder) -> Vec<String> {
+        let names = folder.names().expect("is listed").into_iter();
+        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_are_counted_in_all_packs_and_other_files_are_left_out() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = folder(top.path());
+        assert!(folder.kept().expect("is listed").is_empty());
+        let store = written(&folder, &[1, 2, 31, 32, 5000]);
+        let run = RunMark {
+            roots: [1; 16],
+            began_ns: 3,
+            folder: PathBuf::from("/photos"),
+        };
+        store.begin_run(&run).expect("is written");
+        drop(store);
+        fs::write(folder.path().join("notes.sqlite"), "x").expect("is written");
+        let kept = folder.kept().expect("is listed");
+        let [one] = &kept[..] else {
+            panic!("one: {kept:?}");
+        };
+        let contents = one.contents.as_ref().expect("is read");
+        let expected = Contents {
+            files: 5,
+            folder: Some(run.folder),
+        };
+        assert_eq!(contents, &expected);
+        let length = fs::metadata(folder.path().join(&one.name)).map(|is| is.len());
+        assert_eq!(one.bytes, length.expect("is there"));
+    }
+
+    #[test]
+    fn what_was_used_last_comes_last_also_if_nothing_was_written() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = folder(top.path());
+        let other = VolumeKey {
+            uuid: [8; 16],
+            ..KEY
+        };
+        drop(Store::open(&folder, &other).expect("is made"));
+        drop(written(&folder, &[1]));
+        let long_ago = SystemTime::now() - Duration::from_secs(9999);
+        for key in [KEY, other] {
+            let file = File::options()
+                .append(true)
+                .open(folder.path().join(key.file_name()));
+            let set = file.and_then(|file| file.set_modified(long_ago));
+            set.expect("is set");
+        }
+        drop(Store::open(&folder, &KEY).expect("is there"));
+        let kept = folder.kept().expect("is listed");
+        let names = kept.iter().map(|kept| kept.name.clone());
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            [other, KEY].map(|key| key.file_name())
+        );
+    }
+
+    #[test]
+    fn what_is_in_use_stays_and_what_is_damaged_goes() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = folder(top.path());
+        let one = |folder: &CacheFolder| {
+            let mut kept = folder.kept().expect("is listed");
+            kept.pop().expect("one")
+        };
+        let store = written(&folder, &[1]);
+        let in_use = folder.remove(&one(&folder));
+        assert!(matches!(in_use, Err(CacheError::Busy)), "{in_use:?}");
+        drop(store);
+        assert_eq!(names(&folder), [KEY.file_name()]);
+        folder.remove(&one(&folder)).expect("is removed");
+        assert_eq!(names(&folder), Vec::<String>::new());
+        fs::write(folder.path().join(KEY.file_name()), [b'x'; 5000]).expect("is written");
+        let damaged = one(&folder);
+        assert!(damaged.contents.is_err());
+        folder.remove(&damaged).expect("is removed");
+        assert_eq!(names(&folder), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_database_of_another_program_stays() {
+        let top = tempfile::tempdir().expect("a folder");
+        let folder = folder(top.path());
+        let path = folder.make(&KEY.file_name()).expect("is made");
+        let sqlite = rusqlite::Connection::open(&path).expect("is opened");
+        sqlite
+            .execute_batch("CREATE TABLE theirs (word TEXT)")
+            .expect("is made");
+        drop(sqlite);
+        let kept = folder.kept().expect("is listed");
+        let refused = folder.remove(&kept[0]);
+        assert!(matches!(refused, Err(CacheError::Foreign)), "{refused:?}");
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,219 @@
+//! `seekless cache`: what searches keep of files, and its removal.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use seekless::cache::{CacheFolder, Kept};
+use seekless::report::fit::fitting;
+use seekless::report::kept::write_json;
+use seekless::units::{Bytes, plural};
+
+use super::cache_args::{CacheArgs, CacheTask, PlaceArgs, PruneArgs, ShowArgs};
+use super::color::Terminal;
+use super::config_folder;
+use super::console::Console;
+use super::exit::Exit;
+use super::progress_text::count;
+use super::question::{self, Answer};
+use super::sanitize::{complain, message, path};
+use super::time_arg::Moment;
+use super::undo::say;
+
+/// Shows or removes what is kept.
+pub fn cache(args: CacheArgs) -> Exit {
+    let done = match args.task {
+        None => show(&args.shown),
+        Some(CacheTask::Info(args)) => show(&args),
+        Some(CacheTask::Prune(args)) => prune(&args),
+        Some(CacheTask::Clear(args)) => clear(&args.place, args.yes),
+    };
+    done.unwrap_or_else(|wrong| {
+        complain(&wrong);
+        Exit::Nothing
+    })
+}
+
+/// A cache folder, or the path where there is none.
+enum Place {
+    There(CacheFolder),
+    Missing(PathBuf),
+}
+
+impl Place {
+    fn of(args: &PlaceArgs) -> Result<Self, String> {
+        let folder = match &args.cache {
+            Some(given) => std::path::absolute(given).ok(),
+            None => config_folder::cache(),
+        };
+        let folder = folder.ok_or(
+            "no folder of a cache: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
+        )?;
+        let shown = path(&folder).into_owned();
+        match CacheFolder::existing(&folder) {
+            Ok(Some(there)) => Ok(Self::There(there)),
+            Ok(None) => Ok(Self::Missing(folder)),
+            Err(error) => Err(format!(
+                "{shown}: cannot use this folder: {error}; name another one with --cache DIR"
+            )),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::There(folder) => folder.path(),
+            Self::Missing(path) => path,
+        }
+    }
+
+    fn kept(&self) -> Result<Vec<Kept>, String> {
+        match self {
+            Self::There(folder) => folder
+                .kept()
+                .map_err(|error| format!("{}: cannot list it: {error}", path(folder.path()))),
+            Self::Missing(_) => Ok(Vec::new()),
+        }
+    }
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, String> {
+    let place = Place::of(&args.place)?;
+    let kept = place.kept()?;
+    let written = match args.json {
+        true => write_json(&mut io::stdout().lock(), place.path(), &kept),
+        false => write_lines(&lines(place.path(), &kept)),
+    };
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(unreadable(place.path(), &kept)),
+    }
+}
+
+fn write_lines(lines: &[String]) -> io::Result<()> {
+    let terminal = Terminal::of(&io::stdout());
+    let width = match terminal.is_terminal {
+        true => terminal.columns,
+        false => usize::MAX,
+    };
+    let mut stdout = io::stdout().lock();
+    fitting(lines.to_vec(), width)
+        .iter()
+        .try_for_each(|line| writeln!(stdout, "{}", message(line)))
+}
+
+/// Names what cannot be read.
+fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
+    let mut exit = Exit::Done;
+    for kept in kept {
+        if let Err(error) = &kept.contents {
+            complain(&format!(
+                "{}: cannot read it: {error}; 'seekless cache clear' removes it",
+                path(&folder.join(&kept.name))
+            ));
+            exit = Exit::SomeLeft;
+        }
+    }
+    exit
+}
+
+/// A line for each file system, and one for all.
+fn lines(folder: &Path, kept: &[Kept]) -> Vec<String> {
+    if kept.is_empty() {
+        return vec![format!("nothing is kept in {}", path(folder))];
+    }
+    let mut lines = vec![format!(
+        "{:16}  {:>11}  {:>9}  {}",
+        "last used", "files", "size", "searched"
+    )];
+    lines.extend(kept.iter().map(line));
+    let bytes = kept.iter().map(|kept| kept.bytes).sum();
+    lines.push(format!(
+        "{} of {} {} in {}",
+        Bytes(bytes),
+        count(kept.len() as u64),
+        plural(kept.len() as u64, "file system", "file systems"),
+        path(folder),
+    ));
+    lines
+}
+
+fn line(kept: &Kept) -> String {
+    let (files, searched) = match &kept.contents {
+        Ok(contents) => (count(contents.files), searched(contents.folder.as_deref())),
+        Err(_) => ("unreadable".to_owned(), String::new()),
+    };
+    let size = Bytes(kept.bytes).to_string();
+    let line = format!("{}  {files:>11}  {size:>9}  {searched}", time(kept));
+    line.trim_end().to_owned()
+}
+
+/// Where a run may have written nothing, no folder is known.
+fn searched(folder: Option<&Path>) -> String {
+    folder.map_or("-".to_owned(), |folder| path(folder).into_owned())
+}
+
+fn time(kept: &Kept) -> String {
+    let time = Timestamp::from_nanosecond(kept.last_used_ns.into()).unwrap_or_default();
+    let time = time.to_zoned(TimeZone::system());
+    time.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+fn prune(args: &PruneArgs) -> Result<Exit, String> {
+    let oldest = Moment::parse(&args.older_than, &Zoned::now())
+        .map_err(|wrong| format!("--older-than: {wrong}"))?
+        .older_ns();
+    let place = Place::of(&args.place)?;
+    let mut kept = place.kept()?;
+    kept.retain(|kept| kept.last_used_ns < oldest);
+    Ok(removed(&place, &kept))
+}
+
+fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
+    let place = Place::of(args)?;
+    let kept = place.kept()?;
+    if kept.is_empty() || yes {
+        return Ok(removed(&place, &kept));
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(
+            "cannot ask without a terminal: see what 'seekless cache info' shows, then add --yes"
+                .to_owned(),
+        );
+    }
+    lines(place.path(), &kept).iter().for_each(|line| say(line));
+    match question::ask(&Console::new(false), "Remove all of it? [y/N]") {
+        Answer::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
+        _ => Ok(Exit::Done),
+    }
+}
+
+/// Removes these, and says what became of it.
+fn removed(place: &Place, kept: &[Kept]) -> Exit {
+    let Place::There(folder) = place else {
+        say(&format!("nothing is kept in {}", path(place.path())));
+        return Exit::Done;
+    };
+    let (mut done, mut bytes) = (0, 0);
+    for kept in kept {
+        match folder.remove(kept) {
+            Ok(()) => (done, bytes) = (done + 1, bytes + kept.bytes),
+            Err(error) => complain(&format!(
+                "{}: cannot remove it: {error}",
+                path(&folder.path().join(&kept.name))
+            )),
+        }
+    }
+    say(&format!(
+        "removed what was kept of {} {} ({})",
+        count(done),
+        plural(done, "file system", "file systems"),
+        Bytes(bytes),
+    ));
+    match done == kept.len() as u64 {
+        true => Exit::Done,
+        false => Exit::of_part(done),
+    }
+}

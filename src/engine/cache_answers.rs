@@ -1,0 +1,195 @@
+//! Reads that an earlier run did: asked before a read is, and told what each came to.
+
+use std::io;
+use std::path::Path;
+
+use crate::cache::{
+    Part, Row, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
+};
+use crate::decide::{FIRST_STRETCH, FirstSample, Unread, Want};
+use crate::event::{Problem, ProblemKind};
+use crate::file::FileIndex;
+use crate::hash::Digest;
+
+use super::cached_reads::{CachedReads, Unfit, now_ns, unusable};
+use super::requests::{SMALL, wanted_bytes};
+use super::row_keys::RowKey;
+use super::session::Session;
+
+impl Session<'_> {
+    /// Looks for the rows of the file system that the file table numbered last.
+    pub fn place_in_cache(&mut self, st_dev: u64, folder: &Path) {
+        let Some(cache) = &mut self.cache else {
+            return;
+        };
+        match cache.place(st_dev, folder) {
+            Ok(()) => {}
+            Err(Unfit::Volume(why)) => {
+                self.observer.problem(Problem {
+                    path: folder.to_owned(),
+                    kind: ProblemKind::NotCached,
+                    cause: Some(io::Error::other(why)),
+                });
+            }
+            Err(Unfit::File(error)) => {
+                let path = cache.folder().to_owned();
+                self.observer.problem(unusable(path, error));
+            }
+        }
+    }
+
+    /// Answers in the place of a read, if an earlier run read the same of the file in the state in which it is. Returns
+    /// false if it has to be read.
+    pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
+        if !self.cache.as_ref().is_some_and(|cache| cache.answers) {
+            return false;
+        }
+        let Some((row, trust)) = self.row_that_holds(file) else {
+            return false;
+        };
+        if !self.tell(file, want, &row) {
+            return false;
+        }
+        let file_volume = self.machine.file_table().volume(file);
+        if let Some(cache) = &mut self.cache {
+            let is_first = want.is_first_sample() || want == Want::Whole;
+            let spared = Unread {
+                files: u64::from(is_first),
+                bytes: wanted_bytes(want, row.state.size),
+            };
+            cache.spared.add(spared);
+            cache.unended_files +=
+                u64::from(is_first && cache.is_unended(file_volume, row.began_ns));
+            if trust == Trust::Modification {
+                cache.spared_by_mtime.add(spared);
+            }
+        }
+        true
+    }
+
+    /// The row that answers for a file, and what is as it was.
+    fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
+        let at = self.row_key(file)?;
+        let row = self.row_at(at)?;
+        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let cache = self.cache.as_ref()?;
+        let (now_ns, trust) = (cache.began_ns, cache.trust);
+        let holds_by = match trust {
+            Trust::Modification if at.by_path => {
+                holds_by_path(&row, &is, now_ns).then_some(Trust::Modification)
+            }
+            _ if holds(&row.state, row.began_ns, &is, now_ns) => Some(Trust::Change),
+            Trust::Modification if row.handle.is_some() => {
+                let handle = self.handle_now(file);
+                holds_by_mtime(&row, &is, handle, now_ns).then_some(Trust::Modification)
+            }
+            _ => None,
+        };
+        holds_by.map(|trust| (row, trust))
+    }
+
+    /// The row at a place. If the file of rows cannot be read, it is used no more, and the user hears why.
+    fn row_at(&mut self, at: RowKey) -> Option<Row> {
+        let cache = self.cache.as_mut()?;
+        cache.row(at).unwrap_or_else(|error| {
+            let path = cache.give_up(at.volume).unwrap_or_default();
+            self.observer.problem(unusable(path, error));
+            None
+        })
+    }
+
+    /// Tells the machine what a row says; false if that is not what is wanted.
+    fn tell(&mut self, file: FileIndex, want: Want, row: &Row) -> bool {
+        match want {
+            Want::Head | Want::HeadAndTail => {
+                let only_content =
+                    row.head.is_none() && row.content.is_some() && row.state.size <= SMALL;
+                let wanted = self.machine.first_sample(file, only_content);
+                match (wanted, row.head, row.content) {
+                    (FirstSample::Whole, _, Some(content)) => {
+                        self.machine.content_recalled(file, content);
+                    }
+                    (FirstSample::Ends, Some(head), _)
+                        if want == Want::Head || row.tail.is_some() =>
+                    {
+                        if self.volumes.cost_seeks() {
+                            self.heads.met(row.state.size, &head);
+                        }
+                        let tail = row.tail.filter(|_| want == Want::HeadAndTail);
+                        self.machine.sampled(file, head, tail);
+                    }
+                    _ => return false,
+                }
+            }
+            Want::Tail => match row.tail {
+                Some(tail) => self.machine.tail_sampled(file, tail),
+                None => return false,
+            },
+            Want::Whole | Want::Content => match row.content {
+                Some(content) => self.machine.content_recalled(file, content),
+                None => return false,
+            },
+            Want::Stretches(stretches) => {
+                let places = stretches.numbers(row.state.size, FIRST_STRETCH);
+                let known = places.map(|place| place.map(|place| row.stretch(place)));
+                if known.contains(&Some(None)) {
+                    return false;
+                }
+                self.machine
+                    .stretches_read(file, known.map(Option::flatten));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Keeps what was read of a file.
+    pub fn keep_in_cache(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
+        let Some((at, state)) = self.kept_as(file) else {
+            return;
+        };
+        let parts = match want {
+            Want::Stretches(stretches) => {
+                let places = stretches.numbers(state.size, FIRST_STRETCH);
+                let part = |(place, digest): (Option<u8>, Option<Digest>)| {
+                    Some(Part::Stretch(place?, digest?.sample()?))
+                };
+                let [first, second] = places;
+                [part((first, digests[0])), part((second, digests[1]))]
+            }
+            _ => digests.map(|digest| match (want, digest?) {
+                (_, Digest::Content(content)) => Some(Part::Content(content)),
+                (Want::Tail, Digest::Sample(tail)) => Some(Part::Tail(tail)),
+                (Want::Head | Want::HeadAndContent, Digest::Sample(head)) => Some(Part::Head(head)),
+                _ => None,
+            }),
+        };
+        let ends = match (want, digests) {
+            (Want::HeadAndTail, [Some(Digest::Sample(head)), Some(Digest::Sample(tail))]) => {
+                [Some(Part::Head(head)), Some(Part::Tail(tail))]
+            }
+            _ => parts,
+        };
+        let by_mtime = |cache: &CachedReads| cache.trust == Trust::Modification && !at.by_path;
+        let asks = self.cache.as_ref().is_some_and(by_mtime);
+        let handle = asks.then(|| self.handle_of(file)).flatten();
+        let parts = ends.into_iter().flatten();
+        if let Some(cache) = &mut self.cache {
+            let parts = parts.chain(handle.map(Part::Handle));
+            parts.for_each(|part| cache.learned(at, state, part));
+        }
+    }
+
+    /// Where what is read of a file is kept, and as the answer for what state; `None` if it is not kept.
+    fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, State)> {
+        let at = self.row_key(file)?;
+        let is = State::from(&self.machine.file_table().fingerprint(file));
+        let cache = self.cache.as_ref()?;
+        let (began_ns, now_ns) = (cache.began_ns, now_ns().saturating_add(cache.ahead_ns));
+        let state = match at.by_path {
+            true => seen(&is, self.row_at(at).as_ref(), now_ns),
+            false => is_settled(&is, began_ns).then_some(is),
+        };
+        state.map(|state| (at, state))
+    }
+}
