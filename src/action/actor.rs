@@ -18,6 +18,7 @@ use super::access::Common;
 use super::check::OwnChanges;
 use super::coherence::FileSystems;
 use super::folder_entry::{self, Identity};
+use super::folder_times::Before;
 use super::journal::{Journal, JournalError};
 use super::reads;
 use super::record::{Intent, Record};
@@ -50,6 +51,8 @@ pub struct Actor {
     synced: Synced,
     /// Whether each file system may answer from a cache.
     file_systems: FileSystems,
+    /// The times of folders before the run, if it restores them.
+    times: Option<Before>,
     /// Folders in which something was done that may not be on the disk.
     folders: HashMap<Vec<u8>, OwnedFd>,
     /// Steps that came to an end, but were not told yet.
@@ -122,6 +125,7 @@ impl Actor {
         fault::arm();
         let idle = reads::enter_idle(settings.io_idle);
         Self {
+            times: settings.preserve_times.then(Before::default),
             settings,
             journal,
             ours: Arc::default(),
@@ -219,6 +223,14 @@ impl Actor {
             // Nothing was to be written down: nothing depends on it.
             tracing::warn!("{error}");
         }
+    }
+
+    /// Sets the times of the folders again in which names changed. Returns those that did not get theirs, and why.
+    pub fn restore_times(&self) -> Vec<(Vec<u8>, String)> {
+        self.times
+            .as_ref()
+            .map(Before::give_back)
+            .unwrap_or_default()
     }
 
     /// Records the end of the run: its journal is complete.

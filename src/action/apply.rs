@@ -97,6 +97,8 @@ pub struct ApplyTally {
     pub notes: BTreeMap<String, u64>,
     /// What became of folders that were to be empty afterwards.
     pub folders: FolderTally,
+    /// Folders whose times could not be restored: the absolute path, and why.
+    pub times_left: Vec<(Vec<u8>, String)>,
     /// Folders from which names went, if any folder is to go.
     emptied: Option<HashSet<Vec<u8>>>,
 }
@@ -147,6 +149,7 @@ pub fn apply(
     if walked.is_ok() && !control.is_stopped() {
         work.remove_folders(plan);
     }
+    work.tally.times_left = work.actor.restore_times();
     if let Err(Stop::Broken(error)) = walked {
         work.tally.broken = Some(error);
         work.tally.failed += 1;

@@ -14,6 +14,7 @@ mod coherence;
 mod compare;
 mod copy;
 mod folder_entry;
+mod folder_times;
 mod folder_traits;
 mod further_name;
 mod hardlink;

@@ -3,6 +3,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::folder_times::RecordedTimes;
 use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
@@ -142,6 +143,9 @@ pub struct Intent {
     /// `symlink`: what the link holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
+    /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder_times: Option<RecordedTimes>,
 }
 
 /// A folder that will be removed if it is empty; written before it is.
@@ -157,6 +161,9 @@ pub struct FolderIntent {
     pub ino: u64,
     /// What it is besides its names, with its times as they were before the run.
     pub metadata: Metadata,
+    /// The times of the folder that it lies in, as in [`Intent`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder_times: Option<RecordedTimes>,
 }
 
 /// One line.

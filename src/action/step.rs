@@ -142,6 +142,8 @@ pub struct Settings {
     pub trust_mounts: bool,
     /// `symlink`: the link holds an absolute path, not one relative to its folder.
     pub absolute_links: bool,
+    /// Sets the times of the folders again in which names change.
+    pub preserve_times: bool,
     /// `move`: the folder, an absolute path. Made if it is missing.
     pub destination: Option<Vec<u8>>,
     /// How bytes are read.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folder_entry::{Place, parent};
+use super::folder_times::Before;
 use super::journal::{Journal, JournalError};
 use super::leftovers;
 use super::partial_groups;
@@ -155,6 +156,7 @@ impl Reversion {
     pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
+        let times = Before::undo_of(&self.past);
         let begun = self.journal.note(&[Record::Undoing]);
         tally.note(begun);
         self.clear_test_files(Manner::Act, &mut tally, tell);
@@ -200,6 +202,9 @@ impl Reversion {
         let flushed = batch.flush(&mut self.journal);
         tally.note(flushed);
         tally.apart = linked.apart();
+        for (folder, why) in times.give_back() {
+            tracing::warn!("{}: {why}", String::from_utf8_lossy(&folder));
+        }
         if tally.interrupted {
             return tally;
         }

@@ -190,6 +190,7 @@ fn act(args: ActArgs, special: Special, in_force: &InForce) -> Exit {
         for_script: run.use_of_plan == Use::Script,
         trust_mounts: run.acting.trust_mounts,
         absolute_links: run.acting.absolute_links,
+        preserve_times: run.acting.preserve_times,
     };
     let tests = place.as_ref().filter(|_| acts);
     let tests = tests.map(|place| MountTests::new(&place.folder, run.header()));

@@ -165,6 +165,13 @@ pub struct WayArgs {
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,
 
+    /// Restore the access and modification times of the folders in which names change
+    ///
+    /// Without this option, a folder gets the time of the action when one of its files is removed, moved or replaced.
+    /// With it, undo restores these times, too.
+    #[arg(long, help_heading = "How it is done")]
+    pub preserve_times: bool,
+
     /// Act even if seekless cannot prove that files on two mounts are different files
     ///
     /// Some mounts answer from a cached listing (rclone does; seekless assumes it of unknown FUSE programs). If such a
@@ -275,7 +282,7 @@ pub struct FolderArgs {
     /// seekless removes a folder, and then the folders above it, only if this run emptied it and it lies below a given
     /// PATH. It never removes a PATH itself, a folder given with another option, or a mount point. A folder that holds
     /// anything else, even a hidden file, stays. Undo restores the folders after 'move' and 'remove --trash'. With
-    /// --from, give a PATH.
+    /// --from a report of files, give a PATH.
     #[arg(long, help_heading = "How it is done")]
     pub remove_empty_folders: bool,
 }

@@ -58,6 +58,9 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             "cannot record in the journal which folders to remove, so none was removed: {error}"
         ));
     }
+    for (folder, why) in &tally.times_left {
+        console.complain(&format!("{}: {why}", escape(folder)));
+    }
     if let Some(error) = &tally.broken {
         console.complain(&format!("cannot read the rest of the plan: {error}"));
     }
@@ -68,7 +71,11 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     }
     if control.is_stopped() && unreached(&tally, plan) > 0 {
         Exit::Interrupted
-    } else if tally.skipped + tally.failed > 0 || tally.unwritten || !tally.folders.is_whole() {
+    } else if tally.skipped + tally.failed > 0
+        || tally.unwritten
+        || !tally.folders.is_whole()
+        || !tally.times_left.is_empty()
+    {
         Exit::of_part(tally.done + tally.already)
     } else {
         Exit::Done

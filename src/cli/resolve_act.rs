@@ -202,6 +202,7 @@ pub fn resolve(
         acting: action::Settings {
             trust_hash: args.way.trust_hash,
             trust_mounts: args.way.trust_mounts,
+            preserve_times: args.way.preserve_times,
             reads,
             io_idle: args.reads.io_idle,
             destination: to.as_ref().map(bytes),
@@ -259,6 +260,11 @@ fn use_of_plan(
         }
         (_, true) if action == ActionKind::Trash => {
             return contradiction("a script cannot use the trash: omit --trash or --script");
+        }
+        (_, true) if way.preserve_times => {
+            return contradiction(
+                "a script cannot restore the times of folders: omit --preserve-times or --script",
+            );
         }
         (_, true) => return Ok(Use::Script),
         _ if way.output.is_some() => {

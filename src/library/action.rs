@@ -164,6 +164,12 @@ impl Action {
         self
     }
 
+    /// Restores the times of the folders in which names change.
+    pub fn preserve_times(mut self, preserve: bool) -> Self {
+        self.acting.preserve_times = preserve;
+        self
+    }
+
     /// Also acts where files have other owners, or where other people may read or write them.
     pub fn across_owners(mut self, across: bool) -> Self {
         self.acting.across_owners = across;

@@ -148,6 +148,8 @@ pub struct Applied {
     pub folders: u64,
     /// Empty folders that could not be removed, and why.
     pub folders_left: Vec<(PathBuf, String)>,
+    /// Folders whose times could not be restored, and why.
+    pub times_left: Vec<(PathBuf, String)>,
 }
 
 impl<'a> Plan<'a> {
@@ -263,6 +265,7 @@ impl<'a> Plan<'a> {
             for_script: false,
             trust_mounts: self.acting.trust_mounts,
             absolute_links: self.acting.absolute_links,
+            preserve_times: self.acting.preserve_times,
         };
         let tests = MountTests::new(journals.folder(), header.clone());
         let checked = self.plan.check_mounts(mode, Some(tests));
@@ -279,8 +282,7 @@ impl<'a> Plan<'a> {
         let tally = action::apply(&mut plan, &self.acting, folder, header, &control, &mut tell);
         let tally = tally.map_err(Cause::from)?;
         let ended = tally.done + tally.already + tally.skipped + tally.failed;
-        let left = tally.folders.left.into_iter();
-        let left = left.map(|(folder, why)| (path(&folder), why));
+        let named = |(folder, why): (Vec<u8>, String)| (path(&folder), why);
         Ok(Applied {
             run: tally.run,
             done: tally.done,
@@ -290,7 +292,8 @@ impl<'a> Plan<'a> {
             unreached: plan.totals().steps.saturating_sub(ended),
             freed: tally.freed,
             folders: tally.folders.removed,
-            folders_left: left.collect(),
+            folders_left: tally.folders.left.into_iter().map(named).collect(),
+            times_left: tally.times_left.into_iter().map(named).collect(),
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::action::access::Common;
 use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
-use crate::action::folder_entry::Identity;
+use crate::action::folder_entry::{Identity, parent};
 use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
@@ -266,7 +266,7 @@ impl Actor {
 
     #[allow(clippy::too_many_arguments, reason = "a record has this many fields")]
     fn intent(
-        &self,
+        &mut self,
         number: u64,
         action: ActionKind,
         keeper: &Opened,
@@ -276,6 +276,9 @@ impl Actor {
         (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
     ) -> Intent {
         let temporary = swap::temporary(self.journal.mark(), number);
+        let folder = parent(&victim_path);
+        let times = self.times.as_mut();
+        let folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
         Intent {
             step: number,
             action,
@@ -290,6 +293,7 @@ impl Actor {
             destination: prepared.destination.map(Raw),
             trash_info: prepared.trash_info.map(Raw),
             link_text: prepared.link_text.map(Raw),
+            folder_times,
         }
     }
 

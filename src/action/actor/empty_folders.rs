@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::Actor;
-use crate::action::folder_entry::{Identity, Place};
+use crate::action::folder_entry::{Identity, Place, parent};
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
@@ -56,12 +56,16 @@ impl Actor {
                 match look(of) {
                     Ok((place, metadata)) => {
                         let step = self.journal.next_step();
+                        let times = self.times.as_mut();
+                        let folder_times =
+                            times.and_then(|times| times.note(parent(&of.path), &place.folder));
                         records.push(Record::Folder(Box::new(FolderIntent {
                             step,
                             action,
                             folder: Raw(of.path.clone()),
                             ino: of.identity.1,
                             metadata,
+                            folder_times,
                         })));
                         found.push(Found { of, place, step });
                     }

@@ -10,6 +10,7 @@ use super::mount_test::MountTests;
 use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
+use crate::action::folder_times::FolderTimes;
 use crate::action::{ActionKind, symlink};
 use crate::sys::{attributes, open, stat};
 
@@ -25,6 +26,8 @@ pub struct MountCheckMode {
     pub trust_mounts: bool,
     /// `symlink`: links hold absolute paths.
     pub absolute_links: bool,
+    /// The times of folders in which something is tested are set again.
+    pub preserve_times: bool,
 }
 
 /// Checks sets, one after the other.
@@ -108,26 +111,18 @@ impl<'g> MountCheck<'g> {
         {
             return Some(Left::HidesFiles);
         }
-        if let Some(tests) = &mut self.tests {
-            let (action, mode) = (self.action, self.mode);
-            let links = self.links.entry(devices);
-            let site = (&places.0.folder, parent(path));
-            let why = links.or_insert_with(|| match action {
-                ActionKind::Hardlink => tests.hard_links(site),
-                ActionKind::Symlink => {
-                    let text = symlink::text(mode.absolute_links, path, kept);
-                    tests.symbolic_links(site, text, &places.1)
-                }
-                _ => None,
-            });
-            if why.is_some() {
-                return why.clone();
+        if self.tests.is_some() {
+            let to_prove = distinct == Distinct::ToProve && locations[0] != locations[1];
+            let folders = [&places.0.folder, &places.1.folder];
+            let times = folders.map(|folder| FolderTimes::of(folder).ok());
+            let why = self.tested(devices, (path, &places.0), (kept, &places.1), to_prove);
+            let preserved = times.iter().zip(folders);
+            for (times, folder) in preserved.filter(|_| self.mode.preserve_times) {
+                let given = times.as_ref().map(|times| times.give_back(folder));
+                tracing::debug!("times of a folder in which a mount was tested: {given:?}");
             }
-            if distinct == Distinct::ToProve
-                && locations[0] != locations[1]
-                && self.is_one_folder(devices, (path, &places.0), (kept, &places.1))
-            {
-                return Some(Left::OneFolder);
+            if why.is_some() {
+                return why;
             }
         }
         match distinct {
@@ -151,6 +146,32 @@ impl<'g> MountCheck<'g> {
             }
             Distinct::Certain | Distinct::ToProve => None,
         }
+    }
+
+    /// What tests of the mounts say against an action on a file, for one that stays.
+    fn tested(
+        &mut self,
+        devices: (u64, u64),
+        victim: (&[u8], &Place),
+        kept: (&[u8], &Place),
+        to_prove: bool,
+    ) -> Option<Left> {
+        let (action, mode) = (self.action, self.mode);
+        let tests = self.tests.as_mut()?;
+        let links = self.links.entry(devices);
+        let site = (&victim.1.folder, parent(victim.0));
+        let why = links.or_insert_with(|| match action {
+            ActionKind::Hardlink => tests.hard_links(site),
+            ActionKind::Symlink => {
+                let text = symlink::text(mode.absolute_links, victim.0, kept.0);
+                tests.symbolic_links(site, text, kept.1)
+            }
+            _ => None,
+        });
+        if why.is_some() {
+            return why.clone();
+        }
+        (to_prove && self.is_one_folder(devices, victim, kept)).then_some(Left::OneFolder)
     }
 
     /// True if a file that is created in one folder shows up in the other.

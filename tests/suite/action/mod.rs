@@ -5,6 +5,7 @@ mod crash;
 mod empty_folders;
 mod faults;
 mod folder_reports;
+mod folder_times;
 mod full_disk;
 mod journals;
 mod many_steps;

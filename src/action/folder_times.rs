@@ -1,0 +1,116 @@
+//! Times of the folders in which a run changes names, so that they can be set again.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use rustix::io::{Errno, Result};
+
+use super::folder_entry::{Identity, parent};
+use super::past::Past;
+use crate::heartbeat::current;
+use crate::sys::attributes::{self, Time};
+use crate::sys::{open, parent as way};
+
+/// Last access and last modification of a folder, each as seconds and nanoseconds since 1970.
+pub type RecordedTimes = [(i64, u32); 2];
+
+/// A folder, and its times at one moment.
+#[derive(Debug)]
+pub struct FolderTimes {
+    identity: Identity,
+    times: [Time; 2],
+}
+
+impl FolderTimes {
+    /// The times of a folder now.
+    pub fn of(folder: &OwnedFd) -> Result<Self> {
+        let (now, attributes) = attributes::both(folder)?;
+        Ok(Self {
+            identity: (now.dev, now.ino),
+            times: [attributes.accessed, attributes.modified],
+        })
+    }
+
+    /// Sets them again, if this is still the folder.
+    pub fn give_back(&self, folder: &OwnedFd) -> Result<()> {
+        let (now, attributes) = attributes::both(folder)?;
+        let [accessed, modified] = self.times;
+        if (now.dev, now.ino) != self.identity || attributes.modified == modified {
+            return Ok(());
+        }
+        // The descriptor is only a starting point for other calls.
+        let folder = open::folder(folder, c".")?;
+        attributes::set_times(&folder, accessed, modified)
+    }
+
+    fn recorded(&self) -> RecordedTimes {
+        self.times.map(|time| (time.seconds, time.nanoseconds))
+    }
+}
+
+/// Folders by their absolute paths, and the times that they had before a run or an undo.
+#[derive(Debug, Default)]
+pub struct Before {
+    folders: HashMap<Vec<u8>, FolderTimes>,
+}
+
+impl Before {
+    /// Takes note of a folder that is about to be changed. Returns its times the first time, for the journal.
+    pub fn note(&mut self, path: &[u8], folder: &OwnedFd) -> Option<RecordedTimes> {
+        if self.folders.contains_key(path) {
+            return None;
+        }
+        let times = FolderTimes::of(folder).ok()?;
+        let recorded = times.recorded();
+        self.folders.insert(path.to_vec(), times);
+        Some(recorded)
+    }
+
+    /// The folders of a past run whose times an undo sets again. Who changed a folder after the run gave it a new
+    /// time, which stays. A run that was cut short may have left any time.
+    pub(super) fn undo_of(past: &Past) -> Self {
+        let steps = past.steps.iter().map(|step| &step.intent);
+        let of_files = steps.map(|intent| (&intent.victim, intent.folder_times));
+        let removed = past.folders.values().map(|folder| &folder.intent);
+        let of_folders = removed.map(|intent| (&intent.folder, intent.folder_times));
+        let mut before = Self::default();
+        for (path, recorded) in of_files.chain(of_folders) {
+            let Some(recorded) = recorded else { continue };
+            let path = parent(&path.0);
+            let times = recorded.map(|(seconds, nanoseconds)| Time {
+                seconds,
+                nanoseconds,
+            });
+            current::ask_about(path);
+            let now = way::open(path).and_then(|folder| FolderTimes::of(&folder));
+            if let Ok(now) = now
+                && (past.cut_short || now.times[1] == times[1])
+            {
+                let identity = now.identity;
+                let times = FolderTimes { identity, times };
+                before.folders.entry(path.to_vec()).or_insert(times);
+            }
+        }
+        current::rest();
+        before
+    }
+
+    /// Sets all times again. Returns the folders that did not get theirs, sorted, and why.
+    pub fn give_back(&self) -> Vec<(Vec<u8>, String)> {
+        let mut left = Vec::new();
+        for (path, times) in &self.folders {
+            current::ask_about(path);
+            match way::open(path).and_then(|folder| times.give_back(&folder)) {
+                // The run removed it, or somebody else.
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => {
+                    let error = std::io::Error::from(error);
+                    left.push((path.clone(), format!("cannot restore its times: {error}")));
+                }
+            }
+        }
+        current::rest();
+        left.sort_unstable();
+        left
+    }
+}

@@ -1,0 +1,130 @@
+//! `--preserve-times`: the folders in which names change keep their times, and undo restores these, too.
+
+use std::fs::{self, File, FileTimes};
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+
+/// Folders that lose names or get links, and one that loses a folder.
+const FOLDERS: [&str; 3] = ["x/p", "x/q", "x"];
+
+/// Copies in `x` of files in `keep`, in folders of an earlier time.
+fn stage() -> Stage {
+    let (one, two) = (noise(1, 5000), noise(2, 7000));
+    let tree = Tree::new()
+        .copies(["keep/one", "x/p/one", "x/q/one"], one)
+        .copies(["keep/two", "x/p/two"], two)
+        .file("x/p/stays", "only here");
+    let stage = Stage::new(tree);
+    for (seconds, name) in (1_000..).zip(FOLDERS) {
+        set_times(&stage, name, seconds);
+    }
+    stage
+}
+
+fn set_times(stage: &Stage, name: &str, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 5);
+    let folder = File::open(stage.tree.path(name)).expect("a folder");
+    let times = FileTimes::new().set_accessed(time).set_modified(time);
+    folder.set_times(times).expect("times can be set");
+}
+
+/// Modification times of the folders that are there.
+fn times(stage: &Stage) -> Vec<(&'static str, i64, i64)> {
+    let folders = FOLDERS.into_iter();
+    let there = folders.filter_map(|name| Some((name, fs::metadata(stage.tree.path(name)).ok()?)));
+    there
+        .map(|(name, now)| (name, now.mtime(), now.mtime_nsec()))
+        .collect()
+}
+
+const ALL: &str = "--yes --preserve-times --reference keep x";
+
+#[test]
+fn folders_keep_their_times_in_every_action_and_undo() {
+    for action in [
+        "remove",
+        "remove --trash",
+        "move --to out",
+        "hardlink",
+        "symlink",
+    ] {
+        let stage = stage();
+        let before = times(&stage);
+        stage
+            .run(&format!("{action} {ALL}"))
+            .exits(0)
+            .says("3 files");
+        assert_eq!(times(&stage), before, "{action}");
+        stage.run("undo --yes");
+        assert_eq!(times(&stage), before, "undo of {action}");
+    }
+}
+
+#[test]
+fn without_the_option_a_folder_gets_the_time_of_the_action() {
+    let stage = stage();
+    let before = times(&stage);
+    stage.run("remove --yes --reference keep x").exits(0);
+    let after = times(&stage);
+    assert_ne!(after[0], before[0]);
+    assert_eq!(after[2], before[2], "nothing changes in it");
+}
+
+#[test]
+fn the_folder_above_a_removed_one_keeps_its_times() {
+    for action in ["remove --trash", "move --to out", "remove"] {
+        let stage = stage();
+        let before = times(&stage);
+        let run = stage.run(&format!("{action} --remove-empty-folders {ALL}"));
+        run.exits(0).says("1 empty folder removed.");
+        assert_eq!(times(&stage), [before[0], before[2]], "{action}");
+        if action != "remove" {
+            stage.run("undo --yes").exits(0).says("1 folder restored.");
+            assert_eq!(times(&stage), before, "undo of {action}");
+        }
+    }
+}
+
+#[test]
+fn undo_leaves_the_time_of_a_folder_that_changed_since() {
+    let stage = stage();
+    let before = times(&stage);
+    stage.run(&format!("move --to out {ALL}")).exits(0);
+    stage.tree.write("x/p/new", "new");
+    stage.run("undo --yes").exits(0);
+    let after = times(&stage);
+    assert_ne!(after[0], before[0]);
+    assert_eq!(after[1..], before[1..]);
+}
+
+#[test]
+fn a_script_cannot_do_it() {
+    let stage = stage();
+    let run = stage.run("remove --script --preserve-times --reference keep x");
+    run.exits(2).says("omit --preserve-times or --script");
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn undo_of_a_killed_run_restores_the_times() {
+    let mut deaths = 0;
+    for at in (1..1000).step_by(13) {
+        let stage = stage();
+        let before = times(&stage);
+        let words = format!("move --to out --remove-empty-folders {ALL}");
+        let child = stage.seekless(&words);
+        let child = child.env("SEEKLESS_FAULT", &format!("kill@{at}")).spawn();
+        let output = child.wait_with_output().expect("it ends");
+        // Without a journal nothing was done.
+        stage.run("undo --yes");
+        assert_eq!(times(&stage), before, "killed before call {at}");
+        if output.status.success() {
+            break;
+        }
+        deaths += 1;
+    }
+    assert!(deaths > 3, "{deaths}");
+}
