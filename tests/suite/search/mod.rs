@@ -10,6 +10,7 @@ mod determinism;
 mod endless;
 mod find;
 mod folders_oracle;
+mod folders_real;
 mod hostile;
 mod identity;
 mod motion;
