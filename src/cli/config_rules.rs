@@ -21,7 +21,7 @@ const TRUST: &str = "trust-mtime";
 const DISPLAY: [&str; 5] = ["color", "progress", "no-progress", "quiet", "verbose"];
 
 /// How files are read; for every command that searches.
-const READING: [&str; 11] = [
+const READING: [&str; 12] = [
     "page-cache",
     "bwlimit",
     "io-idle",
@@ -32,6 +32,7 @@ const READING: [&str; 11] = [
     "order",
     "sample-first",
     "memory",
+    "cache",
     "verify",
 ];
 

@@ -62,6 +62,27 @@ fn compare_and_folders_follow_it_and_name_it_once() {
 }
 
 #[test]
+fn a_cache_can_be_set_for_searches_and_actions() {
+    let table = |command: &str, folder: &str| format!("[{command}]\ncache = \"{folder}\"\n");
+    for (command, line) in [("find", "find ."), ("remove", "remove --dry-run .")] {
+        let tree = tree(&table(command, "../kept"));
+        run(&tree, &format!("{line} --no-config")).run().exits(0);
+        assert!(!tree.path("kept").exists(), "{command}");
+        run(&tree, line).run().exits(0).says("--cache ../kept");
+        assert!(tree.path("kept").is_dir(), "{command}");
+    }
+    // An action on a report searches nothing.
+    let tree = tree(&table("remove", "../kept"));
+    run(&tree, "-o report .").run().exits(0);
+    run(&tree, "remove --yes --from report").run().exits(0);
+    assert!(!tree.path("kept").exists());
+    // `compare` keeps nothing.
+    let tree = self::tree(&table("compare", "../kept"));
+    let wrong = run(&tree, "compare . .").run().exits(2);
+    wrong.says("compare has no option --cache");
+}
+
+#[test]
 fn an_action_that_could_do_nothing_names_the_file_once() {
     let tree = tree("[remove]\nkeep = \"oldest\"\n");
     run(&tree, "-o report --no-config .").run().exits(0);
