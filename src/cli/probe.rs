@@ -5,10 +5,11 @@ use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use seekless::device::{Cost, Measured, Order, Overrides, Pools, Profile, SystemRoot};
+use seekless::device::{Cost, Measured, Overrides, Profile, SystemRoot};
 use seekless::engine::make_room;
 use seekless::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
 use seekless::report::file::Output;
+use seekless::report::fit::fitting;
 
 use super::color::Terminal;
 use super::config_folder;
@@ -17,6 +18,9 @@ use super::exit::Exit;
 use super::probe_args::ProbeArgs;
 use super::run::{Watcher, watched};
 use super::sanitize;
+
+/// Columns of sentences that go elsewhere than to a terminal.
+const COLUMNS: usize = 80;
 
 /// Measures, reports, draws and saves.
 pub fn probe(args: ProbeArgs) -> Exit {
@@ -91,7 +95,18 @@ fn print(findings: &Findings, json: bool) -> io::Result<()> {
         serde_json::to_writer_pretty(&mut stdout, findings)?;
         return writeln!(stdout);
     }
-    for line in text::report(findings).lines() {
+    let terminal = Terminal::of(&io::stdout());
+    let columns = match terminal.is_terminal {
+        true => terminal.columns,
+        false => COLUMNS,
+    };
+    let tables = text::report(findings);
+    let conclusion = fitting(text::conclusion(findings), columns);
+    for line in tables
+        .lines()
+        .chain([""])
+        .chain(conclusion.iter().map(String::as_str))
+    {
         writeln!(stdout, "{}", sanitize::message(line))?;
     }
     stdout.flush()
@@ -140,22 +155,16 @@ fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
 fn save(measured: &probe::Measured, console: &Console) -> bool {
     let findings = &measured.findings;
     let Some(advice) = findings.advice.as_ref().filter(|_| !findings.interrupted) else {
-        console.complain("no profile was saved: the measurement gave no advice");
+        let why = match (findings.interrupted, &findings.no_advice) {
+            (false, Some(why)) => why,
+            _ => "the measurement was interrupted",
+        };
+        console.complain(&format!("no profile was saved: {why}"));
         return false;
     };
     let Some(profiles) = config_folder::profiles() else {
         console.complain("no profile was saved: neither XDG_CONFIG_HOME nor HOME is set");
         return false;
-    };
-    let pools = Pools {
-        random_threads: advice.random_threads,
-        depth: advice.depth,
-        sequential_streams: advice.streams,
-        metadata_threads: advice.metadata_threads,
-        order: match advice.physical_order {
-            true => Order::Physical,
-            false => Order::Arrival,
-        },
     };
     let from = format!(
         "{} in {:.0} s, seed {}",
@@ -163,7 +172,7 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
     );
     let by = findings.program.clone();
     let at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let profile = Profile::new(&measured.volume, pools, Measured { at, by, from });
+    let profile = Profile::new(&measured.volume, advice.pools(), Measured { at, by, from });
     let saved = profile.and_then(|mut profile| {
         if let (Some(seek), Some(rate)) = (advice.seek_seconds, advice.bytes_per_second) {
             profile.cost = Some(Cost {
@@ -245,5 +254,40 @@ impl Watcher for Watch<'_> {
 
     fn abandon(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use seekless::probe::model::{ELEVATOR, Model, POOLS};
+    use seekless::probe::{Situation, advise};
+
+    use crate::cli::args::Cli;
+
+    #[test]
+    fn what_it_advises_can_be_typed() {
+        for model in [
+            Model::spinning(1),
+            Model::spinning(2),
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            Model::solid(0.005, 200, 100e6, 100e6),
+        ] {
+            for (policy, selector) in [(POOLS, "dev:sda"), (ELEVATOR, "dev:sda"), (POOLS, "fuse")] {
+                let now = Situation {
+                    policy,
+                    selector,
+                    cores: 4,
+                };
+                let advice = advise(&model.outcomes(), &now);
+                let advice = advice.expect("all was measured, and is steady");
+                let words = ["seekless", "find"].map(str::to_owned).into_iter();
+                let typed = Cli::try_parse_from(words.chain(advice.flags.iter().cloned()));
+                let typed = typed.unwrap_or_else(|error| panic!("{:?}: {error}", advice.flags));
+                let typed = format!("{typed:?}");
+                let depth = format!("depth_random: Some({})", advice.depth);
+                assert!(typed.contains(&depth), "{typed}");
+            }
+        }
     }
 }

@@ -260,7 +260,7 @@ mod tests {
         let passed = Some(Duration::from_secs(10));
         let all = describe(&line, &rates, passed, usize::MAX);
         let mut said = String::new();
-        for width in [30, 40, 60, 80, 120] {
+        for width in [30, 40, 60, 80, 120, 200] {
             let text = describe(&line, &rates, passed, width);
             assert!(text.chars().count() <= width, "{text}");
             let parts = text

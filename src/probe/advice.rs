@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
-use crate::device::{Order, Policy};
+use crate::device::{Order, Policy, Pools};
+use crate::units::plural;
 
-use super::findings::{Outcome, Series, chart};
+use super::doubt::{Doubts, NoAdvice};
+use super::findings::{Outcome, Series, Unit, chart};
 use super::signs::Signs;
 use super::{metadata, order, random, streams};
 
@@ -53,6 +55,22 @@ pub struct Advice {
     pub reasons: Vec<String>,
 }
 
+impl Advice {
+    /// The numbers for a profile.
+    pub fn pools(&self) -> Pools {
+        Pools {
+            random_threads: self.random_threads,
+            depth: self.depth,
+            sequential_streams: self.streams,
+            metadata_threads: self.metadata_threads,
+            order: match self.physical_order {
+                true => Order::Physical,
+                false => Order::Arrival,
+            },
+        }
+    }
+}
+
 /// One kind of work, now and as advised.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gain {
@@ -84,15 +102,19 @@ pub struct Situation<'a> {
     pub cores: usize,
 }
 
-/// Says what to set; nothing if neither scattered reads nor streams were measured.
-pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
+/// Says what to set.
+///
+/// # Errors
+/// If what decides was not measured or was unsteady.
+pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Result<Advice, NoAdvice> {
     let line = |experiment, line| chart(outcomes, experiment).and_then(|chart| chart.line(line));
     let scattered = line("random", random::LINE);
     let plain = line("streams", streams::LINE);
     let sweep = line("order", order::PHYSICAL);
     if scattered.is_none() && plain.is_none() && sweep.is_none() {
-        return None;
+        return Err(NoAdvice::Unmeasured);
     }
+    let mut doubts = Doubts::default();
     let mut reasons = Vec::new();
     let signs = Signs::of(chart(outcomes, "order"), plain, scattered.or(sweep));
     let rotational = signs.of_a_head(&mut reasons);
@@ -117,6 +139,12 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     };
     if let Some(queue) = queue {
         reasons.push(queue_reason(queue, in_flight, rotational));
+        // A disk that is taken for what it is not is read in another way, which is no point of this line.
+        let is_read_so = rotational == (now.policy.order == Order::Physical);
+        let compared = (in_flight, is_read_so.then_some(in_force));
+        doubts.look(queue, compared, Unit::Reads, |x| {
+            format!("{x} in flight {}", order_words(rotational))
+        });
     }
     let in_force = now.policy.streams();
     let streams = match plain.and_then(|line| settle(line, in_force, GOOD_ENOUGH)) {
@@ -126,7 +154,10 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
     };
     if let Some(plain) = plain {
         reasons.push(streams_reason(plain, streams));
+        let compared = (streams, Some(in_force));
+        doubts.look(plain, compared, Unit::Megabytes, whole_files);
     }
+    doubts.verdict()?;
     let metadata_threads = chart(outcomes, "metadata")
         // Under a head, a seek brings the inodes of hundreds of neighbours: samples are either memory
         // or a seek, and say nothing about threads.
@@ -155,7 +186,7 @@ pub fn advise(outcomes: &[Outcome], now: &Situation<'_>) -> Option<Advice> {
         .gains
         .extend(plain.and_then(|line| gain_streams(line, now, &advice)));
     advice.flags = flags(now, &advice);
-    Some(advice)
+    Ok(advice)
 }
 
 /// The point in force, if it is good enough or its samples reach those of the best (nobody need change what cannot be
@@ -164,18 +195,19 @@ fn settle(line: &Series, in_force: usize, enough: f64) -> Option<u64> {
     let now = line.near(in_force as f64)?;
     let at_most = line.near_of(in_force as f64, |point| point.p90)?;
     let best = (line.points.iter()).max_by(|a, b| a.median.total_cmp(&b.median))?;
-    let within = (line.points.first()?.x..=line.points.last()?.x).contains(&(in_force as u64));
-    if within && (now >= enough * best.median || at_most >= best.p10) {
+    if line.reaches(in_force as u64) && (now >= enough * best.median || at_most >= best.p10) {
         return Some(in_force as u64);
     }
     knee(line)
 }
 
-/// The first point that may be good enough, given its spread: for what is measured coarsely.
+/// The first point that may be good enough, given its spread: for what is measured coarsely. None if that one was
+/// unsteady.
 fn least(line: &Series) -> Option<u64> {
     let best = line.best()?;
     let enough = |point: &&super::findings::Point| point.p90 >= GOOD_ENOUGH * best;
-    line.points.iter().find(enough).map(|point| point.x)
+    let least = line.points.iter().find(enough)?;
+    least.steady.then_some(least.x)
 }
 
 /// The first point that is good enough: beyond it more costs more than it brings.
@@ -187,11 +219,7 @@ fn knee(line: &Series) -> Option<u64> {
 
 fn queue_reason(line: &Series, in_flight: usize, rotational: bool) -> String {
     let rate = |x: f64| line.near(x).unwrap_or(0.0);
-    let what = if rotational {
-        "in physical order"
-    } else {
-        "scattered"
-    };
+    let what = order_words(rotational);
     let mut text = format!(
         "{in_flight} in flight {what}: {:.0} reads/s, where one at a time gives {:.0}",
         rate(in_flight as f64),
@@ -207,15 +235,23 @@ fn queue_reason(line: &Series, in_flight: usize, rotational: bool) -> String {
     text
 }
 
+fn order_words(rotational: bool) -> &'static str {
+    match rotational {
+        true => "in physical order",
+        false => "scattered",
+    }
+}
+
+fn whole_files(streams: u64) -> String {
+    let files = plural(streams, "whole file", "whole files");
+    format!("{streams} {files} at a time")
+}
+
 fn streams_reason(line: &Series, streams: usize) -> String {
     let rate = |x: f64| line.near(x).unwrap_or(0.0);
-    let files = if streams == 1 {
-        "whole file"
-    } else {
-        "whole files"
-    };
     let mut text = format!(
-        "{streams} {files} at a time: {:.0} MB/s",
+        "{}: {:.0} MB/s",
+        whole_files(streams as u64),
         rate(streams as f64)
     );
     for other in [1, 8] {

@@ -3,27 +3,10 @@
 use crate::device::{Order, Policy};
 
 use super::advice::{Advice, Situation, advise};
-use super::findings::{Answer, Outcome, Point};
-use super::model::{Model, recorded};
+use super::doubt::NoAdvice;
+use super::findings::{Answer, Outcome, Point, Series};
+use super::model::{ELEVATOR, Model, POOLS, recorded};
 use super::{order, streams};
-
-const POOLS: Policy = Policy {
-    order: Order::Arrival,
-    random_threads: 4,
-    depth: 64,
-    sequential_threads: 8,
-    sequential_depth: 1,
-    metadata_threads: 16,
-};
-
-const ELEVATOR: Policy = Policy {
-    order: Order::Physical,
-    random_threads: 1,
-    depth: 8,
-    sequential_threads: 1,
-    sequential_depth: 1,
-    metadata_threads: 1,
-};
 
 fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
     let now = Situation {
@@ -32,6 +15,25 @@ fn advice(outcomes: &[Outcome], policy: Policy) -> Advice {
         cores: 4,
     };
     advise(outcomes, &now).expect("there is something to go by")
+}
+
+/// Changes the points of one line.
+fn change(outcomes: &mut [Outcome], name: &str, change: impl Fn(&mut Point)) {
+    for outcome in outcomes {
+        if let Answer::Chart(chart) = &mut outcome.result {
+            let lines = chart.series.iter_mut().filter(|line| line.name == name);
+            lines.flat_map(|line| &mut line.points).for_each(&change);
+        }
+    }
+}
+
+fn refusal(outcomes: &[Outcome], policy: Policy) -> NoAdvice {
+    let now = Situation {
+        policy,
+        selector: "dev:sdx",
+        cores: 4,
+    };
+    advise(outcomes, &now).expect_err("nothing to go by")
 }
 
 fn line(outcomes: &[Outcome], experiment: &str, line: &str) -> super::findings::Series {
@@ -212,7 +214,7 @@ fn without_measurements_there_is_no_advice() {
         selector: "ssd",
         cores: 4,
     };
-    assert_eq!(advise(&[unmeasured], &now), None);
+    assert_eq!(advise(&[unmeasured], &now), Err(NoAdvice::Unmeasured));
 }
 
 /// Measured on a network SSD that others used meanwhile; a search with 10 in flight took a fifth longer.
@@ -279,4 +281,97 @@ fn a_depth_is_changed_for_a_gain_that_another_run_would_confirm() {
     };
     assert_eq!(sweep_at_8(850.0), 8);
     assert_eq!(sweep_at_8(500.0), 4);
+}
+
+#[test]
+fn what_decides_has_to_be_steady() {
+    let steady_but = |x: u64| move |point: &mut Point| point.steady = point.x != x;
+    // What is advised, and what is in force: 8, 4 of a sweep; 256 scattered reads, between two points.
+    for (model, policy, name, x, steady) in [
+        (Model::spinning(1), ELEVATOR, order::PHYSICAL, 8, false),
+        (Model::spinning(1), ELEVATOR, order::PHYSICAL, 2, true),
+        (Model::spinning(1), ELEVATOR, order::DIRECTORY, 8, true),
+        (Model::spinning(1), ELEVATOR, streams::LINE, 1, false),
+        (Model::spinning(1), ELEVATOR, streams::LINE, 16, true),
+        (
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            POOLS,
+            super::random::LINE,
+            250,
+            false,
+        ),
+        (
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            POOLS,
+            super::random::LINE,
+            1000,
+            false,
+        ),
+        (
+            Model::solid(0.0001, 64, 500e6, 3e9),
+            POOLS,
+            super::random::LINE,
+            10,
+            true,
+        ),
+    ] {
+        let mut outcomes = model.outcomes();
+        change(&mut outcomes, name, steady_but(x));
+        match steady {
+            true => drop(advice(&outcomes, policy)),
+            false => {
+                let why = refusal(&outcomes, policy);
+                assert!(matches!(why, NoAdvice::Unsteady(_)), "{name} {x}: {why}");
+            }
+        }
+    }
+    let mut outcomes = Model::spinning(1).outcomes();
+    change(&mut outcomes, streams::LINE, |point| {
+        (point.p10, point.p90, point.steady) = (40.0, 54.4, point.x > 1);
+    });
+    assert_eq!(
+        refusal(&outcomes, ELEVATOR).to_string(),
+        "the measurement was unsteady (1 whole file at a time: 40 to 54 MB/s): repeat it while nothing else uses the \
+        disk, or with a longer --time"
+    );
+}
+
+#[test]
+fn what_is_in_force_has_to_be_measured() {
+    let mut outcomes = Model::solid(0.0001, 64, 500e6, 3e9).outcomes();
+    let shorten = |line: &mut Series, most: u64| line.points.retain(|point| point.x <= most);
+    for outcome in &mut outcomes {
+        if let Answer::Chart(chart) = &mut outcome.result {
+            chart.series.iter_mut().for_each(|line| shorten(line, 100));
+        }
+    }
+    assert_eq!(
+        refusal(&outcomes, POOLS).to_string(),
+        "256 in flight scattered (in force) could not be measured: use a larger folder or --scratch, or a longer --time"
+    );
+    // A spinning disk that is taken for solid state cannot take as many, and is advised to be read in another way.
+    let mut outcomes = Model::spinning(1).outcomes();
+    for outcome in &mut outcomes {
+        if let Answer::Chart(chart) = &mut outcome.result {
+            chart.series.iter_mut().for_each(|line| shorten(line, 100));
+        }
+    }
+    assert!(advice(&outcomes, POOLS).rotational);
+}
+
+#[test]
+fn a_profile_has_the_numbers_of_the_advice() {
+    for (model, policy) in [
+        (Model::spinning(1), POOLS),
+        (Model::solid(0.0001, 64, 500e6, 3e9), ELEVATOR),
+    ] {
+        let advice = advice(&model.outcomes(), policy);
+        let pools = advice.pools();
+        assert_eq!(
+            (pools.random_threads, pools.depth, pools.sequential_streams),
+            (advice.random_threads, advice.depth, advice.streams)
+        );
+        assert_eq!(pools.metadata_threads, advice.metadata_threads);
+        assert_eq!(pools.order == Order::Physical, advice.rotational);
+    }
 }

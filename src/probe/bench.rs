@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::device::Class;
+use crate::device::{Class, Policy};
 
 use super::control::Control;
 use super::findings::{Axis, Chart, Outcome, Series, Unit, chart};
@@ -37,6 +37,8 @@ pub struct Bench<'a> {
     pub cores: usize,
     /// The class of the volume.
     pub class: Class,
+    /// How the volume is read now.
+    pub policy: Policy,
     /// Chunk of the array that the volume is on, bytes.
     pub chunk: Option<u64>,
     /// The files below the path.

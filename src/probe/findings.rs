@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::advice::Advice;
+use super::busy::Busy;
 
 /// Number of the layout of [`Findings`] in JSON; grows when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -30,8 +31,12 @@ pub struct Findings {
     pub source: Source,
     /// One for each experiment that was asked for.
     pub experiments: Vec<Outcome>,
+    /// How busy the machine was before, if the system tells.
+    pub busy: Option<Busy>,
     /// The recommended settings, if any.
     pub advice: Option<Advice>,
+    /// Why there are none.
+    pub no_advice: Option<String>,
     /// Further notes.
     pub notes: Vec<String>,
 }
@@ -256,6 +261,24 @@ impl Series {
         let (from, to) = ((left.x as f64).ln(), (right.x as f64).ln());
         let share = (x.ln() - from) / (to - from);
         Some(value(left) + share * (value(right) - value(left)))
+    }
+
+    /// True if a place of the axis is one of the points or lies between two of them.
+    pub fn reaches(&self, x: u64) -> bool {
+        match (self.points.first(), self.points.last()) {
+            (Some(first), Some(last)) => (first.x..=last.x).contains(&x),
+            _ => false,
+        }
+    }
+
+    /// The point at a place of the axis, or the points beside it.
+    pub fn beside(&self, x: u64) -> impl Iterator<Item = &Point> {
+        let at_or_after = self.points.partition_point(|point| point.x < x);
+        let from = match self.points.get(at_or_after) {
+            Some(point) if point.x == x => at_or_after,
+            _ => at_or_after.saturating_sub(1),
+        };
+        self.points.iter().take(at_or_after + 1).skip(from)
     }
 
     /// The line from a place of the axis on.

@@ -11,7 +11,9 @@ use crate::sys::process;
 
 use super::advice::{Situation, advise};
 use super::bench::Bench;
+use super::busy::Busy;
 use super::control::{Control, Stage};
+use super::doubt::NoAdvice;
 use super::experiment::{EXPERIMENTS, Experiment};
 use super::findings::{Answer, Findings, Outcome, Place, SCHEMA, Source};
 use super::listing::Listing;
@@ -58,6 +60,7 @@ pub fn measure(
     let mut device_map = DeviceMap::new(spec.system.clone(), overrides, cores);
     let id = device_map.volume(metadata.dev(), &path);
     let volume = device_map.get(id).clone();
+    let busy = Busy::now(Path::new("/proc"), cores);
     let started = Instant::now();
     let mut run = Running {
         spec,
@@ -67,16 +70,19 @@ pub fn measure(
         notes: Vec::new(),
     };
     let (source, outcomes) = run.experiments(&path, &metadata);
-    if let Some(rate) = spec.bytes_per_second {
-        run.notes.push(format!(
-            "no more than {rate} a second were read (--bwlimit): rates may be that limit, so there is no advice"
-        ));
-    }
     let notes = run.notes;
     let situation = Situation {
         policy: volume.policy,
         selector: &selector(&volume),
         cores,
+    };
+    let advice = match spec.bytes_per_second {
+        None => advise(&outcomes, &situation),
+        Some(rate) => Err(NoAdvice::Limited(rate)),
+    };
+    let (advice, no_advice) = match advice {
+        Ok(advice) => (Some(advice), None),
+        Err(why) => (None, Some(why.to_string())),
     };
     let findings = Findings {
         schema: SCHEMA,
@@ -88,11 +94,9 @@ pub fn measure(
         interrupted: control.is_cancelled(),
         place: place(&volume),
         source,
-        // What was measured may be the limit.
-        advice: match spec.bytes_per_second {
-            None => advise(&outcomes, &situation),
-            Some(_) => None,
-        },
+        busy,
+        advice,
+        no_advice,
         experiments: outcomes,
         notes,
     };
@@ -143,6 +147,7 @@ impl Running<'_> {
             rng,
             cores: self.cores,
             class: self.volume.class,
+            policy: self.volume.policy,
             chunk: self.volume.arrays.iter().find_map(|array| array.chunk),
             listing,
             test_data: None,

@@ -11,7 +11,9 @@ mod advice;
 mod advice_tests;
 mod bench;
 mod blocks;
+mod busy;
 mod control;
+mod doubt;
 mod experiment;
 mod findings;
 mod jobs;
@@ -20,7 +22,7 @@ mod load;
 mod measure;
 mod metadata;
 #[cfg(test)]
-mod model;
+pub mod model;
 mod order;
 mod random;
 mod rng;
@@ -37,6 +39,8 @@ mod test_data;
 mod test_data_tests;
 pub mod text;
 
+#[cfg(test)]
+pub use advice::{Situation, advise};
 pub use control::Control;
 pub use experiment::{EXPERIMENTS, Experiment, experiment};
 pub use findings::Findings;

@@ -3,6 +3,27 @@
 use super::findings::{Answer, Axis, Chart, Outcome, Point, Series, Unit};
 use super::rng::Rng;
 use super::{metadata, order, random, streams};
+use crate::device::{Order, Policy};
+
+/// Solid state, as a policy for it reads it.
+pub const POOLS: Policy = Policy {
+    order: Order::Arrival,
+    random_threads: 4,
+    depth: 64,
+    sequential_threads: 8,
+    sequential_depth: 1,
+    metadata_threads: 16,
+};
+
+/// A spinning disk, as a policy for it reads it.
+pub const ELEVATOR: Policy = Policy {
+    order: Order::Physical,
+    random_threads: 1,
+    depth: 8,
+    sequential_threads: 1,
+    sequential_depth: 1,
+    metadata_threads: 1,
+};
 
 /// A disk, or several that act as one.
 pub struct Model {

@@ -1,12 +1,14 @@
 //! The same scattered reads in several orders: what the elevator gains, and how deep a queue it
 //! wants.
 
+use crate::device::Order;
+
 use super::bench::{Bench, spread};
 use super::findings::{Axis, Chart, Unit};
 use super::jobs::Part;
 use super::load::scattered;
 use super::rng::Rng;
-use super::sweep::{Aim, Sample};
+use super::sweep::{Aim, Sample, up_to};
 use super::test_data::{BLOCK, TestData};
 
 /// As folders name the files.
@@ -72,11 +74,19 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         );
     }
     let orders = orders(&places, by_file, &mut rng);
+    let policy = &bench.policy;
+    let in_force = match policy.order {
+        Order::Physical => policy.random_threads * policy.depth,
+        Order::Arrival => 0,
+    };
     let aims: Vec<Aim> = orders
         .iter()
         .flat_map(|(series, _)| {
-            let depths: &[u64] = if *series == PHYSICAL { &SWEEP } else { &OTHERS };
-            depths.iter().map(|&x| Aim { series, x })
+            let depths = match *series {
+                PHYSICAL => up_to(&SWEEP, in_force),
+                _ => up_to(&OTHERS, 0),
+            };
+            depths.map(|x| Aim { series, x })
         })
         .collect();
     let (mut failed, mut done) = (0, 0);

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::findings::{Axis, Chart, Unit};
 use super::load::scattered;
-use super::sweep::{Aim, Sample};
+use super::sweep::{Aim, Sample, up_to};
 use super::test_data::BLOCK;
 
 /// The line's name.
@@ -28,7 +28,9 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     }
     let mut rng = bench.rng.clone();
     let (mut failed, mut done, mut left_out) = (0, 0, Vec::new());
-    let aims = IN_FLIGHT.map(|x| Aim { series: LINE, x });
+    let in_force = bench.policy.random_threads * bench.policy.depth;
+    let aims = up_to(&IN_FLIGHT, in_force).map(|x| Aim { series: LINE, x });
+    let aims: Vec<Aim> = aims.collect();
     let series = bench.sweep(Axis::InFlight, &aims, |aim, window, line| {
         // Each of those in flight has to come to its end at least once within the time, and as many wait for their turn.
         let fastest = line.iter().map(|(_, rate)| *rate).reduce(f64::max);

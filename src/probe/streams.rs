@@ -3,7 +3,7 @@
 use super::bench::{Bench, Runs};
 use super::findings::{Axis, Chart, Unit};
 use super::load::streams;
-use super::sweep::{Aim, Sample};
+use super::sweep::{Aim, Sample, up_to};
 
 /// The line's name.
 pub const LINE: &str = "whole files";
@@ -16,9 +16,9 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let test_data = bench.test_data()?;
     let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let (mut failed, mut cached, mut read) = (0, 0, 0);
-    let enough = STREAMS
-        .into_iter()
-        .filter(|&x| runs.runs.len() as u64 >= 2 * x);
+    let wanted: Vec<u64> = up_to(&STREAMS, bench.policy.streams()).collect();
+    let enough = wanted.iter().copied();
+    let enough = enough.filter(|&x| runs.runs.len() as u64 >= 2 * x);
     let aims: Vec<Aim> = enough.map(|x| Aim { series: LINE, x }).collect();
     if aims.len() < 2 {
         return Err(format!(
@@ -39,7 +39,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
         })
     })?;
     let mut notes = Vec::new();
-    if aims.len() < STREAMS.len() {
+    if aims.len() < wanted.len() {
         notes.push("there is too little data for more streams".to_owned());
     }
     if read > 2 * runs.bytes {

@@ -26,6 +26,13 @@ pub struct Aim {
     pub x: u64,
 }
 
+/// These places of an axis, and the one in force if it lies beyond them: without it, nothing could be compared.
+pub fn up_to(places: &[u64], in_force: usize) -> impl Iterator<Item = u64> {
+    let last = places.last().copied().unwrap_or(0);
+    let beyond = Some(in_force as u64).filter(|&x| x > last);
+    places.iter().copied().chain(beyond)
+}
+
 /// One measurement of a point.
 pub struct Sample {
     /// How much was done a second.

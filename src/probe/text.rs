@@ -3,13 +3,14 @@
 use std::fmt::{self, Write};
 
 use super::advice::Advice;
+use super::busy::Busy;
 use super::experiment::experiment;
 use super::findings::{Answer, Chart, Findings, Outcome, Point, Unit};
 
 /// Columns of a bar that reaches to the end.
 const BAR: usize = 32;
 
-/// Writes all findings as text; each line is a line, whatever names contain.
+/// Writes what was measured as tables, with rows of a fixed width.
 pub fn report(findings: &Findings) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -59,20 +60,28 @@ fn write(out: &mut String, findings: &Findings) -> fmt::Result {
         writeln!(out)?;
         write_outcome(out, outcome)?;
     }
-    if !findings.notes.is_empty() {
-        writeln!(out)?;
+    Ok(())
+}
+
+/// What follows the tables: notes and the advice. The lines may be broken between words.
+pub fn conclusion(findings: &Findings) -> Vec<String> {
+    let notes = findings.notes.iter().map(|note| format!("Note: {note}."));
+    let mut lines: Vec<String> = notes.collect();
+    lines.extend(findings.busy.as_ref().map(Busy::words));
+    if !lines.is_empty() {
+        lines.push(String::new());
     }
-    for note in &findings.notes {
-        writeln!(out, "Note: {note}.")?;
-    }
-    writeln!(out)?;
     match &findings.advice {
-        Some(advice) => write_advice(out, advice),
-        None => writeln!(
-            out,
-            "No advice: neither scattered reads nor streams could be measured."
-        ),
+        Some(advice) => lines.extend(advice_lines(advice)),
+        None => lines.push(format!(
+            "No advice: {}.",
+            findings
+                .no_advice
+                .as_deref()
+                .unwrap_or("nothing was measured")
+        )),
     }
+    lines
 }
 
 fn write_outcome(out: &mut String, outcome: &Outcome) -> fmt::Result {
@@ -178,30 +187,28 @@ fn number(unit: Unit, value: f64) -> String {
     }
 }
 
-fn write_advice(out: &mut String, advice: &Advice) -> fmt::Result {
-    writeln!(out, "Advice: seekless find {} PATH", advice.flags.join(" "))?;
-    for gain in &advice.gains {
-        write!(
-            out,
-            "  {}: {:.0} → {:.0} {}",
+fn advice_lines(advice: &Advice) -> Vec<String> {
+    let mut lines = vec![format!(
+        "Advice: seekless find {} PATH",
+        advice.flags.join(" ")
+    )];
+    lines.extend(advice.gains.iter().map(|gain| {
+        let times = match gain.factor() {
+            factor if factor > 1.05 => format!("{factor:.2} times as fast as it is read now"),
+            factor if factor >= 0.95 => "the same as it is read now".to_owned(),
+            factor => format!("{factor:.2} times what it is now, with less in flight"),
+        };
+        format!(
+            "  {}: {:.0} → {:.0} {}, {times}",
             gain.what, gain.now, gain.advised, gain.unit
-        )?;
-        match gain.factor() {
-            factor if factor > 1.05 => {
-                writeln!(out, ", {factor:.2} times as fast as it is read now")?
-            }
-            factor if factor >= 0.95 => writeln!(out, ", the same as it is read now")?,
-            factor => writeln!(
-                out,
-                ", {factor:.2} times what it is now, with less in flight"
-            )?,
-        }
-    }
-    for reason in &advice.reasons {
-        writeln!(out, "  - {reason}")?;
-    }
-    if let Some(threads) = advice.metadata_threads {
-        writeln!(out, "  - metadata: {threads} threads (set by --save only)")?;
-    }
-    Ok(())
+        )
+    }));
+    let reasons = advice.reasons.iter();
+    lines.extend(reasons.map(|reason| format!("  - {reason}")));
+    lines.extend(
+        advice
+            .metadata_threads
+            .map(|threads| format!("  - metadata: {threads} threads (set by --save only)")),
+    );
+    lines
 }

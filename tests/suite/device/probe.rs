@@ -112,35 +112,10 @@ fn a_folder_is_measured_in_every_way_and_not_changed() {
             );
         }
     }
-    let advice = &findings["advice"];
-    let flags = advice["flags"].as_array().expect("flags");
-    assert!(flags.iter().any(|flag| flag == "--threads"), "{advice}");
-    assert!(advice["depth"].as_u64() >= Some(1), "{advice}");
-}
-
-#[test]
-fn what_it_advises_can_be_typed() {
-    let folder = files();
-    let run = seekless(
-        folder.path(),
-        "probe --time 2s --only random,streams --json .",
-    )
-    .run();
-    let findings = run.exits(0).json();
-    let Some(flags) = findings["advice"]["flags"].as_array() else {
-        assert_eq!(findings["place"]["class"], "memory");
-        return skipped(IN_MEMORY);
-    };
-    let flags: Vec<_> = flags
-        .iter()
-        .map(|flag| flag.as_str().expect("text"))
-        .collect();
-    let line = format!("find --explain {} .", flags.join(" "));
-    let explained = seekless(folder.path(), &line).run().exits(0).stdout_text();
-    assert!(
-        explained.contains(&format!("as told by {}", flags[0])),
-        "{explained}"
-    );
+    // Whether there is advice depends on how steady the machine is.
+    let (advice, why) = (&findings["advice"], &findings["no_advice"]);
+    assert!(advice.is_null() != why.is_null(), "{advice} {why}");
+    assert!(findings["busy"]["load"].as_f64() >= Some(0.0), "{findings}");
 }
 
 #[test]
@@ -159,8 +134,13 @@ fn tables_are_for_people() {
         "in the order of the registry\n{run}"
     );
     assert!(!text.contains("\nstreams: "), "{run}");
+    let (_, conclusion) = text.rsplit_once(" the minute before, ").expect("the load");
     assert!(
-        text.contains("Advice: seekless find") || text.contains("not measured"),
+        conclusion.contains("\nAdvice: seekless find ") || conclusion.contains("\nNo advice: "),
+        "{run}"
+    );
+    assert!(
+        conclusion.lines().all(|line| line.chars().count() <= 80),
         "{run}"
     );
 }
@@ -283,29 +263,22 @@ fn the_picture_is_sound_xml_whatever_the_path() {
     );
 }
 
+/// Too little data for as many streams as are in force: nothing can be compared with that number, on any machine.
 #[test]
-fn the_advice_is_saved_and_followed() {
-    let (folder, config) = (files(), folder());
+fn without_advice_nothing_is_saved() {
+    let (folder, config) = (folder(), folder());
+    fill(folder.path(), 300);
     let home = config.path().to_str().expect("text").to_owned();
-    let run = seekless(folder.path(), "probe --save --time 2s .")
-        .env("XDG_CONFIG_HOME", &home)
-        .run();
-    let profiles = config.path().join("seekless/profiles");
-    if run.code() == 2 {
-        // Memory, or a disk in a container that cannot be told from another.
-        let said = run.stderr_text();
-        assert!(said.contains("no profile"), "{run}");
-        assert!(!profiles.exists());
-        return skipped("no profile is kept for memory, nor for disks that look alike");
-    }
-    let run = run.exits(0).says("saved as");
-    assert_eq!(fs::read_dir(&profiles).expect("listed").count(), 1, "{run}");
-    let explained = seekless(folder.path(), "find --explain .")
-        .env("XDG_CONFIG_HOME", &home)
-        .run()
-        .exits(0)
-        .stdout_text();
-    assert!(explained.contains("as saved for this disk"), "{explained}");
+    let run = seekless(
+        folder.path(),
+        "probe --save --only streams --time 1s folder0",
+    )
+    .env("XDG_CONFIG_HOME", &home)
+    .run()
+    .exits(2)
+    .says("no profile was saved: ");
+    assert!(run.stdout_text().contains("\nNo advice: "), "{run}");
+    assert!(!config.path().join("seekless/profiles").exists());
 }
 
 /// Sends a signal some time after the start, or after it is caught; returns what was printed and the exit code.

@@ -143,7 +143,8 @@ const EXAMPLES: &[Example] = &[
     shows("seekless devices /dev/sdb", &["/dev/sdb"]),
     shows("seekless devices --json | jq '.volumes[].warnings[]'", &[]),
     shows("seekless probe /mnt/backup", &["/mnt/backup"]),
-    shows("seekless probe --save /mnt/backup", &["/mnt/backup"]),
+    // Five small files are too little to compare with what is in force.
+    shows("seekless probe --save /mnt/backup", &["no profile was saved"]),
     shows(
         "seekless probe --scratch 4G --time 2m /mnt/new",
         &["/mnt/new"],
@@ -468,6 +469,7 @@ fn check(example: &Example) {
     let code = output.status.code();
     let is_good = code == Some(0)
         || line.contains("/dev/sdb") && code != Some(101)
+        || line.contains("probe --save") && code == Some(2)
         // Something is missing on one side.
         || line.starts_with("seekless compare") && code == Some(1);
     assert!(is_good, "{line}\n{own}\n{code:?} {said}");
