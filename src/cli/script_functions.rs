@@ -217,6 +217,24 @@ make() {
     [ -n "$1" ] && make "${1%/*}" && mkdir -- "./${1##*/}" && enter "$1"
 }
 
+# take_out NAME: removes the victim, which has its new place.
+take_out() {
+    # A signal may end rm behind its work.
+    if rm -f -- "$victim" || ! [ -e "$victim" ]; then
+        acted=$((acted + 1))
+        return 0
+    fi
+    fail "$1"
+    return 1
+}
+
+# is_moved: an earlier run that was ended before it removed the victim has put it there, or a whole copy of it.
+is_moved() {
+    [ -f "$place" ] && [ ! -L "$place" ] && ! [ "$place" -ef "$keeper" ] || return 1
+    [ "$place" -ef "$victim" ] && return 0
+    cmp -s -- "$place" "$victim" && [ "$(traits "$place")" = "$(traits "$victim")" ]
+}
+
 # move VICTIM to PLACE keeping KEEPER: to another file system it is copied, which needs cp of GNU coreutils.
 move() {
     open "$1" "$5" || return 0
@@ -226,7 +244,9 @@ move() {
     fi
     place=../${3##*/}
     shut_in "$1" "${3%/*}" || return 0
-    if [ -e "$place" ] || [ -L "$place" ]; then
+    if is_moved; then
+        ! same "$1" "$place" "$keeper" || ! still "$1" || take_out "$1"
+    elif [ -e "$place" ] || [ -L "$place" ]; then
         skip 'its new place is taken' "$1"
     elif ! { ln -- "$victim" ./new 2>/dev/null || cp -P --preserve=all,xattr -- "$victim" ./new; }; then
         fail "$1"
@@ -239,11 +259,8 @@ move() {
             :
         elif ! mv -n -T -- ./new "$place" || [ -e ./new ] || [ -L ./new ]; then
             skip 'its new place is taken' "$1"
-        elif ! rm -f -- "$victim"; then
+        elif ! take_out "$1"; then
             rm -f -- "$place"
-            fail "$1"
-        else
-            acted=$((acted + 1))
         fi
     fi
     leave

@@ -231,6 +231,83 @@ fn a_script_that_is_ended_leaves_nothing_behind() {
     }
 }
 
+/// Runs the script with an `rm` that ends it in place of removing anything.
+fn ended_at_rm(script: &Path) -> Option<i32> {
+    let programs = TempDir::new().expect("a folder");
+    let rm = programs.path().join("rm");
+    fs::write(&rm, "#!/bin/sh\nkill -TERM $PPID\n").expect("written");
+    fs::set_permissions(&rm, PermissionsExt::from_mode(0o755)).expect("executable");
+    let path = std::env::var("PATH").expect("programs are found");
+    let ended = Command::new("sh")
+        .arg(script)
+        .env("PATH", format!("{}:{path}", programs.path().display()))
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    ended.expect("the shell is there").code()
+}
+
+#[test]
+fn a_move_that_was_ended_half_way_is_finished_by_the_next_run() {
+    let other_disk = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+    for is_copied in [false, true] {
+        let stage = small();
+        let away = match is_copied {
+            true => other_disk.path().to_owned(),
+            false => stage.state.path().join("away"),
+        };
+        let script = stage.state.path().join("script");
+        let line = "move --script --keep first-root keep go -o";
+        let line = stage.seekless(line).arg(&script).arg("--to").arg(&away);
+        line.run().exits(0);
+        assert_eq!(ended_at_rm(&script), Some(143));
+        let victim = stage
+            .tree
+            .path("go/b")
+            .canonicalize()
+            .expect("it is still here");
+        let moved = away.join(victim.strip_prefix("/").expect("absolute"));
+        assert!(moved.exists(), "and there");
+        let (code, said) = run("sh", &script);
+        assert_eq!(
+            said, "2 done, 0 left alone, 0 failed\n",
+            "copied: {is_copied}"
+        );
+        assert_eq!(code, Some(0));
+        assert_eq!(stage.names(), ["keep/a"]);
+        assert_eq!(fs::read(&moved).expect("a file"), b"the same");
+        assert_eq!(leftovers(&away), NONE);
+    }
+}
+
+/// Only what the script itself has put there stands for the file.
+#[test]
+fn what_is_at_the_new_place_of_a_move_stays_and_so_does_the_file() {
+    for (content, seconds) in [("the same", 1_000_000), ("another!", 0)] {
+        let stage = small();
+        let away = stage.state.path().join("away");
+        let script = stage.state.path().join("script");
+        let line = "move --script --keep first-root keep go -o";
+        let line = stage.seekless(line).arg(&script).arg("--to").arg(&away);
+        line.run().exits(0);
+        let victim = stage.tree.path("go/b").canonicalize().expect("there");
+        let taken = away.join(victim.strip_prefix("/").expect("absolute"));
+        fs::create_dir_all(taken.parent().expect("a folder")).expect("made");
+        fs::write(&taken, content).expect("written");
+        let time = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let file = fs::File::options()
+            .write(true)
+            .open(&taken)
+            .expect("opened");
+        file.set_modified(time).expect("set");
+        let (code, said) = run("sh", &script);
+        assert!(said.contains("its new place is taken"), "{said}");
+        assert_eq!(code, Some(1), "{said}");
+        assert_eq!(stage.names(), ["go/b", "keep/a"]);
+        assert_eq!(fs::read(&taken).expect("there"), content.as_bytes());
+    }
+}
+
 #[test]
 #[ignore = "needs dash and busybox installed"]
 fn scripts_run_in_every_shell_that_is_called_sh() {
