@@ -6,6 +6,7 @@ mod empty_folders;
 mod faults;
 mod folder_reports;
 mod folder_times;
+mod folders_refused;
 mod full_disk;
 mod journals;
 mod many_steps;
