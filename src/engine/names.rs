@@ -234,7 +234,8 @@ impl Session<'_> {
         let above = stat::descriptor(folder)?;
         let stat = match self.config.follow_links {
             true => stat::target(folder, &c_name)?,
-            false => stat::entry(folder.as_fd(), &c_name)?,
+            // What the kernel remembers of a file of a server or a daemon may be older than its last change.
+            false => stat::fresh_entry(folder.as_fd(), &c_name)?,
         };
         Ok(Entry {
             name: name.clone(),

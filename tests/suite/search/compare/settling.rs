@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use crate::common::run::Seekless;
+use crate::common::standin::{Rules, Standin};
 use crate::common::stopped::Stopped;
 use crate::common::{Run, Tree, seekless};
 
@@ -96,6 +97,23 @@ fn no_change_after_the_last_read_is_passed_over() {
         });
         assert_eq!(run.code(), 2, "{what}: {run}");
     }
+}
+
+#[test]
+#[ignore = "needs root to mount"]
+fn a_change_by_another_client_of_a_server_is_not_passed_over() {
+    // Its client answers for a minute by itself.
+    let one = Standin::new(Rules::NFS);
+    for side in ["a", "b"] {
+        fs::create_dir(one.point().join(side)).expect("made");
+        fs::write(one.point().join(side).join("f"), "same").expect("written");
+    }
+    let two = one.again();
+    let run = || seekless(one.point(), "compare a b");
+    run().run().exits(0);
+    let stopped = Stopped::start(run(), 1);
+    fs::write(two.point().join("b/f"), "SAME").expect("written");
+    stopped.ends().exits(2);
 }
 
 #[test]
