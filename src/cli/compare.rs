@@ -8,7 +8,7 @@ use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{self, Config, Control, Root};
 use seekless::report::comparison::{Format, Shown, write};
 use seekless::report::escape::escape;
-use seekless::tree::{Scope, Tree};
+use seekless::tree::{Scope, Tree, Unseen};
 use seekless::units::{count, plural};
 
 use super::begin::begin;
@@ -70,7 +70,9 @@ pub fn compare(args: CompareArgs, in_force: &InForce) -> Exit {
 
 fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
     let comparison = Comparison::new(tree, run.question);
-    for obstacle in &comparison.obstacles {
+    // The search has named each side that is not there.
+    let is_new = |obstacle: &&Obstacle| !matches!(obstacle, Obstacle::Side(_, Unseen::NoRoot));
+    for obstacle in comparison.obstacles.iter().filter(is_new) {
         console.complain(&obstacle_words(tree, obstacle));
     }
     if !run.args.talk.quiet {

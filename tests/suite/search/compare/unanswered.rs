@@ -26,10 +26,21 @@ fn copies() -> Tree {
 
 #[test]
 fn a_side_that_is_not_there_or_holds_nothing() {
-    let tree = copies().folder("empty");
-    compare(tree.root(), "a nowhere")
-        .exits(2)
-        .says("no such file");
+    let tree = copies().folder("empty").fifo("pipe");
+    for (sides, cause) in [
+        ("a nowhere", "no such file"),
+        ("a pipe", "neither a folder nor a regular file"),
+    ] {
+        let run = compare(tree.root(), sides)
+            .exits(2)
+            .says("no file takes part");
+        let named = run.stderr_text();
+        let named = named
+            .lines()
+            .filter(|line| !line.contains("no file takes part"));
+        let named: Vec<&str> = named.collect();
+        assert!(named.len() == 1 && named[0].contains(cause), "{run}");
+    }
     compare(tree.root(), "empty b")
         .exits(2)
         .says("no file takes part");
