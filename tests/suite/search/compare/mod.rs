@@ -6,4 +6,5 @@ mod oracle;
 mod settling;
 mod signs;
 mod unanswered;
+mod views;
 mod wipe;
