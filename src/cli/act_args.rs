@@ -165,7 +165,7 @@ pub struct WayArgs {
     #[arg(long, value_name = "DIR", help_heading = "How it is done")]
     pub journal: Option<PathBuf>,
 
-    /// Restore the access and modification times of the folders in which names change
+    /// Restore the modification times of the folders in which names change
     ///
     /// Without this option, a folder gets the time of the action when one of its files is removed, moved or replaced.
     /// With it, undo restores these times, too.
