@@ -53,7 +53,12 @@ impl Marks<'_, '_> {
         }
         if tree.size(file) == 0 {
             return match there {
-                There::Name(other) if tree.size(tree.file_of(other)) == 0 => Mark::Same,
+                There::Name(other) if tree.size(tree.file_of(other)) == 0 => {
+                    match may_be_one(tree, file, tree.file_of(other)) {
+                        true => Mark::Unanswered(None),
+                        false => Mark::Same,
+                    }
+                }
                 There::Other(EntryKind::Unseen(unseen)) => Mark::Unanswered(Some(*unseen)),
                 There::Nothing => Mark::Missing,
                 _ => Mark::Changed,
@@ -166,6 +171,11 @@ fn name_at_root(tree: &Tree, name: u32) -> Option<&[u8]> {
 
 fn is_equal(tree: &Tree, a: u32, b: u32) -> bool {
     a == b || matches!(tree.class(a), Class::Set(_)) && tree.class(a) == tree.class(b)
+}
+
+/// True if two empty files may be one, and nobody can tell.
+fn may_be_one(tree: &Tree, a: u32, b: u32) -> bool {
+    a != b && tree.is_unidentified(a) && tree.is_unidentified(b)
 }
 
 /// The first number of a range for which something does not hold, if it holds for none behind it.

@@ -168,11 +168,12 @@ fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
         return unidentified;
     }
     let dirs = session.dirs.read();
-    for files in session
-        .machine
-        .all_contents()
-        .filter(|files| files.len() > 1)
-    {
+    let all_files = (0..file_table.len() as u32).map(FileIndex);
+    let empty: Vec<FileIndex> = all_files
+        .filter(|&file| file_table.size(file) == 0)
+        .collect();
+    let contents = session.machine.all_contents();
+    for files in contents.chain([empty]).filter(|files| files.len() > 1) {
         let mut found = ambiguous(&files, file_table, &dirs);
         if shows_others {
             found.extend(shown_twice(&files, file_table, &session.volumes));

@@ -239,7 +239,7 @@ impl Tree {
         self.files.links[file as usize]
     }
 
-    /// True if the file may be one with another file of its set, and nobody can tell.
+    /// True if the file may be one with another file of its set, or with another empty one, and nobody can tell.
     pub fn is_unidentified(&self, file: u32) -> bool {
         self.files.unidentified[file as usize]
     }
