@@ -214,12 +214,12 @@ const EXAMPLES: &[Example] = &[
     shows("seekless folders -f csv -o folders.csv /mnt/backup", &[]),
     // the README and the guides
     shows(
-        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup",
+        "seekless compare --only here -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup",
         &["notes/diary.txt"],
     )
     .but_not(&["IMG_1.jpg"]),
     shows(
-        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --files-from=- /mnt/old /mnt/backup/old",
+        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup/old",
         &[],
     )
     .but_not(&["IMG_1.jpg", "notes"]),
@@ -544,6 +544,8 @@ fn of_page(page: &str, found: &mut BTreeSet<String>) {
     let page = fs::read_to_string(page).expect("a page");
     for block in page.split("```sh\n").skip(1) {
         let block = block.split("```").next().unwrap_or("");
+        // A pipe may go on in the next line.
+        let block = block.replace("|\n    ", "| ");
         found.extend(block.lines().map(str::to_owned));
     }
 }

@@ -17,6 +17,8 @@ fn commands() -> Vec<String> {
         .expect("a question");
     let (_, commands) = below.split_once("```sh\n").expect("commands");
     let (commands, _) = commands.split_once("```").expect("their end");
+    // A pipe may go on in the next line.
+    let commands = commands.replace("|\n    ", "| ");
     commands.lines().map(str::to_owned).collect()
 }
 
@@ -83,4 +85,28 @@ fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
     sh(&format!("rm -rf {}/*", from.display()));
     drop(old);
     assert!(contents(&to).is_superset(&were));
+}
+
+#[test]
+#[ignore = "needs root to mount, and rsync"]
+fn the_commands_of_the_readme_replace_nothing_on_the_backup() {
+    let old = Volume::on_loop("ext4", 64, "");
+    let backup = Volume::on_loop("ext4", 64, "");
+    let (from, to) = (old.path(), backup.path());
+    write(&from, "notes/letter.txt", "only on the old disk");
+    write(&from, "away/letter.txt", "only there, too");
+    write(&from, "report/one.txt", "another one");
+    // Files and a link on the backup have the names of folders on the old disk.
+    write(&to, "notes", "only on the backup");
+    write(&to, "elsewhere/report.txt", "also only there");
+    std::os::unix::fs::symlink("elsewhere", to.join("away")).expect("made");
+    write(&to, "old/report", "from before");
+    let were = contents(&to);
+    for command in commands() {
+        run(&command, &from, &to, "--same-disk");
+    }
+    assert!(contents(&to).is_superset(&were), "nothing is replaced");
+    assert!(to.join("away").is_symlink());
+    let again = run(&commands()[3], &from, &to, "--same-disk");
+    assert_eq!(again.status.code(), Some(1), "something was left out");
 }
