@@ -339,5 +339,5 @@ fn signs_counts_and_answers_are_those_of_comparing_every_pair() {
 #[test]
 #[ignore = "takes minutes; the short form is signs_counts_and_answers_are_those_of_comparing_every_pair"]
 fn in_full_signs_counts_and_answers_are_those_of_comparing_every_pair() {
-    play(rounds(5000));
+    play(rounds(20_000));
 }
