@@ -39,7 +39,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
         return explain(&run);
     }
     if run.config.roots.is_empty() {
-        console.complain("the list of paths on standard input is empty");
+        console.complain("the list of paths on standard input is empty: nothing is searched");
     }
     let ranking = run.ranking.take();
     if let Some(wanted) = &run.wanted {

@@ -163,7 +163,9 @@ fn save(measured: &probe::Measured, console: &Console) -> bool {
         return false;
     };
     let Some(profiles) = config_folder::profiles() else {
-        console.complain("no profile was saved: neither XDG_CONFIG_HOME nor HOME is set");
+        console.complain(
+            "no profile was saved: neither XDG_CONFIG_HOME nor HOME is set: set one of them",
+        );
         return false;
     };
     let from = format!(

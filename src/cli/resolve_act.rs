@@ -250,7 +250,9 @@ fn use_of_plan(
 ) -> Result<Use, WrongUse> {
     let way = &args.way;
     if way.ask && !around.can_ask {
-        return contradiction("--ask needs a terminal");
+        return contradiction(
+            "--ask needs a terminal: check the plan with --dry-run, then add --yes",
+        );
     }
     match (way.dry_run, way.script) {
         (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),

@@ -27,7 +27,10 @@ pub fn undo(args: &UndoArgs) -> Exit {
         }
     };
     if let Some(folder) = args.journal.as_deref().filter(|folder| !folder.exists()) {
-        complain(&format!("--journal {}: no such folder", path(folder)));
+        complain(&format!(
+            "--journal {}: no such folder: give the folder that the run was given, or omit --journal",
+            path(folder)
+        ));
         return Exit::Nothing;
     }
     let reads = match args.reads.of_a_change() {

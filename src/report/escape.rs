@@ -20,10 +20,10 @@ pub enum BadEscape {
     #[error("unknown escape \\{} (known: \\\\ \\n \\r \\t \\xFF \\u{{202e}})", escape(&[*.0]))]
     Unknown(u8),
     /// `\x` is not followed by two hexadecimal digits.
-    #[error("\\x wants two hexadecimal digits")]
+    #[error("\\x needs two hexadecimal digits")]
     BadByte,
     /// `\u` is not followed by a code point in braces.
-    #[error("\\u wants the number of a character in braces, as in \\u{{202e}}")]
+    #[error("\\u needs the number of a character in braces, as in \\u{{202e}}")]
     BadCharacter,
 }
 

@@ -111,8 +111,13 @@ pub enum ReadError {
     /// It is a report of folders in a format that cannot be read back.
     #[error("seekless reads reports of folders as text only: create it again with -f text")]
     FoldersNotText,
+    /// It lists folders, and no files.
+    #[error(
+        "a report of folders, which only the commands remove and move read: create one of files with 'seekless find'"
+    )]
+    OfFolders,
     /// There is nothing in it.
-    #[error("the report is empty")]
+    #[error("the report is empty: create it again")]
     Empty,
     /// It was written to another plan.
     #[error(
@@ -194,7 +199,7 @@ pub enum BadLine {
     #[error("{0}")]
     Shape(String),
     /// A set without a file.
-    #[error("a set without members")]
+    #[error("a set without members: delete the set, or create the report again")]
     NoMember,
     /// The object is not a seekless report.
     #[error("not a report of seekless")]
@@ -261,6 +266,7 @@ pub fn read_each(mut input: impl Read, each: Each<'_>) -> Result<Frame, ReadErro
         Kind::Json => json::read_document(whole, each),
         Kind::NdJson => json::read_lines(whole, each),
         Kind::Text => text::read(whole, each),
+        Kind::OfFolders => Err(ReadError::OfFolders),
         Kind::Other => Err(ReadError::OtherFormat),
         Kind::Empty => Err(ReadError::Empty),
     }
@@ -270,6 +276,8 @@ enum Kind {
     Text,
     Json,
     NdJson,
+    /// A report of folders in any format.
+    OfFolders,
     /// `csv`, `fdupes`, `nul`, or no report at all.
     Other,
     Empty,
@@ -279,6 +287,7 @@ enum Kind {
 fn detect(start: &[u8]) -> Kind {
     match start.trim_ascii_start() {
         [] => Kind::Empty,
+        _ if is_of_folders(start) => Kind::OfFolders,
         [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"type\"") => Kind::NdJson,
         [b'{', ..] => Kind::Json,
         _ if start.contains(&0) || start.starts_with(b"set,file,") => Kind::Other,

@@ -268,6 +268,8 @@ fn a_report_that_cannot_answer_is_refused() {
         let lines = whole.lines().filter(|line| !line.starts_with(part));
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
+    let folders = seekless(tree.root(), "folders -q -o folders a b").run();
+    assert!(folders.code() < 2, "{folders}");
     tree.write("headless", without("# ") + "# complete: by hand\n");
     tree.write("cut", without("# complete"));
     for (line, message) in [
@@ -282,6 +284,10 @@ fn a_report_that_cannot_answer_is_refused() {
         (
             "headless",
             "headless: the report has no header, which says where and when it was made: create it again",
+        ),
+        (
+            "folders",
+            "folders: a report of folders, which only the commands remove and move read",
         ),
         ("cut", "the report is truncated here"),
         ("missing", "to write a report: seekless -o FILE PATH"),
