@@ -141,6 +141,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_mounted_from_two_places_has_two_keys() {
+        let root = Path::new("/");
+        let dev = std::fs::metadata(root).expect("is there").dev();
+        let number = format!("{}:{}", rustix::fs::major(dev), rustix::fs::minor(dev));
+        let key = |source: &str| {
+            let mount = format!("1 0 {number} / / rw - nfs4 {source} rw\n");
+            VolumeKey::by_path(root, dev, &Mounts::parse(mount.as_bytes()))
+        };
+        assert!(key("nas:/photos").is_ok_and(|key| key.by_path));
+        assert_eq!(key("nas:/photos"), key("nas:/photos"));
+        assert_ne!(key("nas:/photos"), key("nas:/music"));
+    }
+
+    #[test]
     fn a_folder_that_is_on_another_file_system_by_now_has_no_key() {
         assert_eq!(
             VolumeKey::of(Path::new("/"), u64::MAX),

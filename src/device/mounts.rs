@@ -29,6 +29,12 @@ impl Mounts {
         &self.0
     }
 
+    /// Those that such a text lists.
+    #[cfg(test)]
+    pub(crate) fn parse(text: &[u8]) -> Self {
+        Self(MountTable::parse(text))
+    }
+
     #[cfg(test)]
     pub(super) fn of(table: MountTable) -> Self {
         Self(table)

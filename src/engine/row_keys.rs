@@ -82,20 +82,39 @@ impl Session<'_> {
         let name = CString::new(name).ok()?;
         let follow = self.config.follow_links;
         let folder = self.handles.get(dir, &self.dirs).ok()?;
-        let mut handle = file_handle::of_name(folder, &name, follow)?;
-        let birth = stat::birth_ns(folder, &name, follow);
-        handle.extend(birth.unwrap_or_default().to_le_bytes());
+        let handle = file_handle::of_name(folder, &name, follow)?;
+        let handle = number_of(handle, stat::birth_ns(folder, &name, follow));
         let now = match follow {
             true => stat::target(folder, &name),
             false => stat::entry(folder.as_fd(), &name),
         };
-        let [handle, _] = halves(*SampleDigest::of(&handle).as_bytes());
         let now = now.ok().map(|now| Fingerprint::from(&now));
         Some((handle, now))
     }
 }
 
+/// A number made of both: the handle has the generation of the inode.
+fn number_of(mut handle: Vec<u8>, birth_ns: Option<i64>) -> u64 {
+    handle.extend(birth_ns.unwrap_or_default().to_le_bytes());
+    let [number, _] = halves(*SampleDigest::of(&handle).as_bytes());
+    number
+}
+
 fn halves(digest: [u8; 16]) -> [u64; 2] {
     let digest = u128::from_le_bytes(digest);
     [digest as u64, (digest >> 64) as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handle_and_birth_tell_files_apart_each_by_itself() {
+        let number = number_of(vec![1, 2], Some(7));
+        assert_eq!(number, number_of(vec![1, 2], Some(7)));
+        assert_ne!(number, number_of(vec![1, 3], Some(7)));
+        assert_ne!(number, number_of(vec![1, 2], Some(8)));
+        assert_ne!(number, number_of(vec![1, 2], None));
+    }
 }
