@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::limits::skipped;
-use crate::common::run::catches;
+use crate::common::run::{Run, catches};
 use crate::common::volume::{Volume, sh};
 use crate::common::{noise, seekless};
 
@@ -43,6 +43,13 @@ fn fill(folder: &Path, files: usize) {
     fs::write(folder.join("large"), noise(1, 8 << 20)).expect("written");
     let handle = fs::File::open(folder).expect("opened");
     rustix::fs::syncfs(handle).expect("synced");
+}
+
+/// The report without its line breaks, which depend on the lengths of numbers and paths.
+fn unbroken(run: &Run) -> String {
+    let text = run.stdout_text();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// All names below a folder, with what a change would show in.
@@ -215,7 +222,7 @@ fn a_scratch_file_that_does_not_fit_is_told_and_done_without() {
     let run = seekless(folder.path(), "probe --scratch 900000T --time 1s .")
         .run()
         .exits(0);
-    let text = run.stdout_text();
+    let text = unbroken(&run);
     assert!(
         text.contains("are free") || text.contains("in memory"),
         "{run}"
@@ -363,7 +370,7 @@ fn a_file_system_that_cannot_be_written_is_measured_all_the_same() {
     let run = seekless(&volume.path(), "probe --time 1s --scratch 2MiB .")
         .run()
         .exits(0);
-    assert!(run.stdout_text().contains("Read-only file system"), "{run}");
+    assert!(unbroken(&run).contains("Read-only file system"), "{run}");
 }
 
 #[test]
@@ -375,7 +382,7 @@ fn what_fuse_cannot_tell_is_said() {
     let (image, path) = (volume.image(), volume.path());
     sh(&format!("fuse2fs {} {}", image.display(), path.display()));
     let run = seekless(&path, "probe --time 2s .").run().exits(0);
-    let text = run.stdout_text();
+    let text = unbroken(&run);
     assert!(text.contains("has a cache"), "{run}");
     assert!(text.contains("does not tell where files lie"), "{run}");
     let run = seekless(&path, "probe --time 1s --scratch 2MiB .")
