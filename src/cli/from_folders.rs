@@ -201,7 +201,7 @@ struct Places {
 }
 
 impl Places {
-    /// The real path of a folder that was compared. No symbolic link led to it from a given path then.
+    /// The real path of a folder that was compared: below a given path, from which no symbolic link led to it then.
     fn compared(
         &mut self,
         path: &[u8],
@@ -209,27 +209,29 @@ impl Places {
         run: &mut ActRun,
         console: &Console,
     ) -> Result<Option<PathBuf>, Exit> {
-        let Some(real) = self.real(path, run, console)? else {
-            return Ok(None);
-        };
-        let above = roots
+        let above: Vec<_> = roots
             .iter()
-            .filter_map(|root| Some((root, rest_below(path, root)?)));
-        let mut is_below_root = false;
-        for (root, rest) in above {
-            is_below_root = true;
-            let top = self.real(root, run, console)?;
-            if top.is_some_and(|top| top.join(OsStr::from_bytes(rest)) == real) {
-                return Ok(Some(real));
+            .filter_map(|root| Some((root, rest_below(path, root)?)))
+            .collect();
+        let why = match above.is_empty() {
+            // Only paths that somebody chose are searched.
+            true => "not below a path of the report's lines '# root: '",
+            false => "a symbolic link leads there now",
+        };
+        if !above.is_empty() {
+            let Some(real) = self.real(path, run, console)? else {
+                return Ok(None);
+            };
+            for (root, rest) in above {
+                let top = self.real(root, run, console)?;
+                if top.is_some_and(|top| top.join(OsStr::from_bytes(rest)) == real) {
+                    return Ok(Some(real));
+                }
             }
         }
-        if !is_below_root {
-            return Ok(Some(real));
-        }
-        self.bad.push(format!(
-            "{}: a symbolic link leads there now; left alone",
-            sanitize::path(&self.base.join(OsStr::from_bytes(path)))
-        ));
+        let path = self.base.join(OsStr::from_bytes(path));
+        let path = sanitize::path(&path);
+        self.bad.push(format!("{path}: {why}; left alone"));
         Ok(None)
     }
 

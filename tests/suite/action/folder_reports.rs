@@ -167,7 +167,7 @@ fn by_hand(stage: &Stage, pairs: &[(&str, &str)]) -> String {
     report.push_str("\n1 B can go, 1 folder:\n");
     for (folder, other) in pairs {
         report.push_str(&format!(
-            "  {folder}\n    1 B, 1 file, contained in {other}\n"
+            "  ./{folder}\n    1 B, 1 file, contained in ./{other}\n"
         ));
     }
     report.push_str("# complete: by hand\n");
@@ -204,6 +204,20 @@ fn a_report_that_says_what_is_not_so_costs_nothing() {
             stage.names()
         );
     }
+}
+
+#[test]
+fn folders_outside_of_what_was_compared_are_not_searched() {
+    let stage = Stage::new(Tree::new().copies(["in/x/1", "in/y/1", "out/1"], noise(1, 5000)));
+    let report = by_hand(
+        &stage,
+        &[("in/x", "in/y"), ("in/x", "in/../out"), ("out", "in/y")],
+    );
+    let report = report.replace("# root: .", "# root: ./in");
+    let run = stage.on_report(REMOVE, report).exits(1);
+    run.says("in/../out: ")
+        .says("out: not below a path of the report's lines '# root: '; left alone");
+    assert_eq!(stage.names(), ["in/y/1", "out/1"]);
 }
 
 #[test]
