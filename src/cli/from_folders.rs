@@ -17,6 +17,7 @@ use seekless::report::read::{self, ReadError, ReadFolders};
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
+use super::gather::read_report;
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::resolve_act::{ActRun, Source};
@@ -43,7 +44,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     if matches!(run.source, Source::Search(_)) {
         return Ok(Opened::Paths);
     }
-    let opened = patiently(run.patience, console, Changes::None, || {
+    let opened = read_report(run, console, || {
         let (mut input, about) = FromReport::open(&run.source)?;
         let mut start = Vec::new();
         match input.by_ref().take(START).read_to_end(&mut start) {
@@ -72,9 +73,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
     if let Some(why) = misfit(run, &settings) {
         return refuse(console, &format!("{}: {why}", about.name()));
     }
-    let found = patiently(run.patience, console, Changes::None, || {
-        read::read_folders(whole)
-    });
+    let found = read_report(run, console, || read::read_folders(whole));
     let found = found.or_else(|error| refuse(console, &format!("{}: {error}", about.name())))?;
     let header = Header {
         folder: found.folder.clone(),

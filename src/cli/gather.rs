@@ -215,6 +215,14 @@ fn report(
     })
 }
 
+/// Does work that reads a report, and draws that nothing is planned yet.
+pub fn read_report<T: Send>(run: &ActRun, console: &Console, work: impl FnOnce() -> T + Send) -> T {
+    let mut watch = Watch::new(run.patience, console, || vec![planning(0)]);
+    let read = run_watched(watch.watchlist(), work, &mut watch);
+    watch.clear();
+    read
+}
+
 fn planning(files: u64) -> ProgressLine {
     ProgressLine {
         stage: "plan",
