@@ -7,7 +7,8 @@
 # table has the median wall time of each tool in seconds, and the ratio of the first tool to the fastest other one whose
 # answer is right. A wrong answer is in parentheses.
 #
-#   TOOLS    the columns; "seekless@--threads=1,1" runs seekless with options
+#   TOOLS    the columns: seekless jdupes rdfind rmlint fdupes fclones yadf; "seekless@--threads=1,1" runs seekless
+#            with options
 #   CORPORA  small photos big
 #   CACHES   warm: all files were read before; anew: the file system is unmounted and mounted before each run, while the
 #            image or the folder below it stays in the page cache; dropped: as anew, and the page cache of the whole
@@ -124,6 +125,8 @@ run() {
         fdupes) fdupes -r -q "$2" ;;
         jdupes) jdupes -r -q "$2" ;;
         rdfind) rdfind -dryrun true -outputname "$top/results" "$2" && grep ^DUPTYPE "$top/results" >&3 ;;
+        fclones) fclones group --hidden --no-ignore --min 1 -f fdupes "$2" ;;
+        yadf) yadf --no-empty -f fdupes "$2" ;;
         rmlint) rmlint -T df -o fdupes:stdout "$2" ;;
     esac 3>"$top/found" >"$top/out" 2>"$top/err"
     [ "${options[0]}" = rdfind ] || mv "$top/out" "$top/found"
