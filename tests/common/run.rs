@@ -161,6 +161,18 @@ impl Seekless {
         self
     }
 
+    /// Has a hangup handled like this (`SIG_DFL`, `SIG_IGN`). Otherwise it is ignored if whoever runs the tests ignores
+    /// it, as `nohup` does.
+    pub fn hangups(self, what: libc::sighandler_t) -> Self {
+        self.before(move || {
+            // SAFETY: one system call with two numbers.
+            match unsafe { libc::signal(libc::SIGHUP, what) } {
+                libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        })
+    }
+
     /// Starts the run and leaves it to the caller.
     pub fn spawn(mut self) -> Child {
         await_started();

@@ -54,7 +54,8 @@ struct Running {
 
 impl Running {
     fn start(stage: &Stage, arguments: &str) -> Self {
-        let mut child = stage.seekless(arguments).spawn();
+        let child = stage.seekless(arguments).hangups(libc::SIG_DFL);
+        let mut child = child.spawn();
         let stderr = BufReader::new(child.stderr.take().expect("a pipe"));
         let (to, lines) = channel();
         thread::spawn(move || {

@@ -1,12 +1,12 @@
 //! How `seekless folders` writes its report: what is bounded, and where the report goes.
 
 use std::fs;
-use std::process::Child;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::common::run::catches;
 use crate::common::{Tree, noise, seekless};
 
 /// More copies of one content than are looked at.
@@ -72,16 +72,6 @@ fn at_least_so_many_folders_hold_it() {
     );
 }
 
-/// True if none of the signals that end a run simply ends the process.
-fn listens(child: &Child) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    let signals = [Signal::INT, Signal::TERM, Signal::HUP];
-    let mut signals = signals.iter().map(|signal| 1u64 << (signal.as_raw() - 1));
-    caught.is_some_and(|mask| signals.all(|bit| mask & bit > 0))
-}
-
 #[test]
 fn an_interrupted_run_leaves_nothing_beside_its_report() {
     for signals in [&[Signal::INT][..], &[Signal::INT, Signal::TERM]] {
@@ -92,7 +82,7 @@ fn an_interrupted_run_leaves_nothing_beside_its_report() {
         let line = format!("folders --bwlimit 1k -o {} .", out.display());
         let child = seekless(tree.root(), &line).spawn();
         let began = Instant::now();
-        while !listens(&child) {
+        while !signals.iter().all(|&signal| catches(&child, signal)) {
             assert!(began.elapsed() < Duration::from_secs(60), "it starts");
             thread::sleep(Duration::from_millis(5));
         }

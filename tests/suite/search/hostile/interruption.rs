@@ -18,8 +18,7 @@ fn ctrl_c_reports_what_is_known_as_incomplete() {
     let tree = much_to_read();
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let child = seekless(tree.root(), "find -f json .")
-            // Whoever runs the tests may have it ignored.
-            .before(|| hangups(libc::SIG_DFL))
+            .hangups(libc::SIG_DFL)
             .spawn();
         wait_until_busy(&child);
         kill_process(pid(&child), signal).expect("it runs");
@@ -43,7 +42,7 @@ fn an_interrupted_search_for_unique_files_calls_nothing_unique_that_was_not_comp
 fn a_hangup_that_was_ignored_from_the_beginning_is_ignored() {
     let tree = much_to_read();
     let child = seekless(tree.root(), "find -f json .")
-        .before(|| hangups(libc::SIG_IGN))
+        .hangups(libc::SIG_IGN)
         .spawn();
     wait_until_busy(&child);
     kill_process(pid(&child), Signal::HUP).expect("it runs");
@@ -51,12 +50,4 @@ fn a_hangup_that_was_ignored_from_the_beginning_is_ignored() {
     kill_process(pid(&child), Signal::INT).expect("it runs");
     let run = finish(child).exits(130);
     assert_eq!(run.json()["summary"]["incomplete"], true, "{run}");
-}
-
-fn hangups(what: libc::sighandler_t) -> std::io::Result<()> {
-    // SAFETY: one system call with two numbers.
-    match unsafe { libc::signal(libc::SIGHUP, what) } {
-        libc::SIG_ERR => Err(std::io::Error::last_os_error()),
-        _ => Ok(()),
-    }
 }
