@@ -56,12 +56,17 @@ fn below(path: &[u8], root: &[u8]) -> Option<usize> {
     if root == b"." {
         return (!path.starts_with(b"/")).then_some(0);
     }
-    let rest = path.strip_prefix(root)?;
-    match (rest.first(), root.last()) {
-        (None, _) => Some(path.len()),
-        (Some(b'/'), _) => Some(root.len() + 1),
-        (_, Some(b'/')) => Some(root.len()),
-        _ => None,
+    rest_below(path, root).map(|rest| path.len() - rest.len())
+}
+
+/// The rest of a path behind a given path above it, or behind itself.
+pub fn rest_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
+    let end = root.iter().rposition(|&byte| byte != b'/');
+    let rest = path.strip_prefix(&root[..end.map_or(0, |end| end + 1)])?;
+    let start = rest.iter().position(|&byte| byte != b'/');
+    match start {
+        Some(0) => None,
+        start => Some(&rest[start.unwrap_or(rest.len())..]),
     }
 }
 

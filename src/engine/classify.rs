@@ -168,10 +168,7 @@ fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
         return unidentified;
     }
     let dirs = session.dirs.read();
-    let all_files = (0..file_table.len() as u32).map(FileIndex);
-    let empty: Vec<FileIndex> = all_files
-        .filter(|&file| file_table.size(file) == 0)
-        .collect();
+    let empty = file_table.empty_files().collect();
     let contents = session.machine.all_contents();
     for files in contents.chain([empty]).filter(|files| files.len() > 1) {
         let mut found = ambiguous(&files, file_table, &dirs);

@@ -4,7 +4,7 @@
 //! folder's times. If no folder and no file changed until they were looked at again, all that was seen and read was so
 //! at one moment: when the reading was over.
 
-use rustix::io::{Errno, Result};
+use rustix::io::Result;
 
 use crate::event::{Problem, ProblemKind};
 use crate::file::DirId;
@@ -43,13 +43,7 @@ impl Session<'_> {
     fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
         let control = self.control;
         let _asking = control.asking(&path_of(&self.dirs, dir, None));
-        let folder = match self.handles.get(dir, &self.dirs) {
-            Err(Errno::MFILE | Errno::NFILE) => {
-                self.handles.close_all();
-                self.handles.get(dir, &self.dirs)?
-            }
-            opened => opened?,
-        };
+        let folder = self.handles.get_alone(dir, &self.dirs)?;
         let now = stat::fresh_descriptor(folder)?;
         let listed = self.dirs.read().id(dir);
         Ok(is_same_place(listed, &now, folder) && stamp.still_holds(&now))

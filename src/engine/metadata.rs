@@ -9,7 +9,6 @@ use crate::file::FileIndex;
 use crate::sys::attributes;
 use crate::tree::Metadata;
 
-use super::answers::to_path;
 use super::session::Session;
 
 impl Session<'_> {
@@ -19,8 +18,7 @@ impl Session<'_> {
         let mut files: Vec<FileIndex> =
             contents.filter(|files| files.len() > 1).flatten().collect();
         let file_table = self.machine.file_table();
-        let all_files = (0..file_table.len() as u32).map(FileIndex);
-        files.extend(all_files.filter(|&file| file_table.size(file) == 0));
+        files.extend(file_table.empty_files());
         let mut all = HashMap::new();
         for file in files {
             if self.is_left_open() {
@@ -31,7 +29,7 @@ impl Session<'_> {
                     all.insert(file.0, metadata);
                 }
                 Err(error) => self.observer.problem(Problem {
-                    path: to_path(self.path_of_first_name(file)),
+                    path: self.path_of_first_name(file),
                     kind: ProblemKind::UnreadableMetadata,
                     cause: Some(error.into()),
                 }),

@@ -224,13 +224,7 @@ impl Session<'_> {
         let control = self.control;
         let _asking = control.asking(&to_path(path));
         let c_name = CString::new(bytes.as_slice()).map_err(|_| Errno::INVAL)?;
-        let folder = match self.handles.get(*dir, &self.dirs) {
-            Err(Errno::MFILE | Errno::NFILE) => {
-                self.handles.close_all();
-                self.handles.get(*dir, &self.dirs)?
-            }
-            opened => opened?,
-        };
+        let folder = self.handles.get_alone(*dir, &self.dirs)?;
         let above = stat::descriptor(folder)?;
         let stat = match self.config.follow_links {
             true => stat::target(folder, &c_name)?,

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 use rustix::io::{Errno, Result};
 
@@ -15,7 +16,7 @@ use super::session::Session;
 impl Session<'_> {
     /// Opens a file by its first name, if that still leads to the file that was found.
     pub fn reopened(&mut self, file: FileIndex) -> Result<(OwnedFd, Attributes)> {
-        let path = to_path(self.path_of_first_name(file));
+        let path = self.path_of_first_name(file);
         let control = self.control;
         let _asking = control.asking(&path);
         let file_table = self.machine.file_table();
@@ -25,13 +26,7 @@ impl Session<'_> {
             keep_access_time: true,
             follow: false,
         };
-        let folder = match self.handles.get(dir, &self.dirs) {
-            Err(Errno::MFILE | Errno::NFILE) => {
-                self.handles.close_all();
-                self.handles.get(dir, &self.dirs)?
-            }
-            opened => opened?,
-        };
+        let folder = self.handles.get_alone(dir, &self.dirs)?;
         let opened = open::file(folder, &name, manner)?;
         let (stat, attributes) = attributes::both(&opened)?;
         match self.is_state_of(file, &Fingerprint::from(&stat)) {
@@ -41,11 +36,11 @@ impl Session<'_> {
     }
 
     /// The path of the first name of a file.
-    pub fn path_of_first_name(&self, file: FileIndex) -> Vec<u8> {
+    pub fn path_of_first_name(&self, file: FileIndex) -> PathBuf {
         let file_table = self.machine.file_table();
         let mut path = Vec::new();
         let (dir, name) = (file_table.dir(file), file_table.first_name(file));
         self.dirs.read().path_of(dir, name, &mut path);
-        path
+        to_path(path)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::io::{Errno, Result};
+
 use super::{DirId, SharedDirs};
 
 /// A process that may open this many folders may also keep a root open.
@@ -27,7 +29,7 @@ impl DirHandles {
     }
 
     /// The folder's descriptor, opened if need be.
-    pub fn get(&mut self, dir: DirId, dirs: &SharedDirs) -> rustix::io::Result<BorrowedFd<'_>> {
+    pub fn get(&mut self, dir: DirId, dirs: &SharedDirs) -> Result<BorrowedFd<'_>> {
         let slot = dir.0 as usize % self.slots.len();
         if self.held(dir).is_none() {
             // Close first: with few descriptors left there may be no room for two.
@@ -39,6 +41,16 @@ impl DirHandles {
             }
         }
         Ok(self.held(dir).expect("just opened"))
+    }
+
+    /// The same, for one thread that needs no other folder meanwhile: when descriptors have run out, its own are closed.
+    pub fn get_alone(&mut self, dir: DirId, dirs: &SharedDirs) -> Result<BorrowedFd<'_>> {
+        match self.get(dir, dirs).map(|_| ()) {
+            Ok(()) => {}
+            Err(Errno::MFILE | Errno::NFILE) => self.close_all(),
+            Err(error) => return Err(error),
+        }
+        self.get(dir, dirs)
     }
 
     fn held(&self, dir: DirId) -> Option<BorrowedFd<'_>> {

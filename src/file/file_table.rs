@@ -340,6 +340,12 @@ impl FileTable {
         self.sizes.get(file.0 as usize)
     }
 
+    /// The files without a byte.
+    pub fn empty_files(&self) -> impl Iterator<Item = FileIndex> {
+        let files = (0..self.len() as u32).map(FileIndex);
+        files.filter(|&file| self.size(file) == 0)
+    }
+
     /// Volume number, see [`FileTable::volume_number`].
     pub fn volume(&self, file: FileIndex) -> DevIndex {
         self.places.get(file.0 as usize).1
