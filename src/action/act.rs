@@ -31,6 +31,8 @@ pub struct Act<'a> {
 pub struct Preparation {
     /// Where the file will be.
     pub destination: Option<Vec<u8>>,
+    /// Folders that are missing on the way there, the outermost first: absolute paths.
+    pub new_folders: Vec<Vec<u8>>,
     /// The file that will say where it came from.
     pub trash_info: Option<Vec<u8>>,
     /// The target text of the symbolic link.

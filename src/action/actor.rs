@@ -44,6 +44,10 @@ pub struct Actor {
     ours: Arc<OwnChanges>,
     /// Kept files that got another number when this run linked to them (overlay), by path: before and since.
     renumbered: Arc<Renumbered>,
+    /// Folders that were missing on the way to a destination, and that the journal names: absolute paths.
+    new_folders: HashSet<Vec<u8>>,
+    /// Those of them that the journal does not name yet.
+    missing: Vec<Record>,
     /// Files for whose sake others were acted on.
     kept: HashSet<Identity>,
     /// Replacements for kept files that have the maximum number of names.
@@ -130,6 +134,8 @@ impl Actor {
             journal,
             ours: Arc::default(),
             renumbered: Arc::default(),
+            new_folders: HashSet::new(),
+            missing: Vec::new(),
             kept: HashSet::new(),
             stand_ins: HashMap::new(),
             synced: Synced::default(),
@@ -258,9 +264,9 @@ impl Actor {
             .iter()
             .flatten()
             .filter_map(|(_, s)| s.as_ref().ok());
-        let intents: Vec<_> = intents
-            .map(|sketched| Record::Intent(Box::new(sketched.intent.clone())))
-            .collect();
+        let intents = intents.map(|sketched| Record::Intent(Box::new(sketched.intent.clone())));
+        let missing = std::mem::take(&mut self.missing).into_iter();
+        let intents: Vec<_> = missing.chain(intents).collect();
         let written = self.sync(&intents, unsynced, tell);
         self.unwritten |= written.is_err();
         match written {

@@ -11,7 +11,7 @@ use super::folder_entry::Place;
 use super::journal::JournalError;
 use super::past::{Fate, Past, PastStep};
 use super::record::{self, Record, RunHeader};
-use super::{journal_folder, partial_groups, relocate, runs, swap, test_file};
+use super::{journal_folder, new_folders, partial_groups, relocate, runs, swap, test_file};
 use crate::file::OwnFolder;
 use crate::heartbeat::current;
 use crate::sys::{stat, sync};
@@ -25,10 +25,19 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// True if its plan was being made: what it left are test files, and no file of the user's is unfinished.
-    pub in_plan: bool,
-    /// Files with a leftover beside them, or that exist only under a temporary name; test files.
+    /// What it left: files with a leftover beside them, or that exist only under a temporary name; test files; folders.
     pub files: Vec<HalfDone>,
+}
+
+/// The kind of a leftover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftoverKind {
+    /// A file of the user's whose step was unfinished.
+    File,
+    /// A file that the plan created to test a mount.
+    TestFile,
+    /// An empty folder that the run created.
+    Folder,
 }
 
 /// A file whose step was unfinished when the run was cut short.
@@ -36,6 +45,8 @@ pub struct CutShort {
 pub struct HalfDone {
     /// The file's own path.
     pub path: PathBuf,
+    /// What it is.
+    pub kind: LeftoverKind,
     /// The folders that hold a leftover of it.
     folders: Vec<PathBuf>,
 }
@@ -60,6 +71,11 @@ impl CutShort {
             .retain(|file| holds(&file.path) || file.folders.iter().any(|folder| holds(folder)));
         (!self.files.is_empty()).then_some(self)
     }
+
+    /// The number of its leftovers of this kind.
+    pub fn number_of(&self, kind: LeftoverKind) -> u64 {
+        self.files.iter().filter(|file| file.kind == kind).count() as u64
+    }
 }
 
 fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
@@ -79,21 +95,29 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     let partial = partial_groups::of(&past);
     let steps = past.steps.iter();
     let half_done = steps.filter_map(|step| half_done(step, &partial, in_undo));
-    let test_files = past.test_files.iter().filter_map(|(_, path)| {
-        let path = Path::new(OsStr::from_bytes(&path.0));
-        let folder = path.parent()?.to_owned();
-        test_file::is_left(path.as_os_str().as_bytes()).then(|| HalfDone {
-            path: path.to_owned(),
-            folders: vec![folder],
-        })
-    });
-    let files: Vec<HalfDone> = half_done.chain(test_files).collect();
+    let test_files = past.test_files.iter().map(|(_, path)| &path.0[..]);
+    let test_files = test_files.filter(|path| test_file::is_left(path));
+    let folders = new_folders::unfilled(&past);
+    let folders = folders.filter(|(path, folder)| new_folders::is_left(path, folder));
+    let further = test_files
+        .filter_map(|path| made_by_run(path, LeftoverKind::TestFile))
+        .chain(folders.filter_map(|(path, _)| made_by_run(path, LeftoverKind::Folder)));
+    let files: Vec<HalfDone> = half_done.chain(further).collect();
     (!files.is_empty()).then_some(CutShort {
         name,
         header: past.header,
         in_undo,
-        in_plan: past.steps.is_empty(),
         files,
+    })
+}
+
+/// What the run created itself, at this absolute path.
+fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
+    let path = Path::new(OsStr::from_bytes(path));
+    Some(HalfDone {
+        path: path.to_owned(),
+        kind,
+        folders: vec![path.parent()?.to_owned()],
     })
 }
 
@@ -128,8 +152,11 @@ pub(super) fn half_done(
 ) -> Option<HalfDone> {
     let path = PathBuf::from(OsStr::from_bytes(&step.intent.victim.0));
     if partial_groups::took(step, partial) {
-        let folders = Vec::new();
-        return Some(HalfDone { path, folders });
+        return Some(HalfDone {
+            path,
+            kind: LeftoverKind::File,
+            folders: Vec::new(),
+        });
     }
     let is_open = step.fate == Fate::Unsaid || in_undo;
     if step.undone || !is_open {
@@ -152,7 +179,11 @@ pub(super) fn half_done(
     }
     folders.extend(idle_note(step));
     folders.extend(whole_copy(step));
-    (!folders.is_empty()).then_some(HalfDone { path, folders })
+    (!folders.is_empty()).then_some(HalfDone {
+        path,
+        kind: LeftoverKind::File,
+        folders,
+    })
 }
 
 /// The folder of a copy that has its name on another file system, while what it was made of is still in its place.

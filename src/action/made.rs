@@ -7,6 +7,8 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use super::folder_traits::FolderTraits;
+use super::new_folders;
+use super::record::NewFolder;
 use crate::sys::names;
 
 /// Folders that were not there before.
@@ -18,6 +20,8 @@ pub struct Made(RefCell<Vec<Entry>>);
 struct Entry {
     parent: Rc<OwnedFd>,
     name: CString,
+    /// The absolute path.
+    path: Vec<u8>,
     /// Open for reading.
     folder: Rc<OwnedFd>,
     /// The traits that it gets when it is filled; until then only the one who made it may enter.
@@ -30,15 +34,27 @@ impl Made {
         &self,
         parent: &Rc<OwnedFd>,
         name: &CStr,
+        path: Vec<u8>,
         folder: &Rc<OwnedFd>,
         traits: Option<FolderTraits>,
     ) {
         self.0.borrow_mut().push(Entry {
             parent: Rc::clone(parent),
             name: name.to_owned(),
+            path,
             folder: Rc::clone(folder),
             traits,
         });
+    }
+
+    /// The folders that are there, each with its absolute path, the outermost first.
+    pub fn identified(&self) -> Vec<(Vec<u8>, NewFolder)> {
+        let entries = self.0.borrow();
+        let known = entries.iter().filter_map(|entry| {
+            let folder = new_folders::identity(&entry.folder).ok()?;
+            Some((entry.path.clone(), folder))
+        });
+        known.collect()
     }
 
     /// Gives all of them their attributes, the innermost first: an outer one that is closed protects it meanwhile.
@@ -62,8 +78,12 @@ impl Made {
 
     /// Removes those that are empty; what somebody else put into one keeps it.
     pub fn take_back(&self) {
-        for entry in self.0.borrow_mut().drain(..).rev() {
-            let _ = names::remove_folder(&entry.parent, &entry.name);
+        let mut entries = self.0.borrow_mut();
+        for place in (0..entries.len()).rev() {
+            let entry = &entries[place];
+            if names::remove_folder(&entry.parent, &entry.name).is_ok() {
+                entries.remove(place);
+            }
         }
     }
 }

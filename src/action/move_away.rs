@@ -8,8 +8,9 @@ use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, parent as folder_of};
 use super::folder_traits::Original;
 use super::made::Made;
-use super::relocate;
-use super::step::{Action, ActionKind, Done, Hint, Reversal};
+use super::new_folders;
+use super::relocate::{self, Base};
+use super::step::{Action, ActionKind, Done, Hint, Reversal, Unfit};
 use super::step_error::{StepError, failed, failure_with};
 use crate::sys::parent;
 
@@ -35,11 +36,14 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
         return Err(failure_with("move it", Errno::INVAL, hint));
     }
     // Undo takes what a killed step left there for its own: it must not be there before.
-    if folder_entry::Place::of(&destination).is_ok_and(|there| there.stat().is_ok()) {
-        return Err(failed("move it")(Errno::EXIST));
-    }
+    let new_folders = match folder_entry::Place::of(&destination) {
+        Ok(there) if there.stat().is_ok() => return Err(failed("move it")(Errno::EXIST)),
+        Err(Unfit::Gone) => new_folders::missing_above(&destination),
+        _ => Vec::new(),
+    };
     Ok(Preparation {
         destination: Some(destination),
+        new_folders,
         ..Preparation::default()
     })
 }
@@ -57,7 +61,10 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
         folder: &act.pair.victim.place.folder,
         path: folder_of(&act.intent.victim.0),
     };
-    let base = base_folder(base, act.made)?;
+    let base = Base {
+        folder: base_folder(base, act.made)?,
+        path: base,
+    };
     let folder = relocate::make_way_like(base, below, like, act.made)?;
     let done = match relocate::within(act, &folder, &name)? {
         Some(()) => Done::default(),
@@ -85,7 +92,10 @@ fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, StepError> {
             let slash = path[..end].iter().rposition(|&b| b == b'/');
             let slash =
                 slash.ok_or_else(|| failed("create the destination folder")(Errno::NOENT))?;
-            let above = base_folder(&path[..slash.max(1)], made)?;
+            let above = Base {
+                folder: base_folder(&path[..slash.max(1)], made)?,
+                path: &path[..slash.max(1)],
+            };
             relocate::make_way(above, &path[slash + 1..end], 0o777, made)
         }
         opened => opened.map_err(failed("open the destination folder")),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{self, FolderIntent, Intent, Raw, Record, RunHeader, State};
+use super::record::{self, FolderIntent, Intent, NewFolder, Raw, Record, RunHeader, State};
 use super::step::{ActionKind, Reversal};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
@@ -32,6 +32,14 @@ pub(super) struct PastFolder {
     pub undone: bool,
 }
 
+/// A folder that was missing on the way to a destination, as its journal tells it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PastNewFolder {
+    pub action: ActionKind,
+    /// The folder that a step created there.
+    pub made: Option<NewFolder>,
+}
+
 /// The recorded end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
@@ -50,11 +58,15 @@ pub(super) struct Past {
     pub steps: Vec<PastStep>,
     /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
     pub folders: BTreeMap<u64, PastFolder>,
+    /// Folders that were to be created, by their absolute paths.
+    pub new_folders: BTreeMap<Vec<u8>, PastNewFolder>,
     /// Lines that are damaged, counted from 1; a torn last one does not count.
     pub damaged: Vec<usize>,
     pub all_undone: bool,
     /// The run, or an undo of it, did not come to its end.
     pub cut_short: bool,
+    /// The run did not come to its end, and since then neither a sweep nor an undo came to theirs.
+    pub was_killed: bool,
     /// It was an undo that did not come to its end.
     pub undo_cut_short: bool,
     /// The last line has no end.
@@ -112,6 +124,7 @@ impl Past {
         let mut understood = 0;
         let mut ended = false;
         let mut undoing = false;
+        let mut looked_after = false;
         let mut lines = bytes.split(|&b| b == b'\n').enumerate().peekable();
         while let Some((number, line)) = lines.next() {
             let is_last = lines.peek().is_none();
@@ -134,7 +147,11 @@ impl Past {
                     match &record {
                         Record::Ended => ended = true,
                         Record::Undoing => undoing = true,
-                        Record::UndoEnded | Record::AllUndone => undoing = false,
+                        Record::UndoEnded | Record::AllUndone => {
+                            undoing = false;
+                            looked_after = true;
+                        }
+                        Record::Swept => looked_after = true,
                         _ => {}
                     }
                     past.take(record);
@@ -157,6 +174,7 @@ impl Past {
             false => past.unfinished() == 0,
         };
         past.cut_short = !past.all_undone && (!is_over || undoing);
+        past.was_killed = !is_over && !looked_after;
         past.undo_cut_short = !past.all_undone && undoing;
         Ok(past)
     }
@@ -195,6 +213,15 @@ impl Past {
             | Record::UndoEnded
             | Record::Swept => {}
             Record::TestFile { action, path } => self.test_files.push((action, path)),
+            Record::NewFolder { action, path } => {
+                let folder = PastNewFolder { action, made: None };
+                self.new_folders.entry(path.0).or_insert(folder);
+            }
+            Record::NewFolderMade { path, folder } => {
+                if let Some(known) = self.new_folders.get_mut(&path.0) {
+                    known.made = Some(folder);
+                }
+            }
             Record::Intent(intent) => self.steps.push(PastStep {
                 intent: *intent,
                 fate: Fate::Unsaid,

@@ -7,8 +7,9 @@ use super::folder_times::RecordedTimes;
 use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
-/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders.
-pub const VERSION: u32 = 3;
+/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders; version 3 did not
+/// name the folders that a move creates.
+pub const VERSION: u32 = 4;
 
 /// The versions that are understood.
 pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
@@ -166,6 +167,16 @@ pub struct FolderIntent {
     pub folder_times: Option<RecordedTimes>,
 }
 
+/// A folder that a run created, by what no other folder has that gets its path later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewFolder {
+    /// Inode number.
+    pub ino: u64,
+    /// When the folder was created, nanoseconds since 1970, if the file system keeps that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub birth_ns: Option<i64>,
+}
+
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
@@ -178,6 +189,20 @@ pub enum Record {
         action: ActionKind,
         /// Absolute path of the test file.
         path: Raw,
+    },
+    /// A folder is missing on the way to the destination of a step, which will create it.
+    NewFolder {
+        /// What the run does with files.
+        action: ActionKind,
+        /// Absolute path of the folder.
+        path: Raw,
+    },
+    /// A step created it.
+    NewFolderMade {
+        /// Absolute path of the folder.
+        path: Raw,
+        /// The folder as it was created.
+        folder: NewFolder,
     },
     /// A step will be done.
     Intent(Box<Intent>),

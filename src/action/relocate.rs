@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, freed};
 use super::check::Opened;
-use super::folder_entry::leads_to;
+use super::folder_entry::{join, leads_to};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
 use super::step::{Change, Done, Hint, Skip, Unfit};
@@ -151,11 +151,24 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
     })
 }
 
+/// A folder that is there, below which folders are made.
+pub struct Base<'a> {
+    /// The folder, as a starting point for calls.
+    pub folder: OwnedFd,
+    /// Its absolute path.
+    pub path: &'a [u8],
+}
+
 /// Opens a folder below another, making what is missing on the way; no link is followed.
 ///
 /// A folder in which names cannot be changed again is refused before anything is made in it.
-pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<OwnedFd, StepError> {
-    let folder = make(&Rc::new(base), below, mode, None, made)?;
+pub fn make_way(
+    base: Base<'_>,
+    below: &[u8],
+    mode: u32,
+    made: &Made,
+) -> Result<OwnedFd, StepError> {
+    let folder = make(base, below, mode, None, made)?;
     folder.try_clone().map_err(|error| {
         let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
         failed("open the folder")(error)
@@ -164,18 +177,18 @@ pub fn make_way(base: OwnedFd, below: &[u8], mode: u32, made: &Made) -> Result<O
 
 /// The same. What is made gets the traits of the folder `like` and of those above it, once it is filled.
 pub fn make_way_like(
-    base: OwnedFd,
+    base: Base<'_>,
     below: &[u8],
     like: &Original<'_>,
     made: &Made,
 ) -> Result<Rc<OwnedFd>, StepError> {
-    make(&Rc::new(base), below, 0o700, Some(like), made)
+    make(base, below, 0o700, Some(like), made)
 }
 
 const DOING: &str = "move it into the destination folder";
 
 fn make(
-    base: &Rc<OwnedFd>,
+    base: Base<'_>,
     below: &[u8],
     mode: u32,
     like: Option<&Original<'_>>,
@@ -184,10 +197,13 @@ fn make(
     const MAKING: &str = "make the folder";
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
-    let mut at = Rc::clone(base);
+    let base_folder = Rc::new(base.folder);
+    let mut at = Rc::clone(&base_folder);
+    let mut path = base.path.to_vec();
     let mut is_new = false;
     for (place, part) in parts.iter().enumerate() {
         let height = parts.len() - 1 - place;
+        path = join(&path, part);
         let name = CString::new(*part).map_err(|_| failed("make a folder")(Errno::INVAL))?;
         let next = match parent::step(&at, &name) {
             Err(Errno::NOENT) => {
@@ -198,12 +214,12 @@ fn make(
                 let traits = traits.transpose().map_err(failed(MAKING))?;
                 is_new = parent::make_folder(&at, &name, mode).map_err(failed(MAKING))?;
                 let next = match is_new && traits.is_some() {
-                    true => folder_traits::open_made(&at, &name, base),
+                    true => folder_traits::open_made(&at, &name, &base_folder),
                     false => parent::step(&at, &name),
                 };
                 let next = Rc::new(next.map_err(failed("open the folder"))?);
                 if is_new {
-                    made.note(&at, &name, &next, traits);
+                    made.note(&at, &name, path.clone(), &next, traits);
                 }
                 sync::folder(&at).map_err(failed(MAKING))?;
                 next
@@ -214,7 +230,7 @@ fn make(
                 // Whoever owns the folder above may have made this one, to see what comes into it.
                 let like = like.map(|like| (like, height));
                 let is_owners = like.is_none() || {
-                    let owners = folder_traits::is_owners(&opened, base, like);
+                    let owners = folder_traits::is_owners(&opened, &base_folder, like);
                     owners.map_err(failed("examine the destination folder"))?
                 };
                 if !is_owners {

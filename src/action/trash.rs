@@ -36,6 +36,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
         destination: Some(join(&files, &name)),
         trash_info: Some(info),
         link_text: None,
+        ..Preparation::default()
     })
 }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::act::{Act, Sketch};
 use super::folder_entry::join;
-use super::relocate;
+use super::relocate::{self, Base};
 use super::step::{Failure, Hint};
 use super::step_error::{StepError, failed, failure_with};
 use crate::file::Untrusted;
@@ -172,8 +172,12 @@ pub struct Opened {
 pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {
-        let base = at.try_clone();
-        let base = base.map_err(|_| failed("open the trash")(Errno::MFILE))?;
+        let folder = at.try_clone();
+        let folder = folder.map_err(|_| failed("open the trash")(Errno::MFILE))?;
+        let base = Base {
+            folder,
+            path: trash,
+        };
         let folder = relocate::make_way(base, name, 0o700, act.made)?;
         checked(folder, &join(trash, name))
     };
@@ -187,7 +191,10 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => {
-            let top = parent::open(b"").map_err(refused)?;
+            let top = Base {
+                folder: parent::open(b"").map_err(refused)?,
+                path: b"",
+            };
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
             return checked(at, trash).map_err(|error| match error {
                 StepError::Failed(failure) => StepError::Failed(Failure {

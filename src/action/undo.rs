@@ -11,6 +11,7 @@ use super::folder_entry::{Place, parent};
 use super::folder_times::Before;
 use super::journal::{Journal, JournalError};
 use super::leftovers;
+use super::new_folders;
 use super::partial_groups;
 use super::past::{Fate, Past, PastFolder, PastStep};
 use super::reads::{self, Reads};
@@ -109,11 +110,10 @@ impl Reversion {
         let removed = self.past.folders.values().filter(|folder| !folder.undone);
         let paths = paths.chain(removed.map(|folder| &folder.intent.folder));
         let paths = paths.chain(self.past.test_files.iter().map(|(_, path)| path));
-        let folders = paths.filter_map(|path| {
-            let path = Path::new(OsStr::from_bytes(&path.0));
-            path.parent().map(Path::to_owned)
-        });
-        few_folders(folders.collect())
+        let path = |path: &[u8]| PathBuf::from(OsStr::from_bytes(path));
+        let folders = paths.filter_map(|of| path(&of.0).parent().map(Path::to_owned));
+        let new_folders = new_folders::of(&self.past).map(|(of, _)| path(of));
+        few_folders(folders.chain(new_folders).collect())
     }
 
     /// Says what would be done, and does nothing.
@@ -148,6 +148,10 @@ impl Reversion {
                 let (undone, _) = undo_one(step, None, &partial, (Manner::Look, &self.reads));
                 tally.count(step, undone, tell);
             }
+        }
+        for (path, folder) in new_folders::of(&self.past) {
+            let undone = new_folders::clear(path, folder, Manner::Look);
+            tally.count_new_folder((path, folder.action), undone, tell);
         }
         tally
     }
@@ -201,6 +205,12 @@ impl Reversion {
         }
         let flushed = batch.flush(&mut self.journal);
         tally.note(flushed);
+        if !tally.interrupted {
+            for (path, folder) in new_folders::of(&self.past) {
+                let undone = new_folders::clear(path, folder, Manner::Act);
+                tally.count_new_folder((path, folder.action), undone, tell);
+            }
+        }
         tally.apart = linked.apart();
         for (folder, why) in times.give_back() {
             tracing::warn!("{}: {why}", String::from_utf8_lossy(&folder));
@@ -247,7 +257,11 @@ impl Reversion {
         }
         let flushed = batch.flush(&mut self.journal);
         tally.note(flushed);
-        if tally.refused == 0 && !tally.interrupted {
+        for (path, folder) in new_folders::unfilled(&self.past) {
+            let undone = new_folders::clear(path, folder, Manner::Act);
+            tally.count_new_folder((path, folder.action), undone, tell);
+        }
+        if tally.refused + tally.folders_refused == 0 && !tally.interrupted {
             let written = self.journal.write(&[Record::Swept]);
             tally.note(written);
         }

@@ -16,6 +16,8 @@ pub enum Undone {
     RestoredUnproven(Vec<&'static str>),
     /// The file was as before; something that a killed run had left beside it is gone.
     Cleaned,
+    /// A folder that the run created was empty again, and is gone.
+    FolderRemoved,
     /// The file is as before: the step was never done, or undone before.
     AsBefore,
     /// Something changed since, or the system refused: nothing was touched, and this is why.
@@ -91,6 +93,8 @@ pub struct UndoTally {
     pub folders: u64,
     /// Folders that did not come back, or not with all that they had.
     pub folders_refused: u64,
+    /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
+    pub folders_removed: u64,
     /// Files that came back and had further names, which are names of another file now.
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
@@ -130,6 +134,25 @@ impl UndoTally {
         tell(&Undo {
             path: intent.folder.0.clone(),
             action: intent.action,
+            undone,
+        });
+    }
+
+    pub(super) fn count_new_folder(
+        &mut self,
+        (path, action): (&[u8], ActionKind),
+        undone: Undone,
+        tell: &mut dyn FnMut(&Undo),
+    ) {
+        match undone {
+            Undone::FolderRemoved => self.folders_removed += 1,
+            Undone::Refused(_) => self.folders_refused += 1,
+            _ => return,
+        }
+        let path = path.to_vec();
+        tell(&Undo {
+            path,
+            action,
             undone,
         });
     }

@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use seekless::action::{self, CutShort, JournalError, Reads, Reversion, TreeLock, UndoTally};
+use seekless::action::{
+    self, CutShort, JournalError, LeftoverKind, Reads, Reversion, TreeLock, UndoTally,
+};
 use seekless::heartbeat::current;
 use seekless::units::plural;
 
@@ -41,18 +43,18 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             _ if run.in_undo => false,
             Use::Show | Use::Json | Use::Script => false,
             Use::Act => {
-                let first = match run.in_plan {
-                    true => "seekless removes what it left first",
-                    false => "the unfinished files are restored first",
+                let first = match has_files(&run) {
+                    true => "the unfinished files are restored first",
+                    false => "seekless removes what it left first",
                 };
                 console.complain(&format!("{}; {first}", what(&run)));
                 true
             }
             Use::Confirm => {
                 console.complain(&what(&run));
-                let question = match run.in_plan {
-                    true => "Remove what it left first? [y/N]",
-                    false => "Restore the unfinished files first? [y/N]",
+                let question = match has_files(&run) {
+                    true => "Restore the unfinished files first? [y/N]",
+                    false => "Remove what it left first? [y/N]",
                 };
                 matches!(question::ask(console, question), Answer::Said(said) if question::is_yes(&said))
             }
@@ -77,7 +79,7 @@ pub fn before(acting: &ActRun, place: &JournalPlace, trees: &[PathBuf], console:
             Ok(tally) if tally.interrupted => std::process::exit(Exit::Interrupted.code().into()),
             Ok(tally) => {
                 console.line(&undo_text::lines(&tally)[0]);
-                tally.refused > 0
+                tally.refused + tally.folders_refused > 0
             }
             Err(error) => {
                 console.complain(&place.with_way_out(&error));
@@ -144,7 +146,8 @@ pub fn command(
         if tally.interrupted {
             return Ok(Exit::Interrupted);
         }
-        if tally.refused > 0 || tally.unwritten.is_some() || !tally.damaged.is_empty() {
+        let refused = tally.refused + tally.folders_refused;
+        if refused > 0 || tally.unwritten.is_some() || !tally.damaged.is_empty() {
             exit = Exit::SomeLeft;
         }
     }
@@ -203,26 +206,33 @@ fn left_in(
 }
 
 fn what(run: &CutShort) -> String {
-    let number = run.files.len() as u64;
     let undo = if run.in_undo { "an undo of " } else { "" };
-    let left = match run.in_plan {
-        true => undo_text::test_files(number),
-        false => {
-            let files = plural(number, "file", "files");
-            format!("{} unfinished {files}", count(number))
-        }
-    };
+    let left = [
+        (LeftoverKind::File, "unfinished file", "unfinished files"),
+        (LeftoverKind::TestFile, "test file", "test files"),
+        (LeftoverKind::Folder, "empty folder", "empty folders"),
+    ];
+    let left = left.into_iter().filter_map(|(kind, one, many)| {
+        let number = run.number_of(kind);
+        (number > 0).then(|| format!("{} {}", count(number), plural(number, one, many)))
+    });
     format!(
-        "{undo}run {} ({}) was cut short and left {left} here",
+        "{undo}run {} ({}) was cut short and left {} here",
         run.name,
         words(&run.header),
+        left.collect::<Vec<_>>().join(" and "),
     )
+}
+
+/// True if files of the user's are unfinished.
+fn has_files(run: &CutShort) -> bool {
+    run.number_of(LeftoverKind::File) > 0
 }
 
 fn ways_out(place: &JournalPlace, run: &CutShort) -> String {
     match run.in_undo {
         true => format!("to continue: {}", place.undo(&run.name)),
-        false if run.in_plan => format!("{} removes what it left", place.sweep(&run.name)),
+        false if !has_files(run) => format!("{} removes what it left", place.sweep(&run.name)),
         false => format!(
             "{} restores the unfinished files, {} undoes the whole run",
             place.sweep(&run.name),

@@ -115,7 +115,8 @@ fn take_back(
 
 fn exit(tally: &UndoTally) -> Exit {
     let left = tally.refused + tally.folders_refused + tally.lacking + tally.damaged.len() as u64;
-    let back = tally.restored + tally.cleaned + tally.folders + tally.as_before;
+    let folders = tally.folders + tally.folders_removed;
+    let back = tally.restored + tally.cleaned + folders + tally.as_before;
     match left > 0 || tally.unwritten.is_some() {
         true => Exit::of_part(back),
         false if back == 0 && tally.impossible > 0 => Exit::Nothing,
@@ -180,7 +181,7 @@ fn show(reversion: &Reversion, args: &UndoArgs) -> Exit {
 /// Shows what would come of it and asks, if there is anything to ask for.
 fn agreed(reversion: &Reversion, args: &UndoArgs) -> bool {
     let tally = looking(args, || reversion.preview(&mut |_| {}));
-    if tally.restored + tally.cleaned + tally.folders == 0 {
+    if tally.restored + tally.cleaned + tally.folders + tally.folders_removed == 0 {
         return true;
     }
     let lines = undo_text::wishes(&tally, &command(reversion.header()));

@@ -31,6 +31,7 @@ pub fn success(step: &Undo) -> Option<String> {
     match &step.undone {
         Undone::Restored => Some(format!("{path}: restored")),
         Undone::Cleaned => Some(format!("{path}: cleaned up")),
+        Undone::FolderRemoved => Some(format!("{path}: empty folder removed")),
         _ => None,
     }
 }
@@ -45,6 +46,9 @@ pub fn wish(step: &Undo) -> String {
             missing.join(", ")
         ),
         Undone::Cleaned => "what an interrupted run left there would be removed".to_owned(),
+        Undone::FolderRemoved => {
+            "this folder, which the run created, would be removed if it is empty then".to_owned()
+        }
         Undone::AsBefore => "is already restored".to_owned(),
         Undone::Impossible => "was removed permanently and cannot be restored".to_owned(),
         Undone::Refused(why) => format!("{why}; would be left alone"),
@@ -72,6 +76,7 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
                 test_files(tally.test_files)
             )
         }
+        (0, 0) if tally.folders_removed > 0 => format!("Run {}: no file to undo.", tally.run),
         (0, 0) => format!("Run {}: nothing to undo.", tally.run),
         (0, _) => format!("Run {}: nothing could be undone.", tally.run),
         (number, _) => format!("Run {}: {} restored.", tally.run, files(number)),
@@ -83,6 +88,10 @@ pub fn lines(tally: &UndoTally) -> Vec<String> {
     let left = (tally.refused, "left alone, as reported above.");
     let mut lines = with_rest(first, [left, apart], tally);
     lines.extend(folders_line(tally.folders, "restored."));
+    lines.extend(empty_folders_line(
+        tally.folders_removed,
+        "removed: the run had created",
+    ));
     lines.extend(folders_line(
         tally.folders_refused,
         "left alone, as reported above.",
@@ -97,6 +106,7 @@ pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
         0 if tally.test_files > 0 => {
             format!("{} would be removed.", test_files(tally.test_files))
         }
+        0 if tally.folders_removed > 0 => "No file would be restored.".to_owned(),
         0 => "Nothing would be undone.".to_owned(),
         _ => format!("{} would be restored.", files(number)),
     };
@@ -104,6 +114,10 @@ pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
     let mut lines = vec![format!("Run {}: {command}", tally.run)];
     lines.extend(with_rest(first, [left, (0, "")], tally));
     lines.extend(folders_line(tally.folders, "would be restored."));
+    lines.extend(empty_folders_line(
+        tally.folders_removed,
+        "would be removed: the run created",
+    ));
     let refused = folders_line(tally.folders_refused, "would be left alone.");
     lines.extend(refused);
     lines
@@ -146,6 +160,14 @@ pub fn of_the_journal(tally: &UndoTally, place: &JournalPlace) -> Vec<String> {
 fn folders_line(number: u64, words: &str) -> Option<String> {
     let folders = plural(number, "folder", "folders");
     (number > 0).then(|| format!("{} {folders} {words}", count(number)))
+}
+
+fn empty_folders_line(number: u64, words: &str) -> Option<String> {
+    let (folders, them) = match number {
+        1 => ("folder", "it"),
+        _ => ("folders", "them"),
+    };
+    (number > 0).then(|| format!("{} empty {folders} {words} {them}.", count(number)))
 }
 
 fn files(number: u64) -> String {

@@ -167,6 +167,8 @@ pub enum UndoOutcome {
     Restored(Vec<&'static str>),
     /// It was as before; something that a killed run had left beside it is gone.
     Cleaned,
+    /// The path is an empty folder that the run had created, and is gone.
+    FolderRemoved,
     /// It is as before: the step was never done, or undone before.
     AsBefore,
     /// Something changed since, or the system refused, for this reason. Nothing was touched.
@@ -195,6 +197,8 @@ pub struct UndoSummary {
     pub folders: u64,
     /// Folders that did not come back.
     pub folders_refused: u64,
+    /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
+    pub folders_removed: u64,
     /// Lines of the journal that are damaged: the steps that they tell of are not known, and not undone.
     pub damaged: u64,
     /// True if it was cancelled, and steps are left. Another undo goes on there.
@@ -283,6 +287,7 @@ impl From<&action::Undo> for UndoneFile {
                     UndoOutcome::Restored(missing.clone())
                 }
                 Undone::Cleaned => UndoOutcome::Cleaned,
+                Undone::FolderRemoved => UndoOutcome::FolderRemoved,
                 Undone::AsBefore => UndoOutcome::AsBefore,
                 Undone::Refused(why) => UndoOutcome::Refused(why.clone()),
                 Undone::Impossible => UndoOutcome::Impossible,
@@ -302,6 +307,7 @@ impl From<action::UndoTally> for UndoSummary {
             impossible: tally.impossible,
             folders: tally.folders,
             folders_refused: tally.folders_refused,
+            folders_removed: tally.folders_removed,
             damaged: tally.damaged.len() as u64,
             incomplete: tally.interrupted,
         }

@@ -1,5 +1,6 @@
 //! Looks again, acts, and writes down what came of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::ahead::{self, Check, Checked, Proof};
@@ -10,7 +11,7 @@ use crate::action::check::{Pair, Times};
 use crate::action::coherence::Distinct;
 use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
-use crate::action::record::{Blake3, Record, State};
+use crate::action::record::{Blake3, Raw, Record, State};
 use crate::action::step::{ActionKind, Done, Outcome, Reversal, Skip, Step, Target};
 use crate::action::step_error::StepError;
 use crate::action::swap;
@@ -186,9 +187,16 @@ impl Actor {
             })
             .collect();
         let mut fates = together::perform(&acts, now);
-        match fates.iter_mut().find_map(|fate| fate.as_mut().ok()) {
-            Some(done) => done.notes.extend(made.open_up()),
-            None => made.take_back(),
+        if fates.iter().all(Result::is_err) {
+            made.take_back();
+        }
+        // Without these records, undo keeps the folders, unless the run was killed.
+        let records = new_folders(&made, &self.new_folders);
+        if !records.is_empty() {
+            let _ = self.journal.note(&records);
+        }
+        if let Some(done) = fates.iter_mut().find_map(|fate| fate.as_mut().ok()) {
+            done.notes.extend(made.open_up());
         }
         let states: Vec<_> = acts
             .iter()
@@ -258,6 +266,17 @@ impl Actor {
         };
         self.stand_ins.insert(pair.keeper.identity(), stand_in);
     }
+}
+
+/// The records of folders that a step created, and that the journal names.
+fn new_folders(made: &Made, named: &HashSet<Vec<u8>>) -> Vec<Record> {
+    let made = made.identified().into_iter();
+    let made = made.filter(|(path, _)| named.contains(path));
+    made.map(|(path, folder)| Record::NewFolderMade {
+        path: Raw(path),
+        folder,
+    })
+    .collect()
 }
 
 /// The state of the file that has the name now, or that was moved.

@@ -10,7 +10,7 @@ use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::{Identity, parent};
 use crate::action::reads::Reads;
-use crate::action::record::{Intent, Metadata, Raw};
+use crate::action::record::{Intent, Metadata, Raw, Record};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
 use crate::action::step_error::{StepError, failed};
 use crate::action::together::Because;
@@ -205,6 +205,14 @@ impl Actor {
             unique: &unique,
         };
         let prepared = (step.action.row().prepare)(&sketch)?;
+        for path in &prepared.new_folders {
+            if self.new_folders.insert(path.clone()) {
+                self.missing.push(Record::NewFolder {
+                    action: step.action,
+                    path: Raw(path.clone()),
+                });
+            }
+        }
         let aim = |target: &Target, opened: &Opened| Target {
             path: target.path.clone(),
             expected: opened.expected(),

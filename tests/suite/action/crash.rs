@@ -52,7 +52,9 @@ fn all_as_before(scene: &Scene, action: &str, before: &Picture, at: usize) {
         wanted.remove(Path::new("dup/v"));
     }
     assert!(picture(&scene.tree()) == wanted, "{context}: not as before");
-    for folder in [scene.destination(), scene.top.join("Trash")] {
+    let is_new = !scene.destination().exists();
+    assert!(is_new, "{context}: the destination folder is left");
+    for folder in [scene.top.join("Trash")] {
         if folder.exists() {
             assert_eq!(
                 picture(&folder).keys().next(),

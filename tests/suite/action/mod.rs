@@ -11,6 +11,7 @@ mod full_disk;
 mod journals;
 mod many_steps;
 mod moved_folders;
+mod new_folders;
 mod power;
 mod race;
 mod silence;

@@ -1,0 +1,108 @@
+//! Folders that a move creates on the way to its destination. The journal names each of them before it is created, so
+//! that an undo can remove those that are empty again.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::FileType;
+use rustix::io::{Errno, Result};
+
+use super::folder_entry::{Place, parent};
+use super::past::{Past, PastNewFolder};
+use super::record::NewFolder;
+use super::step::Unfit;
+use super::undo_step::{Manner, Refusal, said};
+use super::undone::Undone;
+use crate::file::trust;
+use crate::heartbeat::current;
+use crate::sys::{attributes, dirent, names, open, parent as way, stat};
+
+/// The folders above this absolute path that are missing, the outermost first.
+pub(super) fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
+    let mut missing = Vec::new();
+    let mut folder = parent(path);
+    while !folder.is_empty() && matches!(way::open(folder), Err(Errno::NOENT)) {
+        missing.push(folder.to_vec());
+        folder = parent(folder);
+    }
+    missing.reverse();
+    missing
+}
+
+/// What tells an open folder from one that gets its path later.
+pub(super) fn identity(folder: impl AsFd) -> Result<NewFolder> {
+    Ok(NewFolder {
+        ino: stat::descriptor(&folder)?.ino,
+        birth_ns: stat::birth_ns(&folder, c".", false),
+    })
+}
+
+/// The folders of a past run that may have to be removed: each one comes before the folder that it lies in.
+pub(super) fn of(past: &Past) -> impl Iterator<Item = (&[u8], &PastNewFolder)> {
+    let is_over = past.all_undone;
+    let folders = past.new_folders.iter().rev().filter(move |_| !is_over);
+    let folders = folders.map(|(path, folder)| (&path[..], folder));
+    folders.filter(|(_, folder)| folder.made.is_some() || past.was_killed)
+}
+
+/// Those that a killed run may just have created, and did not fill: they are empty, and this user's.
+pub(super) fn unfilled(past: &Past) -> impl Iterator<Item = (&[u8], &PastNewFolder)> {
+    of(past).filter(|(_, folder)| folder.made.is_none())
+}
+
+/// True if an unfilled folder of a killed run is there.
+pub(super) fn is_left(path: &[u8], folder: &PastNewFolder) -> bool {
+    matches!(own(path, folder), Ok(Some((_, opened))) if dirent::is_empty(&opened) == Ok(true))
+}
+
+/// Removes a folder if the run created it and it is empty. [`Undone::AsBefore`]: it is gone, or another one, or has
+/// something in it.
+///
+/// If it is only looked at what would be done, files that are to be moved back may still be in it.
+pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undone {
+    current::ask_about(path);
+    let removed = own(path, folder).and_then(|found| match (found, manner) {
+        (None, _) => Ok(false),
+        (Some(_), Manner::Look) => Ok(true),
+        (Some((place, _)), Manner::Act) => match names::remove_folder(&place.folder, &place.name) {
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            removed => removed
+                .map(|()| true)
+                .map_err(said("remove this folder, which the run created")),
+        },
+    });
+    match removed {
+        Ok(true) => Undone::FolderRemoved,
+        Ok(false) => Undone::AsBefore,
+        Err(why) => Undone::Refused(why),
+    }
+}
+
+/// The folder that the run created, if it is still there. Only an empty folder that gets its name right after this
+/// could be removed in its place.
+fn own(
+    path: &[u8],
+    folder: &PastNewFolder,
+) -> std::result::Result<Option<(Place, OwnedFd)>, Refusal> {
+    let doing = "look at this folder, which the run created";
+    let place = match Place::of(path) {
+        Ok(place) => place,
+        Err(Unfit::Gone | Unfit::ThroughLink) => return Ok(None),
+        Err(unfit) => return Err(unfit.to_string()),
+    };
+    let now = match place.stat() {
+        Err(Errno::NOENT) => return Ok(None),
+        now => now.map_err(said(doing))?,
+    };
+    if now.kind != FileType::Directory {
+        return Ok(None);
+    }
+    let opened = match open::folder(&place.folder, &place.name) {
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+        opened => opened.map_err(said(doing))?,
+    };
+    let is_own = match folder.made {
+        Some(made) => identity(&opened).map_err(said(doing))? == made,
+        None => attributes::get(&opened).map_err(said(doing))?.uid == trust::me(),
+    };
+    Ok(is_own.then_some((place, opened)))
+}

@@ -1,0 +1,249 @@
+//! Folders that a move creates on the way to its destination: undo removes those that are empty again, and no others.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::PathBuf;
+
+use crate::common::noise;
+use crate::common::run::Run;
+use crate::common::stage::Stage;
+use crate::common::tree::Tree;
+
+const MOVE: &str = "move --yes --reference keep --to new/deep keep x";
+
+fn stage() -> Stage {
+    let (one, two) = (noise(1, 5000), noise(2, 7000));
+    let tree = Tree::new()
+        .copies(["keep/one", "x/p/q/one"], &one)
+        .copies(["keep/two", "x/two"], &two)
+        .folder("x/empty");
+    Stage::new(tree)
+}
+
+/// Every entry of the tree: its mode, and the bytes of a file.
+fn entries(stage: &Stage) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let entries = walkdir::WalkDir::new(stage.tree.root()).min_depth(1);
+    let entries = entries.into_iter().map(|entry| entry.expect("an entry"));
+    entries
+        .map(|entry| {
+            let content = match entry.file_type().is_dir() {
+                true => Vec::new(),
+                false => fs::read(entry.path()).expect("a file"),
+            };
+            let mode = entry.metadata().expect("metadata").mode();
+            (entry.into_path(), (mode, content))
+        })
+        .collect()
+}
+
+/// Where the move puts what lies in this folder of the tree, below which it keeps the whole path.
+fn moved(stage: &Stage, name: &str) -> PathBuf {
+    let root = stage.tree.root().canonicalize().expect("the tree is there");
+    let below = root.strip_prefix("/").expect("absolute");
+    stage.tree.path("new/deep").join(below).join(name)
+}
+
+/// What undo says that it has removed: all folders that the move creates, but for so many.
+fn removed(stage: &Stage, but: usize) -> String {
+    let new = moved(stage, "x/p/q");
+    let new = new.strip_prefix(stage.tree.root()).expect("below");
+    let number = new.components().count() - but;
+    format!("{number} empty folders removed: the run had created them.")
+}
+
+/// Moves the copies, changes something, and undoes the move.
+#[track_caller]
+fn undone_after(stage: &Stage, change: impl FnOnce()) -> Run {
+    stage.run(MOVE).exits(0);
+    assert!(moved(stage, "x/p/q/one").exists() && moved(stage, "x/two").exists());
+    change();
+    stage.run("undo --yes").exits(0).says("2 files restored.")
+}
+
+#[test]
+fn undo_removes_the_folders_that_the_move_created() {
+    let stage = stage();
+    let before = entries(&stage);
+    stage.run(MOVE).exits(0);
+    let shown = stage.run("undo --dry-run").exits(0);
+    let text = removed(&stage, 0).replace("removed: the run had", "would be removed: the run");
+    let line = format!(
+        "{}: this folder, which the run created, would be removed if it is empty then",
+        moved(&stage, "x/p/q").display()
+    );
+    assert!(shown.says(&text).stdout_text().contains(&line));
+    assert!(
+        moved(&stage, "x/p/q/one").exists(),
+        "a dry run changes nothing"
+    );
+    stage
+        .run("undo --yes")
+        .exits(0)
+        .says("2 files restored.")
+        .says(&removed(&stage, 0));
+    assert!(entries(&stage) == before);
+    stage.run("undo --yes").exits(0);
+    assert!(entries(&stage) == before, "after a second undo");
+}
+
+#[test]
+fn a_folder_that_was_there_before_stays() {
+    let stage = stage();
+    fs::create_dir_all(moved(&stage, "x/p")).expect("folders");
+    let before = entries(&stage);
+    undone_after(&stage, || {}).says("1 empty folder removed: the run had created it.");
+    assert!(entries(&stage) == before);
+}
+
+#[test]
+fn a_folder_with_something_else_in_it_stays() {
+    let stage = stage();
+    let mine = moved(&stage, "x/mine");
+    let told = undone_after(&stage, || fs::write(&mine, "mine").expect("written"));
+    told.says("2 empty folders removed: the run had created them.");
+    assert!(mine.exists() && !moved(&stage, "x/p").exists());
+    fs::remove_file(&mine).expect("removed");
+    stage.run("undo --yes").exits(0);
+    assert!(moved(&stage, "x").exists(), "the undo had come to its end");
+}
+
+#[test]
+fn an_empty_folder_that_took_the_place_of_one_stays() {
+    let stage = stage();
+    let [p, aside] = [moved(&stage, "x/p"), stage.tree.path("aside")];
+    let told = undone_after(&stage, || {
+        fs::rename(&p, &aside).expect("aside");
+        fs::create_dir(&p).expect("another folder");
+        fs::rename(aside.join("q"), p.join("q")).expect("back");
+    });
+    told.says("1 empty folder removed: the run had created it.");
+    assert!(p.exists() && !p.join("q").exists());
+}
+
+#[test]
+fn a_link_in_the_place_of_a_folder_is_not_followed() {
+    let stage = stage();
+    let [p, aside] = [moved(&stage, "x/p"), stage.tree.path("aside")];
+    stage.run(MOVE).exits(0);
+    fs::rename(&p, &aside).expect("aside");
+    fs::rename(aside.join("q/one"), stage.tree.path("one")).expect("aside");
+    symlink(&aside, &p).expect("a link");
+    stage.run("undo --yes").exits(1).says("1 file restored.");
+    assert!(stage.has("aside/q") && p.is_symlink());
+}
+
+#[cfg(debug_assertions)]
+mod killed {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+    use crate::common::stopped::Stopped;
+
+    /// Far more calls than this run makes.
+    const MANY: usize = 1000;
+
+    fn was_killed(stage: &Stage, words: &str, at: usize) -> bool {
+        let child = stage.seekless(words);
+        let child = child.env("SEEKLESS_FAULT", &format!("kill@{at}")).spawn();
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.code().is_none_or(|code| code == 0));
+        output.status.signal() == Some(9)
+    }
+
+    /// The empty folders below the destination.
+    fn empty_folders(stage: &Stage) -> Vec<PathBuf> {
+        let entries = walkdir::WalkDir::new(stage.tree.path("new")).into_iter();
+        let folders = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.into_path());
+        let is_empty =
+            |path: &PathBuf| fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
+        folders.filter(is_empty).collect()
+    }
+
+    fn killed_at_each_call(every: usize) {
+        let mut were_left = 0;
+        for at in (1..MANY).step_by(every) {
+            let context = format!("killed before call {at}");
+            let stage = stage();
+            let before = entries(&stage);
+            let was_killed = was_killed(&stage, MOVE, at);
+            let left = empty_folders(&stage);
+            were_left += left.len();
+            if !left.is_empty() {
+                let seen = stage.run(".").exits(0);
+                assert!(seen.stderr_text().contains("empty folder"), "{context}");
+            }
+            stage.run("undo --sweep").exits(0);
+            assert!(empty_folders(&stage).is_empty(), "{context}");
+            // Without a journal nothing was done.
+            stage.run("undo --yes");
+            assert!(entries(&stage) == before, "{context}: undone");
+            if !was_killed {
+                assert!(at > 40, "only {at} calls");
+                assert!(every > 1 || were_left > 0, "no folder was left empty");
+                return;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    #[test]
+    fn killed_at_any_call_the_folders_go() {
+        killed_at_each_call(13);
+    }
+
+    #[test]
+    #[ignore = "takes minutes"]
+    fn in_full_killed_at_any_call_the_folders_go() {
+        killed_at_each_call(1);
+    }
+
+    #[test]
+    fn an_undo_that_was_killed_is_continued() {
+        for at in (1..MANY).step_by(23) {
+            let stage = stage();
+            let before = entries(&stage);
+            stage.run(MOVE).exits(0);
+            let was_killed = was_killed(&stage, "undo --yes", at);
+            stage.run("undo --yes").exits(0);
+            assert!(entries(&stage) == before, "killed before call {at}");
+            if !was_killed {
+                return;
+            }
+        }
+        panic!("it never ends");
+    }
+
+    /// Another process creates a folder after the journal has named it, and before the move would create it.
+    #[test]
+    fn a_folder_that_another_process_was_faster_to_create_stays() {
+        let is_named = |stage: &Stage| {
+            let journals = fs::read_dir(stage.state.path().join("seekless/journals"));
+            let mut journals = journals.into_iter().flatten().filter_map(Result::ok);
+            journals.any(|file| {
+                let text = fs::read_to_string(file.path());
+                text.is_ok_and(|text| text.contains("\"new_folder\""))
+            })
+        };
+        for at in (1..MANY as u64).step_by(5) {
+            let stage = stage();
+            let stopped = Stopped::start(stage.seekless(MOVE), at);
+            assert!(!stage.has("new"), "no call lies between the two");
+            let is_between = is_named(&stage);
+            if is_between {
+                fs::create_dir_all(stage.tree.path("new/deep")).expect("folders");
+            }
+            assert_eq!(stopped.goes_on(), Some(0));
+            if is_between {
+                let told = stage.run("undo --yes").exits(0);
+                told.says(&removed(&stage, 2));
+                let inner = fs::read_dir(stage.tree.path("new/deep"));
+                assert_eq!(inner.expect("it stays").count(), 0);
+                return;
+            }
+        }
+        panic!("it never comes so far");
+    }
+}
