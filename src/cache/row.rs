@@ -1,13 +1,13 @@
 //! What is kept of one file, and how it is written down.
 //!
 //! ```text
-//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · [handle u64] · check 8
+//! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · [handle u64] · [token 20] · check 8
 //! ```
 //! Numbers are little-endian. SQLite does not notice a flipped bit, so each row has a check of its own, which counts the
 //! file that it is about as well.
 
 use super::rule::State;
-use crate::hash::{ContentDigest, SampleDigest};
+use crate::hash::{ContentDigest, ContentToken, SampleDigest};
 
 /// One thing that a read of a file came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Part {
     Stretch(u8, SampleDigest),
     /// Number made of its handle and its birth, which no other file has that gets its inode number later.
     Handle(u64),
+    /// What the last comparison showed that it took part in, or a file that is equal to it.
+    Token(ContentToken),
 }
 
 /// Everything that is known of a file in one state.
@@ -41,6 +43,8 @@ pub struct Row {
     pub stretches: Vec<(u8, SampleDigest)>,
     /// Number made of its handle and its birth, if it was asked for.
     pub handle: Option<u64>,
+    /// What the last comparison showed of its content.
+    pub token: Option<ContentToken>,
 }
 
 const HEAD: u8 = 1;
@@ -48,6 +52,7 @@ const TAIL: u8 = 2;
 const CONTENT: u8 = 4;
 const STRETCHES: u8 = 8;
 const HANDLE: u8 = 16;
+const TOKEN: u8 = 32;
 
 /// Length of the check, bytes.
 const CHECK: usize = 8;
@@ -74,6 +79,7 @@ impl Row {
                 }
             }
             Part::Handle(handle) => self.handle = Some(handle),
+            Part::Token(token) => self.token = Some(token),
         }
     }
 
@@ -83,6 +89,7 @@ impl Row {
         self.tail = self.tail.or(other.tail);
         self.content = self.content.or(other.content);
         self.handle = self.handle.or(other.handle);
+        self.token = self.token.or(other.token);
         for (place, digest) in other.stretches {
             self.add(Part::Stretch(place, digest));
         }
@@ -102,6 +109,7 @@ impl Row {
             (self.content.is_some(), CONTENT),
             (!self.stretches.is_empty(), STRETCHES),
             (self.handle.is_some(), HANDLE),
+            (self.token.is_some(), TOKEN),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
         let mut bytes = vec![parts.sum()];
@@ -121,6 +129,7 @@ impl Row {
             }
         }
         bytes.extend(self.handle.iter().flat_map(|handle| handle.to_le_bytes()));
+        bytes.extend(self.token.iter().flat_map(|token| token.to_bytes()));
         let check = check(subvolume, inode, &bytes);
         bytes.extend(check);
         bytes
@@ -159,6 +168,9 @@ impl Row {
         }
         if parts & HANDLE != 0 {
             row.handle = Some(u64::from_le_bytes(rest.take()?));
+        }
+        if parts & TOKEN != 0 {
+            row.token = Some(ContentToken::from_bytes(rest.take()?));
         }
         rest.0.is_empty().then_some(row)
     }
@@ -218,6 +230,10 @@ mod tests {
             Part::Stretch(0, sample(3)),
             Part::Stretch(61, sample(4)),
             Part::Handle(u64::MAX - 1),
+            Part::Token(ContentToken {
+                comparison: u128::MAX - 2,
+                group: u32::MAX - 3,
+            }),
         ];
         let mut rows = vec![nothing.clone()];
         let mut all = nothing.clone();

@@ -54,6 +54,8 @@ pub enum Awaited {
     Stretches(LargeId),
     /// Where it lies, or its content for all that lie there.
     Blocks(BlocksId),
+    /// What it has in common with the others of its class.
+    Comparison(WaitingId),
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod verdict;
 pub use crate::event::LeftOut;
 pub use class::ClassId;
 pub use first_visit::FirstVisit;
-pub use machine::{Comparing, Effect, FirstSample, HEAD, Machine, TAIL, Want};
+pub use machine::{Comparing, Effect, Equality, FirstSample, HEAD, Machine, Recalled, TAIL, Want};
 pub use rules::{Counting, Replication, TailRule};
 pub use shared_blocks::SharedBlocks;
 pub use stretches::{FIRST_STRETCH, StretchRule, Stretches};

@@ -1,6 +1,7 @@
 //! The parts of a run put together, before it starts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -138,11 +139,11 @@ pub fn begin<'a>(
     };
     let shared_blocks = config.shared_blocks && config.uses(Mechanism::SharedBlocks);
     let mut machine = Machine::new(Arc::clone(&dirs), config.counting(), tail_rule, first_visit);
-    // What comparing shows of files says nothing about those of the next run.
-    if !config.digests && config.cache.is_none() && config.uses(Mechanism::LockStep) {
+    if !config.digests && config.uses(Mechanism::LockStep) {
         machine.compare(Comparing {
             from: SMALL + 1,
             most: share.files,
+            run: unique(),
         });
     }
     if config.uses(Mechanism::Stretches) {
@@ -200,6 +201,13 @@ pub fn begin<'a>(
         share,
         _idle: idle.ok().flatten(),
     })
+}
+
+/// A number that no other run has.
+fn unique() -> u128 {
+    // Its keys come from the system's source of randomness.
+    let random = || RandomState::new().hash_one(());
+    u128::from(random()) << 64 | u128::from(random())
 }
 
 /// The cache that is to be used, if it can be.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cache::{
     Part, Row, State, Trust, holds, holds_by_mtime, holds_by_path, is_settled, seen,
 };
-use crate::decide::{FIRST_STRETCH, FirstSample, Unread, Want};
+use crate::decide::{FIRST_STRETCH, FirstSample, Recalled, Unread, Want};
 use crate::event::{Problem, ProblemKind};
 use crate::file::FileIndex;
 use crate::hash::Digest;
@@ -47,7 +47,7 @@ impl Session<'_> {
         let Some((row, trust)) = self.row_that_holds(file) else {
             return false;
         };
-        if !self.tell(file, want, &row) {
+        if !self.tell(file, want, (&row, trust)) {
             return false;
         }
         let file_volume = self.machine.file_table().volume(file);
@@ -99,7 +99,7 @@ impl Session<'_> {
     }
 
     /// Tells the machine what a row says; false if that is not what is wanted.
-    fn tell(&mut self, file: FileIndex, want: Want, row: &Row) -> bool {
+    fn tell(&mut self, file: FileIndex, want: Want, (row, trust): (&Row, Trust)) -> bool {
         match want {
             Want::Head | Want::HeadAndTail => {
                 let only_content =
@@ -115,6 +115,7 @@ impl Session<'_> {
                         if self.volumes.cost_seeks() {
                             self.heads.met(row.state.size, &head);
                         }
+                        self.tell_token(file, row, trust);
                         let tail = row.tail.filter(|_| want == Want::HeadAndTail);
                         self.machine.sampled(file, head, tail);
                     }
@@ -141,6 +142,46 @@ impl Session<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// Tells the machine what an earlier comparison showed of a file.
+    fn tell_token(&mut self, file: FileIndex, row: &Row, trust: Trust) {
+        let (Some(token), Some(cache)) = (row.token, &mut self.cache) else {
+            return;
+        };
+        let recalled = Recalled {
+            token,
+            has_digest: row.content.is_some(),
+            is_sure: trust == Trust::Change,
+        };
+        self.machine.token_recalled(file, recalled);
+        if trust == Trust::Modification {
+            cache.told_by_mtime.insert(file);
+        }
+    }
+
+    /// Keeps what comparisons showed of files, also of those that are only known to be equal to one of them.
+    pub fn keep_equalities(&mut self) {
+        for equality in self.machine.equalities() {
+            let file = equality.file;
+            if !equality.was_compared
+                && let Some(cache) = &mut self.cache
+            {
+                let bytes = self.machine.file_table().size(file);
+                let spared = Unread { files: 0, bytes };
+                cache.spared.add(spared);
+                if cache.told_by_mtime.contains(&file) {
+                    cache.spared_by_mtime.add(spared);
+                }
+            }
+            let (Some(token), Some((at, state))) = (equality.found, self.kept_as(file)) else {
+                continue;
+            };
+            // Rows by path answer only where others need not be sure.
+            if equality.is_sure || at.by_path {
+                self.keep(file, (at, state), [Part::Token(token)]);
+            }
+        }
     }
 
     /// Keeps what was read of a file.
@@ -170,12 +211,20 @@ impl Session<'_> {
             }
             _ => parts,
         };
+        self.keep(file, (at, state), ends.into_iter().flatten());
+    }
+
+    fn keep(
+        &mut self,
+        file: FileIndex,
+        (at, state): (RowKey, State),
+        parts: impl IntoIterator<Item = Part>,
+    ) {
         let by_mtime = |cache: &CachedReads| cache.trust == Trust::Modification && !at.by_path;
         let asks = self.cache.as_ref().is_some_and(by_mtime);
         let handle = asks.then(|| self.handle_of(file)).flatten();
-        let parts = ends.into_iter().flatten();
         if let Some(cache) = &mut self.cache {
-            let parts = parts.chain(handle.map(Part::Handle));
+            let parts = parts.into_iter().chain(handle.map(Part::Handle));
             parts.for_each(|part| cache.learned(at, state, part));
         }
     }

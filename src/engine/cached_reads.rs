@@ -1,6 +1,6 @@
 //! The cache of one run: a file of rows for each file system that it meets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{self, Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::cache::{
 use crate::decide::Unread;
 use crate::device::Mounts;
 use crate::event::{Problem, ProblemKind};
-use crate::file::DevIndex;
+use crate::file::{DevIndex, FileIndex};
 use crate::hash::SampleDigest;
 
 use super::config::{CacheUse, Root};
@@ -44,6 +44,8 @@ pub struct CachedReads {
     pub(super) spared_by_mtime: Unread,
     /// Files of which a run of the same paths read something that did not end.
     pub(super) unended_files: u64,
+    /// Files whose tokens hold although they may have been changed under a time that was set.
+    pub(super) told_by_mtime: HashSet<FileIndex>,
 }
 
 /// The file of rows of one file system.
@@ -72,6 +74,7 @@ impl CachedReads {
             spared: Unread::default(),
             spared_by_mtime: Unread::default(),
             unended_files: 0,
+            told_by_mtime: HashSet::new(),
         })
     }
 

@@ -34,6 +34,7 @@ impl Session<'_> {
                 }
             }
         }
+        self.keep_equalities();
         for group in self.machine.comparisons() {
             self.request_comparison(&group);
         }

@@ -293,6 +293,7 @@ impl Session<'_> {
             return Ok(());
         }
         let unique = matches!(self.config.replication, Replication::Under(_));
+        self.machine.join_waiting();
         let unfinished = self.machine.unfinished();
         self.settle_sizes(&unfinished);
         if unique || self.config.hard_links {

@@ -1,13 +1,15 @@
-//! Facts about bytes: digests and how they are computed.
+//! Facts about bytes: digests, how they are computed, and what stands for a content without one.
 
 mod compute;
 mod digest;
 mod places;
 mod subtree;
+mod token;
 mod zeros;
 
 pub use compute::{Digest, Running};
 pub use digest::{ContentDigest, SampleDigest};
 pub use places::{Places, PlacesDigest};
 pub use subtree::Subtree;
+pub use token::ContentToken;
 pub use zeros::Zeros;

@@ -1,5 +1,6 @@
 //! The stages put together: found files and digests in, reads and sets out.
 
+mod compared;
 mod outcome;
 mod samples;
 mod stretches;
@@ -28,9 +29,10 @@ use super::stretches::{LargeClass, StretchRule};
 use super::summary::Unread;
 
 pub use crate::decide::sample_sizes::{HEAD, TAIL};
+pub use compared::{Equality, Recalled};
 pub use want::{Comparing, Effect, FirstSample, Want};
 
-use whole::WaitingClass;
+use compared::{Told, WaitingClass};
 
 /// Where a file stands in its way through the stages.
 pub struct Machine {
@@ -73,6 +75,13 @@ pub struct Machine {
     waiting: Numbered<WaitingClass>,
     waiting_of_size: HashMap<ClassId, Vec<WaitingId>>,
     comparisons: Vec<Vec<FileIndex>>,
+    /// How many comparisons were wanted.
+    comparisons_begun: u128,
+    /// Tokens of files that have no content yet.
+    told: HashMap<FileIndex, Told>,
+    /// Files with the token of one that is compared or read for them.
+    represented: HashMap<FileIndex, Vec<FileIndex>>,
+    equalities: Vec<Equality>,
     scan_done: bool,
     finished: Vec<ClassId>,
 }
@@ -115,6 +124,10 @@ impl Machine {
             waiting: Numbered::default(),
             waiting_of_size: HashMap::new(),
             comparisons: Vec::new(),
+            comparisons_begun: 0,
+            told: HashMap::new(),
+            represented: HashMap::new(),
+            equalities: Vec::new(),
             scan_done: false,
             finished: Vec::new(),
         }
@@ -359,9 +372,11 @@ impl Machine {
     pub fn failed(&mut self, file: FileIndex) {
         self.early_contents.remove(&file);
         let size = self.size_class(file);
-        if let Some(Awaited::Stretches(id)) = self.awaited.remove(&file) {
+        let awaited = self.awaited.remove(&file);
+        if let Some(Awaited::Stretches(id)) = awaited {
             self.stretches_seen(size, id, file, None);
         }
+        self.replace(size, file, awaited);
         self.settle(size);
     }
 

@@ -68,4 +68,6 @@ pub struct Comparing {
     pub from: u64,
     /// Groups of this many files at most.
     pub most: usize,
+    /// Number of the run, which no other run has.
+    pub run: u128,
 }

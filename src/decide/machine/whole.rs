@@ -1,25 +1,14 @@
-//! Whole contents: read, compared with each other, or known from the blocks they lie in.
+//! Whole contents: read, or known from the blocks they lie in.
 
-use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass, WaitingId};
+use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass};
 use crate::decide::keyed_join::Offered;
 use crate::decide::keys::{Content, ContentKey};
 use crate::decide::shared_blocks::BlocksClass;
-use crate::decide::stretches::LargeClass;
 use crate::decide::summary::Unread;
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, PlacesDigest};
 
 use super::{Machine, Want};
-
-/// Files of a tail class that wait for each other.
-#[derive(Debug)]
-pub struct WaitingClass {
-    class: ClassId,
-    /// In the order in which they came.
-    files: Vec<FileIndex>,
-    /// True if they may be compared, since all of the first ones were in the page cache.
-    comparable: bool,
-}
 
 impl Machine {
     /// The state of an open class.
@@ -105,30 +94,6 @@ impl Machine {
         }
     }
 
-    /// Decides, when a class opens, whether its files wait for each other: to be compared, or since
-    /// they may be a large class.
-    pub(super) fn state_of(
-        &mut self,
-        size: ClassId,
-        class: ClassId,
-        files: &[FileIndex],
-    ) -> ClassState {
-        let comparable = files.iter().all(|file| {
-            self.cached.remove(file) && !self.tail_rule.seeks(self.file_table.volume(*file))
-        });
-        let of_size = self.by_size.class(size).files as usize;
-        if !comparable && !self.is_large(of_size, files) {
-            return ClassState::Whole { any: false };
-        }
-        let id = WaitingId(self.waiting.add(WaitingClass {
-            class,
-            files: Vec::new(),
-            comparable,
-        }));
-        self.waiting_of_size.entry(size).or_default().push(id);
-        ClassState::Waiting(id)
-    }
-
     /// When nothing of a size is being read any more, what waits for the others is complete; when
     /// nothing waits either, the size is final.
     pub(super) fn end_if_idle(&mut self, size: ClassId) {
@@ -136,40 +101,13 @@ impl Machine {
             return;
         }
         for id in self.waiting_of_size.remove(&size).unwrap_or_default() {
-            if let Some(waiting) = self.waiting.take(id.0) {
-                self.is_complete(size, waiting);
-            }
+            self.is_complete(size, id);
         }
         if self.by_size.class(size).pending == 0 {
             self.advance_blocks(size);
         }
         if self.by_size.class(size).pending == 0 {
             self.finished.push(size);
-        }
-    }
-
-    /// All files of a class are there that waited for each other.
-    fn is_complete(&mut self, size: ClassId, waiting: WaitingClass) {
-        let WaitingClass {
-            class,
-            files,
-            comparable,
-        } = waiting;
-        if let Some(state) = self.by_tail.state(class) {
-            *state = ClassState::Whole { any: false };
-        }
-        let most = self.comparing.map_or(0, |comparing| comparing.most);
-        if comparable && files.len() <= most {
-            self.by_size.class_mut(size).pending += files.len() as u32;
-            self.comparisons.push(files);
-        } else if self.is_large(files.len(), &files) {
-            let bytes = self.by_size.class(size).size();
-            let large = LargeClass::new(class, bytes, files.len());
-            self.want_stretches(size, large, files);
-        } else {
-            for file in files {
-                self.want_whole(size, SampleClass::Tail(class), file);
-            }
         }
     }
 
@@ -237,24 +175,6 @@ impl Machine {
         self.recalled.contains(&file)
     }
 
-    /// Takes note that a file has the same content as another of its group (or is that one), and whether
-    /// it had to be read for that.
-    pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
-        if !was_read && file != with {
-            self.unread.count(self.file_table.size(file));
-        }
-        let size = self.size_class(file);
-        self.join_content(size, file, Content::Of(with));
-        self.settle(size);
-    }
-
-    /// Takes note that a file could not be compared, nor any other of its group.
-    pub fn not_compared(&mut self, file: FileIndex) {
-        let size = self.size_class(file);
-        self.want(size, file, Want::Content);
-        self.settle(size);
-    }
-
     pub(super) fn join_content(&mut self, size: ClassId, file: FileIndex, content: Content) {
         if let Some(Awaited::Blocks(_)) = self.awaited.remove(&file) {
             self.first_contents.insert(file, content);
@@ -271,5 +191,6 @@ impl Machine {
         {
             self.by_content.link_to(class, before);
         }
+        self.join_represented(size, file, content);
     }
 }

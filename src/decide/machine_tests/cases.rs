@@ -24,6 +24,7 @@ fn over_none_counts_a_single_root() {
         fails: None,
         blocks: 0,
         moves: false,
+        told: None,
     };
     let counting = Counting {
         replication: Replication::Over(0),
@@ -66,6 +67,7 @@ fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
         fails: None,
         blocks: blocks % 10,
         moves: blocks >= 10,
+        told: None,
     };
     let world: Vec<Inode> = blocks.iter().map(inode).collect();
     let drive = Drive::new(&world, DUPLICATES, 0, digests);
@@ -217,6 +219,7 @@ fn wants_of_large_class(middles: &[u8]) -> Vec<(usize, Want)> {
         fails: None,
         blocks: 0,
         moves: false,
+        told: None,
     };
     let world: Vec<Inode> = middles.iter().map(inode).collect();
     wanted_after_ends(Drive::new(&world, DUPLICATES, 0, false), false)
@@ -243,4 +246,89 @@ fn fewer_than_a_large_class_are_read_at_once() {
         wants_of_large_class(&[1, 2]),
         [(0, Want::Content), (1, Want::Content)]
     );
+}
+
+/// A file by the byte in its middle, with the comparison of an earlier run that it took part in, and whether its digest is
+/// known as well.
+type Told = (u8, Option<(u8, bool)>);
+
+/// What is wanted of them after their ends; those that no comparison knows are cached or not.
+fn wants_of_told(files: &[Told], are_cached: bool, fails: Option<usize>) -> Vec<(usize, Want)> {
+    let inode = |(nth, &(middle, told)): (usize, &Told)| Inode {
+        size: FROM,
+        marks: [u8::from(!are_cached), middle, 0],
+        volume: 0,
+        dirs: vec![0],
+        // Its second read.
+        fails: (fails == Some(nth)).then_some(1),
+        blocks: 0,
+        moves: false,
+        told,
+    };
+    let world: Vec<Inode> = files.iter().enumerate().map(inode).collect();
+    let mut wants = wanted_after_ends(Drive::new(&world, DUPLICATES, 0, false), false);
+    wants.sort_by_key(|want| want.0);
+    wants
+}
+
+const FIRST: Option<(u8, bool)> = Some((0, false));
+const SECOND: Option<(u8, bool)> = Some((1, false));
+
+#[test]
+fn files_that_one_comparison_told_apart_are_not_read() {
+    for are_cached in [true, false] {
+        let wants = wants_of_told(&[(1, FIRST), (1, FIRST), (2, FIRST)], are_cached, None);
+        assert_eq!(wants, []);
+    }
+}
+
+#[test]
+fn a_newcomer_is_compared_with_one_file_of_each_content() {
+    let files = [(1, FIRST), (1, FIRST), (2, FIRST), (2, FIRST), (2, None)];
+    let wants = wants_of_told(&files, true, None);
+    let compared: Vec<usize> = wants.iter().map(|want| want.0).collect();
+    assert!(wants.iter().all(|want| want.1 == Want::Comparison));
+    assert_eq!(compared.len(), 3, "{compared:?}");
+    assert!(compared[0] < 2 && (2..4).contains(&compared[1]) && compared[2] == 4);
+}
+
+/// Both comparisons have a group with each number, of other contents.
+#[test]
+fn two_comparisons_say_nothing_about_each_other() {
+    for files in [
+        [(1, FIRST), (2, SECOND)],
+        [(1, SECOND), (2, FIRST)],
+        [(1, FIRST), (1, SECOND)],
+    ] {
+        let wants = wants_of_told(&files, true, None);
+        assert_eq!(wants, [(0, Want::Comparison), (1, Want::Comparison)]);
+    }
+}
+
+#[test]
+fn a_newcomer_from_the_disk_is_read_and_one_file_of_each_content() {
+    let wants = wants_of_told(&[(1, FIRST), (1, FIRST), (1, None)], false, None);
+    assert_eq!(wants.len(), 2, "{wants:?}");
+    assert_eq!(wants[1], (2, Want::Content));
+    let wants = wants_of_told(&[(1, FIRST), (1, Some((0, true))), (1, None)], true, None);
+    let read_before = [(1, Want::Content), (2, Want::Content)];
+    assert_eq!(wants, read_before, "its digest is known");
+}
+
+#[test]
+fn a_file_that_fails_leaves_its_place_to_the_next_one_with_its_token() {
+    for are_cached in [true, false] {
+        let files = [(1, FIRST), (1, FIRST), (1, FIRST), (1, None)];
+        let wants = |fails| {
+            let wants = wants_of_told(&files, are_cached, fails).into_iter();
+            wants.map(|want| want.0).collect::<Vec<_>>()
+        };
+        let [first, 3] = wants(None)[..] else {
+            panic!("one of those with a token, and the one without");
+        };
+        let with_failure = wants(Some(first));
+        let of_told: BTreeSet<usize> = with_failure.into_iter().filter(|&n| n < 3).collect();
+        assert_eq!(of_told.len(), 2, "{of_told:?}");
+        assert!(of_told.contains(&first));
+    }
 }

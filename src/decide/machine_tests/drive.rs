@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::decide::ClassId;
 use crate::decide::first_visit::FirstVisit;
-use crate::decide::machine::{Comparing, Effect, Machine, Want};
+use crate::decide::machine::{Comparing, Effect, Machine, Recalled, Want};
 use crate::decide::rules::{Counting, Replication, TailRule};
 use crate::decide::shared_blocks::SharedBlocks;
 use crate::file::{DevIndex, DirId, FileIndex, FoundFile, Naming, Numbering, SharedDirs};
@@ -53,6 +53,7 @@ impl<'a> Drive<'a> {
             machine.compare(Comparing {
                 from: FROM,
                 most: MOST,
+                run: RUN,
             });
         }
         machine.read_stretches(LARGE_CLASS);
@@ -164,6 +165,16 @@ impl<'a> Drive<'a> {
         } else {
             if inode.marks[0] == 0 {
                 self.machine.was_cached(file);
+            }
+            if let (true, Some((token, has_digest))) =
+                (want.is_first_sample(), token(self.world, number))
+            {
+                let recalled = Recalled {
+                    token,
+                    has_digest,
+                    is_sure: true,
+                };
+                self.machine.token_recalled(file, recalled);
             }
             let head = || SampleDigest::of(&inode.head());
             let tail = || SampleDigest::of(&inode.tail());

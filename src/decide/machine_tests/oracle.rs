@@ -84,7 +84,15 @@ pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
             // They were to be compared with each other, and could not.
             &[Want::HeadAndContent, Want::Tail, Want::Content],
         ];
-        assert!(allowed.contains(&&wants[..]), "{inode:?}: {wants:?}");
+        // It was compared once more in place of another one that failed.
+        let is_again = |pair: &[Want]| pair == [Want::Comparison; 2];
+        let mut once = wants.clone();
+        if wants.windows(2).any(is_again) || wants.ends_with(&[Want::Comparison, Want::Content]) {
+            once.retain(|want| *want != Want::Comparison);
+            let last = wants.last().copied();
+            once.extend(last.filter(|last| *last == Want::Comparison));
+        }
+        assert!(allowed.contains(&&once[..]), "{inode:?}: {wants:?}");
         assert_ne!(inode.size, 0, "nothing to read");
         let same_size = sharing(world, number, |i| i.size);
         assert!(
@@ -130,6 +138,23 @@ pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
     }
 }
 
+/// What this run found about contents must be right for the next one.
+fn check_tokens(drive: &mut Drive<'_>) {
+    let found: Vec<_> = drive.machine.equalities();
+    for one in &found {
+        for other in &found {
+            let (Some(own), Some(others)) = (one.found, other.found) else {
+                continue;
+            };
+            let content = |file| drive.world[drive.numbers[&file]].content();
+            let is_equal = content(one.file) == content(other.file);
+            assert!(own.comparison > RUN);
+            assert!(own != others || is_equal);
+            assert!(own.comparison != others.comparison || own == others || !is_equal);
+        }
+    }
+}
+
 pub fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerness: usize) {
     let mut drive = Drive::new(world, counting, visit, seed & 2 == 0);
     if seed & 4 == 0 {
@@ -139,6 +164,7 @@ pub fn check(world: &[Inode], counting: Counting, visit: u64, seed: u64, eagerne
     assert_eq!(drive.sets(), oracle(counting, world, &drive.failed));
     check_reads(&drive, counting, visit);
     assert!(drive.machine.unfinished().is_empty(), "all is answered");
+    check_tokens(&mut drive);
     let mut sizes: Vec<u32> = drive.finished.iter().map(|class| class.0).collect();
     let count = sizes.len();
     sizes.sort_unstable();

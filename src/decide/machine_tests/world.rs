@@ -1,11 +1,13 @@
 //! Made-up files, and what a search counts.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use crate::decide::machine::{HEAD, TAIL};
 use crate::decide::rules::{Counting, Replication};
 use crate::decide::stretches::StretchRule;
-use crate::hash::{Places, PlacesDigest};
+use crate::hash::{ContentToken, Places, PlacesDigest};
 
 /// Tails are read from these sizes on, without and with seeks.
 pub const FROM: u64 = 3 * HEAD;
@@ -40,6 +42,9 @@ pub const LARGE_CLASS: StretchRule = StretchRule {
     first: HEAD / 4,
 };
 
+/// The number of the run: those of earlier comparisons are others.
+pub const RUN: u128 = 1000;
+
 pub const ROOTS: usize = 3;
 /// Two folders below each root.
 pub const DIRS: usize = 2 * ROOTS;
@@ -64,6 +69,8 @@ pub struct Inode {
     pub blocks: u8,
     /// Its blocks are elsewhere when they are looked at again.
     pub moves: bool,
+    /// Number of the comparison of an earlier run that it took part in, and whether its digest is known as well.
+    pub told: Option<(u8, bool)>,
 }
 
 impl Inode {
@@ -94,6 +101,20 @@ impl Inode {
     }
 }
 
+/// The token of a file that an earlier run compared. Each comparison numbers contents in its own way.
+pub fn token(world: &[Inode], number: usize) -> Option<(ContentToken, bool)> {
+    let (comparison, has_digest) = world[number].told?;
+    let contents: BTreeSet<Vec<u8>> = world.iter().map(Inode::content).collect();
+    let own = world[number].content();
+    let place = contents.iter().position(|content| *content == own)?;
+    let group = (place + usize::from(comparison)) % contents.len();
+    let token = ContentToken {
+        comparison: comparison.into(),
+        group: group as u32,
+    };
+    Some((token, has_digest))
+}
+
 pub fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
     let mark = || prop_oneof![4 => Just(0_u8), 1 => Just(1_u8)];
     let names = prop_oneof![4 => Just(1_usize), 1 => 2_usize..4];
@@ -104,9 +125,10 @@ pub fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
         names.prop_flat_map(|n| prop::collection::vec(0..DIRS, n)),
         prop_oneof![8 => Just(None), 1 => (0_u8..4).prop_map(Some)],
         (0_u8..3, prop::bool::weighted(0.1)),
+        prop::option::of((0_u8..2, any::<bool>())),
     )
         .prop_map(
-            move |(kind, marks, volume, dirs, fails, (blocks, moves))| Inode {
+            move |(kind, marks, volume, dirs, fails, (blocks, moves), told)| Inode {
                 // Few kinds of size make large classes, all of them make small ones.
                 size: SIZES[kind * SIZES.len() / kinds],
                 marks,
@@ -115,6 +137,7 @@ pub fn inode(kinds: usize) -> impl Strategy<Value = Inode> {
                 fails,
                 blocks,
                 moves,
+                told,
             },
         )
 }

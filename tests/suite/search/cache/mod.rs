@@ -8,6 +8,7 @@ mod foreign_folder;
 mod kept;
 mod same_uuid;
 mod soundness;
+mod tokens;
 mod unended;
 
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ use crate::common::{Tree, noise, seekless};
 
 /// What one search came to.
 struct Answer {
-    /// Paths by set, with the digest.
+    /// Paths by set, with the digest if digests are wanted.
     sets: BTreeSet<(String, BTreeSet<Vec<u8>>)>,
     cached: usize,
     summary: Summary,
@@ -57,6 +58,10 @@ impl Observer for Heard {
 }
 
 fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
+    search_for(roots, cache, true)
+}
+
+fn search_for(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Answer {
     let config = Config {
         roots: roots
             .iter()
@@ -66,6 +71,7 @@ fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
             })
             .collect(),
         cache,
+        digests,
         ..Config::default()
     };
     let (mut sets, mut cached) = (BTreeSet::new(), 0);
@@ -79,6 +85,7 @@ fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
             cached += usize::from(set.cached);
             let digest = set
                 .digest
+                .filter(|_| digests)
                 .map_or(String::new(), |digest| digest.to_string());
             let names = set.members.iter().flat_map(|member| member.names.clone());
             sets.insert((digest, names.collect()));

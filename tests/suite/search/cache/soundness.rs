@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use seekless::engine::Trust;
 
-use super::{Runs, search, tick};
+use super::{Runs, search, search_for, tick};
 use crate::common::limits::{rounds, seed};
 use crate::common::mounts::{Shown, Shows};
 use crate::common::noise;
@@ -131,7 +131,7 @@ fn through_a_map(file: &File, length: usize, at: usize) {
 
 /// Few contents of few lengths, so that many files are equal, or nearly.
 fn any_content(rng: &mut Rng) -> Vec<u8> {
-    let length = [1, 700, 5000, 5000, 30_000, 150_000][rng.below(6)];
+    let length = [1, 700, 5000, 5000, 30_000, 150_000, 150_000][rng.below(7)];
     let mut content = noise(7, length);
     let at = [0, length / 2, length - 1][rng.below(3)];
     content[at] = rng.below(2) as u8;
@@ -178,8 +178,9 @@ impl Play<'_> {
                 self.runs.ahead = self.runs.ahead.saturating_sub(back);
             }
             let roots = [self.tree.clone()];
-            let without = search(&roots, None);
-            let with = search(&roots, Some(self.runs.later()));
+            let digests = rng.percent(50);
+            let without = search_for(&roots, None, digests);
+            let with = search_for(&roots, Some(self.runs.later()), digests);
             let is_expected =
                 |line: &String| line.contains("files on this file system are read each time");
             assert!(with.problems.iter().all(is_expected), "{:?}", with.problems);

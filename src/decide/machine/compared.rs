@@ -1,0 +1,321 @@
+//! Files that wait for each other: to be compared, or since comparisons of earlier runs tell some of them apart.
+//!
+//! Of files with one token, one is compared or read for all. When a file has failed another takes its place, so a class
+//! may be compared several times, and its files get a content only when one comparison tells all of them apart.
+
+use std::collections::HashMap;
+use std::mem;
+
+use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass, WaitingId};
+use crate::decide::keys::Content;
+use crate::decide::stretches::LargeClass;
+use crate::file::FileIndex;
+use crate::hash::ContentToken;
+
+use super::{Machine, Want};
+
+/// Files of a tail class that wait for each other.
+#[derive(Debug)]
+pub struct WaitingClass {
+    class: ClassId,
+    /// In the order in which they came.
+    pub(super) files: Vec<FileIndex>,
+    /// True if they may be compared, since all of the first ones were in the page cache.
+    comparable: bool,
+    /// Number of the comparison that is under way.
+    comparison: u128,
+}
+
+/// What an earlier run kept of a file that was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recalled {
+    /// Its token.
+    pub token: ContentToken,
+    /// Its digest is known as well.
+    pub has_digest: bool,
+    /// It was certainly not changed since.
+    pub is_sure: bool,
+}
+
+/// The token of a file.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    last: Recalled,
+    /// This run compared the file. If not, an earlier one did, or it is known to be equal to one that was.
+    was_compared: bool,
+}
+
+/// A file whose content is known without its digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Equality {
+    /// The file.
+    pub file: FileIndex,
+    /// Its token, if a comparison of this run found it.
+    pub found: Option<ContentToken>,
+    /// This run compared the file. If not, nothing of its content was read beside samples.
+    pub was_compared: bool,
+    /// The token does not rest on that of a file that may have been changed.
+    pub is_sure: bool,
+}
+
+impl Machine {
+    /// Takes note of what a comparison of an earlier run showed of a file, before its samples are told.
+    pub fn token_recalled(&mut self, file: FileIndex, last: Recalled) {
+        if self.comparing.is_some() {
+            let was_compared = false;
+            self.told.insert(file, Told { last, was_compared });
+        }
+    }
+
+    /// The files whose content became known without their digests since the last call.
+    pub fn equalities(&mut self) -> Vec<Equality> {
+        mem::take(&mut self.equalities)
+    }
+
+    /// Decides, when a class opens, whether its files wait for each other: to be compared, since an earlier run compared
+    /// some of them, or since they may be a large class.
+    pub(super) fn state_of(
+        &mut self,
+        size: ClassId,
+        class: ClassId,
+        files: &[FileIndex],
+    ) -> ClassState {
+        let comparable = files.iter().all(|&file| self.may_be_compared(file));
+        let is_told = files.iter().any(|file| self.told.contains_key(file));
+        let of_size = self.by_size.class(size).files as usize;
+        if !comparable && !is_told && !self.is_large(of_size, files) {
+            return ClassState::Whole { any: false };
+        }
+        let id = WaitingId(self.waiting.add(WaitingClass {
+            class,
+            files: Vec::new(),
+            comparable,
+            comparison: 0,
+        }));
+        self.waiting_of_size.entry(size).or_default().push(id);
+        ClassState::Waiting(id)
+    }
+
+    /// True if comparing a file costs no seeks: its samples were in the page cache, or known.
+    fn may_be_compared(&self, file: FileIndex) -> bool {
+        let is_near = self.cached.contains(&file) || self.told.contains_key(&file);
+        is_near && !self.tail_rule.seeks(self.file_table.volume(file))
+    }
+
+    /// No file of the size is being read: goes on with a class whose files waited for each other.
+    pub(super) fn is_complete(&mut self, size: ClassId, id: WaitingId) {
+        let Some(waiting) = self.waiting.get(id.0) else {
+            return;
+        };
+        let files = mem::take(&mut waiting.files);
+        let (class, comparable) = (waiting.class, waiting.comparable);
+        if let Some(state) = self.by_tail.state(class) {
+            *state = ClassState::Whole { any: false };
+        }
+        let is_told = files.iter().any(|file| self.told.contains_key(file));
+        let groups = self.by_token(&files);
+        if files.is_empty() || self.are_told_apart(&files) {
+            self.waiting.take(id.0);
+            return self.join_told(size, groups);
+        }
+        let comparable = match is_told {
+            true => files.iter().all(|&file| self.may_be_compared(file)),
+            false => comparable,
+        };
+        let most = self.comparing.map_or(0, |comparing| comparing.most);
+        if comparable && groups.len() <= most && !self.are_digests_known(&groups) {
+            self.waiting_of_size.entry(size).or_default().push(id);
+            return self.compare_one_of_each(size, id, groups);
+        }
+        self.waiting.take(id.0);
+        if is_told {
+            for group in groups {
+                self.read_one_of(size, group);
+            }
+        } else if self.is_large(files.len(), &files) {
+            let bytes = self.by_size.class(size).size();
+            let large = LargeClass::new(class, bytes, files.len());
+            self.want_stretches(size, large, files);
+        } else {
+            for file in files {
+                self.want_whole(size, SampleClass::Tail(class), file);
+            }
+        }
+    }
+
+    /// The files, those with one token together, in their order.
+    fn by_token(&self, files: &[FileIndex]) -> Vec<Vec<FileIndex>> {
+        let mut groups: Vec<Vec<FileIndex>> = Vec::new();
+        let mut places: HashMap<ContentToken, usize> = HashMap::new();
+        for &file in files {
+            let next = groups.len();
+            let told = self.told.get(&file);
+            let place = told.map_or(next, |told| *places.entry(told.last.token).or_insert(next));
+            match groups.get_mut(place) {
+                Some(group) => group.push(file),
+                None => groups.push(vec![file]),
+            }
+        }
+        groups
+    }
+
+    /// True if one comparison tells all these files apart.
+    fn are_told_apart(&self, files: &[FileIndex]) -> bool {
+        let comparison = |file| self.told.get(file).map(|told| told.last.token.comparison);
+        let first = files.first().and_then(comparison);
+        first.is_some() && files.iter().all(|file| comparison(file) == first)
+    }
+
+    /// True if an earlier run read a digest for each token: reading the other files is all there is to do then.
+    fn are_digests_known(&self, groups: &[Vec<FileIndex>]) -> bool {
+        let has_digest = |file| self.told.get(file).map(|told| told.last.has_digest);
+        let mut told = groups
+            .iter()
+            .filter(|group| has_digest(&group[0]).is_some());
+        told.clone().next().is_some()
+            && told.all(|group| group.iter().any(|file| has_digest(file) == Some(true)))
+    }
+
+    fn compare_one_of_each(&mut self, size: ClassId, id: WaitingId, groups: Vec<Vec<FileIndex>>) {
+        self.comparisons_begun += 1;
+        let run = self.comparing.map_or(0, |comparing| comparing.run);
+        if let Some(waiting) = self.waiting.get(id.0) {
+            waiting.comparison = run.wrapping_add(self.comparisons_begun);
+        }
+        let mut compared = Vec::with_capacity(groups.len());
+        for group in groups {
+            let mut others = group.into_iter();
+            let Some(first) = others.next() else { continue };
+            self.awaited.insert(first, Awaited::Comparison(id));
+            self.stands_for(first, others.collect());
+            compared.push(first);
+        }
+        self.by_size.class_mut(size).pending += compared.len() as u32;
+        self.comparisons.push(compared);
+    }
+
+    /// Has one file of a group read for the others.
+    pub(super) fn read_one_of(&mut self, size: ClassId, mut group: Vec<FileIndex>) {
+        let has_digest = |file| self.told.get(file).is_some_and(|told| told.last.has_digest);
+        let best = group.iter().position(has_digest).unwrap_or(0);
+        let file = group.swap_remove(best);
+        self.stands_for(file, group);
+        self.want(size, file, Want::Content);
+    }
+
+    /// Takes note that a file is compared or read for others with its token.
+    fn stands_for(&mut self, file: FileIndex, others: Vec<FileIndex>) {
+        if !others.is_empty() {
+            self.represented.insert(file, others);
+        }
+    }
+
+    /// Takes note that a file has the same content as another of its group (or is that one), and whether
+    /// it had to be read for that.
+    pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
+        if !was_read && file != with {
+            self.unread.count(self.file_table.size(file));
+        }
+        let size = self.size_class(file);
+        if let Some(Awaited::Comparison(id)) = self.awaited.remove(&file)
+            && let Some(waiting) = self.waiting.get(id.0)
+        {
+            let token = ContentToken {
+                comparison: waiting.comparison,
+                group: with.0,
+            };
+            let before = self.told.get(&file).map(|told| told.last);
+            let others = self.represented.remove(&file).unwrap_or_default();
+            for other in &others {
+                if let Some(told) = self.told.get_mut(other) {
+                    told.last.token = token;
+                    told.last.is_sure &= before.is_some_and(|before| before.is_sure);
+                }
+            }
+            let last = Recalled {
+                token,
+                has_digest: before.is_some_and(|before| before.has_digest),
+                is_sure: true,
+            };
+            let was_compared = true;
+            self.told.insert(file, Told { last, was_compared });
+            waiting.files.push(file);
+            waiting.files.extend(others);
+        }
+        self.settle(size);
+    }
+
+    /// Takes note that a file could not be compared, nor any other of its group.
+    pub fn not_compared(&mut self, file: FileIndex) {
+        let size = self.size_class(file);
+        self.awaited.remove(&file);
+        self.want(size, file, Want::Content);
+        self.settle(size);
+    }
+
+    /// A file failed that was compared or read for others: another one takes its place.
+    pub(super) fn replace(&mut self, size: ClassId, file: FileIndex, awaited: Option<Awaited>) {
+        let Some(others) = self.represented.remove(&file) else {
+            return;
+        };
+        match awaited {
+            Some(Awaited::Comparison(id)) => {
+                if let Some(waiting) = self.waiting.get(id.0) {
+                    waiting.files.extend(others);
+                }
+            }
+            _ => self.read_one_of(size, others),
+        }
+    }
+
+    /// Gives a content to each group of files with one token.
+    fn join_told(&mut self, size: ClassId, groups: Vec<Vec<FileIndex>>) {
+        for group in groups {
+            let content = Content::Of(group[0]);
+            for file in group {
+                if let Some(told) = self.told.get(&file) {
+                    self.equalities.push(Equality {
+                        file,
+                        found: Some(told.last.token).filter(|token| self.is_of_this_run(*token)),
+                        was_compared: told.was_compared,
+                        is_sure: told.last.is_sure,
+                    });
+                }
+                self.join_content(size, file, content);
+            }
+        }
+    }
+
+    fn is_of_this_run(&self, token: ContentToken) -> bool {
+        let run = self.comparing.map_or(0, |comparing| comparing.run);
+        let number = token.comparison.wrapping_sub(run);
+        (1..=self.comparisons_begun).contains(&number)
+    }
+
+    /// Gives the content of a file to those that it was read for.
+    pub(super) fn join_represented(&mut self, size: ClassId, file: FileIndex, content: Content) {
+        self.told.remove(&file);
+        for other in self.represented.remove(&file).unwrap_or_default() {
+            self.equalities.push(Equality {
+                file: other,
+                found: None,
+                was_compared: false,
+                is_sure: false,
+            });
+            self.join_content(size, other, content);
+        }
+    }
+
+    /// Gives a content to files with one token that still wait for others of their size, in a run that was cut short.
+    pub fn join_waiting(&mut self) {
+        for (size, ids) in mem::take(&mut self.waiting_of_size) {
+            let waiting = ids.into_iter().filter_map(|id| self.waiting.take(id.0));
+            for waiting in waiting.collect::<Vec<_>>() {
+                let told = |file: &FileIndex| self.told.contains_key(file);
+                let files: Vec<FileIndex> = waiting.files.into_iter().filter(told).collect();
+                let groups = self.by_token(&files);
+                self.join_told(size, groups);
+            }
+        }
+    }
+}
