@@ -33,7 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             StepOutcome::Skipped(why) | StepOutcome::Failed(why) => {
                 eprintln!("{}: {why}", step.path.display());
             }
-            _ => println!("{} → {}", step.path.display(), step.kept.display()),
+            _ => {
+                let kept = step.kept.as_deref().unwrap_or(&step.path);
+                println!("{} → {}", step.path.display(), kept.display());
+            }
         })
         .apply(&journals)?;
     println!("run {}: {} done", applied.run, applied.done);

@@ -91,8 +91,8 @@ struct Numbered {
 /// A step that was found fit to be written down.
 struct Sketched {
     intent: Intent,
-    keeper: Target,
-    keeper_is: Identity,
+    keeper: Option<Target>,
+    keeper_is: Option<Identity>,
     victim: Target,
     victim_is: Identity,
 }
@@ -322,8 +322,10 @@ impl Actor {
 
     fn end(&mut self, of: Numbered, outcome: Outcome, folder: Option<Vec<u8>>) {
         (self.on_end)(&of.step);
-        let files = [&of.step.victim, &of.step.keeper].into_iter();
-        let above = files.filter_map(|file| Some(folder_entry::split(&file.path)?.0));
+        let files = [Some(&of.step.victim), of.step.keeper.as_ref()].into_iter();
+        let above = files
+            .flatten()
+            .filter_map(|file| Some(folder_entry::split(&file.path)?.0));
         let outcome =
             step_error::explained(outcome, above.chain(self.settings.destination.as_deref()));
         self.ended.push_back(Ended {

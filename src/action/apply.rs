@@ -8,8 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::plan::{EmptyFolder, Plan};
 use super::{
-    Actor, FolderTally, Journal, JournalError, Outcome, RunHeader, Settings, Step, folder_entry,
+    ActionKind, Actor, FolderTally, Journal, JournalError, Outcome, RunHeader, Settings, Step,
+    folder_entry,
 };
+use crate::heartbeat::current;
 
 /// Bytes of the files of steps that are carried out together: between two such parcels an
 /// interruption is heeded. A second's work on a spinning disk.
@@ -93,6 +95,10 @@ pub struct ApplyTally {
     pub broken: Option<io::Error>,
     /// Bytes that were freed on the disk.
     pub freed: u64,
+    /// Files of noise that went with the folders.
+    pub noise: u64,
+    /// Files of noise that were to go.
+    pub noise_steps: u64,
     /// Notes about finished steps, with their counts.
     pub notes: BTreeMap<String, u64>,
     /// What became of folders that were to be empty afterwards.
@@ -230,7 +236,41 @@ impl Work<'_> {
                 is_ours
             })
             .collect();
-        self.tally.folders = self.actor.remove_folders(plan.action(), &folders);
+        self.take_noise(plan.action(), &folders);
+        if self.tally.unreached(plan) == 0 {
+            self.tally.folders = self.actor.remove_folders(plan.action(), &folders);
+        }
+    }
+
+    /// Takes the noise from folders that hold nothing else now.
+    fn take_noise(&mut self, action: ActionKind, folders: &[&EmptyFolder]) {
+        let mut cleared = HashSet::new();
+        let mut files = Vec::new();
+        if folders.iter().all(|folder| folder.noise.is_empty()) {
+            return;
+        }
+        for folder in folders {
+            current::ask_about(&folder.path);
+            if folder.is_clear(&cleared) {
+                cleared.insert(&folder.path[..]);
+                files.extend(&folder.noise);
+            }
+        }
+        current::rest();
+        self.tally.noise_steps = files.len() as u64;
+        let steps = files.iter().map(|&file| Step {
+            action,
+            keeper: None,
+            alternates: Vec::new(),
+            victim: file.clone(),
+            below: None,
+            digest: None,
+        });
+        let mut alone = steps.map(|step| vec![step]);
+        let taken = alone.try_for_each(|step| self.push(step));
+        // Why it ended early is in the tally.
+        let _ = taken.and_then(|()| self.flush());
+        self.finish();
     }
 
     /// Hears of what was done last.
@@ -242,6 +282,13 @@ impl Work<'_> {
 }
 
 impl ApplyTally {
+    /// Steps of this plan that the run did not come to.
+    pub fn unreached(&self, plan: &Plan) -> u64 {
+        let ended = self.done + self.noise + self.already + self.skipped + self.failed;
+        let steps = plan.totals().steps + self.noise_steps;
+        steps.saturating_sub(ended)
+    }
+
     fn add(&mut self, step: &Step, outcome: &Outcome, tell: TellStep<'_>) {
         match outcome {
             Outcome::Failed(why) if why.is_unwritten() => {
@@ -250,7 +297,10 @@ impl ApplyTally {
                 }
             }
             Outcome::Done(done) => {
-                self.done += 1;
+                match step.keeper {
+                    Some(_) => self.done += 1,
+                    None => self.noise += 1,
+                }
                 self.freed += done.freed;
                 if let Some(emptied) = &mut self.emptied {
                     let folder = folder_entry::parent(&step.victim.path);

@@ -257,17 +257,24 @@ impl Opened {
 /// Keeper and victim of one step, both checked.
 #[derive(Debug)]
 pub struct Pair {
-    /// The file that stays.
-    pub keeper: Opened,
+    /// The file that stays, if the step has one.
+    pub keeper: Option<Opened>,
     /// The file to act on.
     pub victim: Opened,
 }
 
 impl Pair {
-    /// Compares the two byte by byte. Returns the digest of what was compared, if it is `wanted`.
+    /// Compares the two byte by byte. Returns the digest of what was compared, if it is `wanted`. A victim without a
+    /// keeper is only read, for its digest.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
+        if self.keeper.is_none() {
+            let read = wanted.then(|| compare::digest(&self.victim.file, &self.victim.reads));
+            return read
+                .transpose()
+                .map_err(|error| Skip::Victim(unreadable(error)));
+        }
         let mut hasher = wanted.then(blake3::Hasher::new);
         compare::files(self, hasher.as_mut())?;
         Ok(hasher.map(|hasher| hasher.finalize().into()))
@@ -276,12 +283,23 @@ impl Pair {
     /// Makes sure that nothing has happened to the two since they were opened to be compared.
     pub fn as_compared(&self) -> Result<(), Skip> {
         self.victim.untouched().map_err(Skip::Victim)?;
-        self.keeper.still_there().map_err(Skip::Keeper)
+        self.keeper_is_there()
+    }
+
+    /// The file that stays, for actions that put something of it in the victim's place.
+    pub fn kept(&self) -> Result<&Opened, Skip> {
+        self.keeper.as_ref().ok_or(Skip::Keeper(Unfit::Gone))
+    }
+
+    fn keeper_is_there(&self) -> Result<(), Skip> {
+        let there = self.keeper.as_ref().map_or(Ok(()), Opened::still_there);
+        there.map_err(Skip::Keeper)
     }
 
     /// True if both are one file, under two names.
     pub fn is_one_file(&self) -> bool {
-        self.keeper.identity() == self.victim.identity()
+        let keeper = self.keeper.as_ref();
+        keeper.is_some_and(|keeper| keeper.identity() == self.victim.identity())
     }
 
     /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now,
@@ -296,12 +314,15 @@ impl Pair {
             ) => Skip::SeemOne(unfit),
             skip => skip,
         })?;
+        let Some(keeper) = &self.keeper else {
+            return Ok(());
+        };
         // A new link changes the change time of the file that it leads to.
         if action == ActionKind::Hardlink || self.is_one_file() {
             return Ok(());
         }
-        let now = stat::fresh_descriptor(&self.keeper.file).map_err(unreadable);
-        match now.map_err(Skip::Keeper)?.ctime_ns == self.keeper.stat.ctime_ns {
+        let now = stat::fresh_descriptor(&keeper.file).map_err(unreadable);
+        match now.map_err(Skip::Keeper)?.ctime_ns == keeper.stat.ctime_ns {
             true => Ok(()),
             false => Err(Skip::SeemOne(Unfit::Changed(Change::ChangeTime))),
         }
@@ -309,7 +330,7 @@ impl Pair {
 
     /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.
     pub fn last_look(&self) -> Result<(), Skip> {
-        self.keeper.still_there().map_err(Skip::Keeper)?;
+        self.keeper_is_there()?;
         if self.is_one_file() {
             let now = stat::fresh_descriptor(&self.victim.file).map_err(unreadable);
             if now.map_err(Skip::Victim)?.links < 2 {

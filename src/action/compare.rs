@@ -13,12 +13,15 @@ use crate::sys::stat;
 
 /// Makes sure that keeper and victim hold the same bytes, all that their lengths promise.
 ///
-/// `hasher` gets to see them.
+/// `hasher` gets to see them. A victim without a keeper has nothing to be equal to.
 pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
+    let Some(kept) = &pair.keeper else {
+        return Ok(());
+    };
     let size = pair.victim.stat.size;
     let rules = pair.victim.reads.rules();
     // Other files may be compared with the keeper next.
-    let keeper = pair.keeper.whole().read_again(rules.0);
+    let keeper = kept.whole().read_again(rules.0);
     let victim = pair.victim.whole();
     let compared = equal([&keeper, &victim], rules, size, |piece, next| {
         if let Some(hasher) = &mut hasher {
@@ -26,7 +29,7 @@ pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(),
         }
         if next < size {
             // Whoever wants to write waits for us: let them, at once.
-            pair.keeper.unchanged().map_err(Skip::Keeper)?;
+            kept.unchanged().map_err(Skip::Keeper)?;
             pair.victim.unchanged().map_err(Skip::Victim)?;
         }
         Ok(())

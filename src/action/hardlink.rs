@@ -40,7 +40,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
-    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let freed = freed(victim);
     // The victim's are as they were when they were written down: its change time is.
     let of_keeper = metadata::of(keeper).map_err(failed("read its metadata"))?;

@@ -20,20 +20,22 @@ const BLOCK: u64 = 4096;
 /// Looks for the keeper while the victim has its temporary name.
 pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
     act.pair.look_without_victim(act.intent.action)?;
-    if !act.to_prove {
-        return Ok(());
+    match &act.pair.keeper {
+        Some(keeper) if act.to_prove => {
+            name_is_elsewhere(act, keeper)?;
+            keeper_reads(keeper)
+        }
+        _ => Ok(()),
     }
-    name_is_elsewhere(act)?;
-    keeper_reads(act)
 }
 
 /// Makes sure that the victim's temporary name does not show up beside the keeper.
-fn name_is_elsewhere(act: &Act<'_>) -> Result<(), Skip> {
+fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Skip> {
     let folder = folder_entry::parent;
     if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {
         return Ok(());
     }
-    match stat::fresh_entry(&act.pair.keeper.place.folder, act.temporary) {
+    match stat::fresh_entry(&keeper.place.folder, act.temporary) {
         Err(Errno::NOENT) => Ok(()),
         Ok(_) => Err(Skip::OneFolder),
         Err(error) => Err(Skip::Keeper(unreadable(error))),
@@ -41,8 +43,8 @@ fn name_is_elsewhere(act: &Act<'_>) -> Result<(), Skip> {
 }
 
 /// Opens the keeper by its name again, and reads its first and last bytes, not from the page cache.
-pub fn keeper_reads(act: &Act<'_>) -> Result<(), Skip> {
-    read_anew(&act.pair.keeper).map_err(Skip::SeemOne)
+pub fn keeper_reads(keeper: &Opened) -> Result<(), Skip> {
+    read_anew(keeper).map_err(Skip::SeemOne)
 }
 
 fn read_anew(keeper: &Opened) -> Result<(), Unfit> {

@@ -39,7 +39,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
-    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let size = victim.stat.size;
     let before = Layout::of(victim);
     let reference = Layout::of(keeper);

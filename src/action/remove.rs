@@ -15,6 +15,7 @@ pub const REMOVE: Action = Action {
 };
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
+    act.pair.kept()?;
     let freed = act::freed(&act.pair.victim);
     swap::remove(act)?;
     Ok(Done {

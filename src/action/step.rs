@@ -62,6 +62,11 @@ impl ActionKind {
     pub fn name(self) -> &'static str {
         self.row().name
     }
+
+    /// True if the file itself goes elsewhere, so that no other file has to stay for it.
+    pub(crate) fn takes_content_along(self) -> bool {
+        matches!(self, Self::Trash | Self::Move)
+    }
 }
 
 /// The state of a file when it was found. `None` is not compared.
@@ -113,8 +118,8 @@ pub struct Target {
 pub struct Step {
     /// The action.
     pub action: ActionKind,
-    /// The file that stays.
-    pub keeper: Target,
+    /// The file that stays. Without one the victim takes its content along, so only `trash` and `move` need none.
+    pub keeper: Option<Target>,
     /// Others that stay as well, should the keeper not be fit any more; tried in this order.
     pub alternates: Vec<Target>,
     /// The file to act on.

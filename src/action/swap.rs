@@ -102,7 +102,8 @@ pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
 /// the same time, or its file system does not count them.
 pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     let before = act.pair.victim.stat.links;
-    let now = stat::fresh_descriptor(&act.pair.keeper.file).ok()?.links;
+    let keeper = act.pair.keeper.as_ref()?;
+    let now = stat::fresh_descriptor(&keeper.file).ok()?.links;
     (act.pair.is_one_file() && u64::from(now) + 1 != u64::from(before)).then(|| {
         format!("had {before} names and now has {now}: check which other program changed it")
     })
@@ -234,10 +235,14 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
 ///
 /// `over` says that something new has the name and is to be replaced.
 pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
-    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    // Without a keeper, what lost its name here was copied before.
+    let Some(keeper) = &act.pair.keeper else {
+        return Ok(());
+    };
+    let victim = &act.pair.victim;
     let has_name = |file: &Opened| stat::fresh_descriptor(&file.file).is_ok_and(|s| s.links > 0);
     let survives = has_name(keeper) && keeper.unchanged().is_ok();
-    if survives && (!act.to_prove || proof::keeper_reads(act).is_ok()) {
+    if survives && (!act.to_prove || proof::keeper_reads(keeper).is_ok()) {
         return Ok(());
     }
     // A FUSE program may report any number of names.

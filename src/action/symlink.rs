@@ -54,7 +54,7 @@ fn relative(from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 fn perform(act: &Act<'_>) -> Result<Done, StepError> {
-    let (keeper, victim) = (&act.pair.keeper, &act.pair.victim);
+    let (keeper, victim) = (act.pair.kept()?, &act.pair.victim);
     let freed = freed(victim);
     let folder = &victim.place.folder;
     let text = act.intent.link_text.as_ref().map(|raw| raw.0.as_slice());

@@ -6,7 +6,7 @@ use seekless::acting::searched_trees;
 use seekless::action::plan::{MountCheckMode, MountTests, Plan};
 use seekless::action::{self, ActionKind, TreeLock};
 
-use super::act_args::{ActArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
+use super::act_args::{ActArgs, FolderArgs, HardlinkArgs, MoveArgs, RemoveArgs, SymlinkArgs};
 use super::ask;
 use super::begin::begin;
 use super::config_defaults::InForce;
@@ -23,9 +23,10 @@ use super::plan_json::PlanJson;
 use super::plan_summary;
 use super::plan_text::PlanText;
 use super::question::{self, Answer};
-use super::resolve_act::{ActRun, Source, Special, Use, resolve};
+use super::resolve_act::{ActRun, Source, Special, resolve};
 use super::script::Script;
 use super::sweep;
+use super::use_of_plan::Use;
 
 /// `seekless remove`
 pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
@@ -38,7 +39,7 @@ pub fn remove(args: RemoveArgs, in_force: &InForce) -> Exit {
         ..action::Settings::default()
     };
     let special = Special {
-        remove_empty_folders: args.folders.remove_empty_folders,
+        folders: args.folders,
         ..special(action, acting)
     };
     act(args.act, special, in_force)
@@ -78,7 +79,7 @@ pub fn reflink(args: ActArgs, in_force: &InForce) -> Exit {
 pub fn relocate(args: MoveArgs, in_force: &InForce) -> Exit {
     let special = Special {
         to: Some(args.to),
-        remove_empty_folders: args.folders.remove_empty_folders,
+        folders: args.folders,
         ..special(ActionKind::Move, action::Settings::default())
     };
     act(args.act, special, in_force)
@@ -89,7 +90,7 @@ fn special(action: ActionKind, acting: action::Settings) -> Special {
         action,
         acting,
         to: None,
-        remove_empty_folders: false,
+        folders: FolderArgs::default(),
     }
 }
 

@@ -275,7 +275,7 @@ pub struct MoveArgs {
 }
 
 /// What becomes of the folders that files go from.
-#[derive(Args, Clone, Copy, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct FolderArgs {
     /// Also remove the folders that are empty afterwards
     ///
@@ -285,6 +285,30 @@ pub struct FolderArgs {
     /// --from a report of files, give a PATH.
     #[arg(long, help_heading = "How it is done")]
     pub remove_empty_folders: bool,
+
+    /// Also take the noise from folders that hold nothing else afterwards, so that they can be removed
+    ///
+    /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes into the trash or to
+    /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A file of noise
+    /// stays if another file of the run goes because of it. Undo restores the noise.
+    #[arg(
+        long,
+        requires = "remove_empty_folders",
+        help_heading = "How it is done"
+    )]
+    pub with_noise: bool,
+
+    /// With --with-noise, take files with such names for noise
+    ///
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty
+    /// files are always noise.
+    #[arg(
+        long,
+        value_name = "GLOB",
+        requires = "with_noise",
+        help_heading = "How it is done"
+    )]
+    pub noise: Vec<String>,
 }
 
 /// How a plan is written.

@@ -1,7 +1,7 @@
 //! Which options the configuration file may set. An action touches only what its command line says.
 
 /// Options that decide what one run may change, or protect files from it.
-const NEVER: [&str; 10] = [
+const NEVER: [&str; 11] = [
     "yes",
     "trust-hash",
     "trust-mounts",
@@ -12,6 +12,7 @@ const NEVER: [&str; 10] = [
     "protect",
     "only-under",
     "remove-empty-folders",
+    "with-noise",
 ];
 
 /// The option that decides what a search takes for unchanged.

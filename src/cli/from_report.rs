@@ -9,7 +9,8 @@ use seekless::report::Header;
 use seekless::report::read::{self, OpenError};
 
 use super::progress_text::count;
-use super::resolve_act::{ActRun, Source, Use};
+use super::resolve_act::{ActRun, Source};
+use super::use_of_plan::Use;
 use super::{sanitize, script};
 
 /// Paths that are named; a report may list any number.

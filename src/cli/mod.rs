@@ -59,6 +59,7 @@ mod resolve;
 mod resolve_act;
 mod resolve_filter;
 mod resolve_folders;
+mod resolve_noise;
 mod resolve_search;
 mod root_links;
 mod root_list;
@@ -74,6 +75,7 @@ mod time_arg;
 mod undo;
 mod undo_list;
 mod undo_text;
+mod use_of_plan;
 mod wrong_use;
 
 use std::ffi::OsString;

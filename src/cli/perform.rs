@@ -27,7 +27,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     let mut watch = Watch {
         control: &control,
         place,
-        total: (plan.totals().steps, plan.totals().bytes),
+        total: total(plan),
         action: plan.action(),
         draw: Draw::new(console),
         watchdog: Watchdog::new(run.patience, console),
@@ -69,7 +69,7 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
             .iter()
             .for_each(|line| console.line(line));
     }
-    if control.is_stopped() && unreached(&tally, plan) > 0 {
+    if control.is_stopped() && tally.unreached(plan) > 0 {
         Exit::Interrupted
     } else if tally.skipped + tally.failed > 0
         || tally.unwritten
@@ -80,6 +80,15 @@ pub fn plan(run: &ActRun, place: &JournalPlace, plan: &mut Plan, console: &Conso
     } else {
         Exit::Done
     }
+}
+
+/// Steps for duplicates and noise, and the bytes of their files.
+fn total(plan: &Plan) -> (u64, u64) {
+    let totals = plan.totals();
+    let noise = plan.noise().map(|file| (1, file.expected.size));
+    noise.fold((totals.steps, totals.bytes), |sum, file| {
+        (sum.0 + file.0, sum.1 + file.1)
+    })
 }
 
 /// Names what was not done, and why.
@@ -103,12 +112,6 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
     }
 }
 
-/// Steps that the run did not come to.
-fn unreached(tally: &ApplyTally, plan: &Plan) -> u64 {
-    let ended = tally.done + tally.already + tally.skipped + tally.failed;
-    plan.totals().steps.saturating_sub(ended)
-}
-
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
@@ -121,6 +124,9 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let FolderTally {
         removed, not_empty, ..
     } = tally.folders;
+    if tally.noise > 0 {
+        lines.push(format!("{} of noise taken as well.", files(tally.noise)));
+    }
     if removed > 0 {
         let what = plural(removed, "empty folder", "empty folders");
         lines.push(format!("{} {what} removed.", count(removed)));
@@ -150,7 +156,7 @@ fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
             files(tally.failed)
         ));
     }
-    let left = unreached(tally, plan);
+    let left = tally.unreached(plan);
     if left > 0 {
         lines.push(format!("INCOMPLETE: {} not reached.", files(left)));
     }

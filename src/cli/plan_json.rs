@@ -43,6 +43,12 @@ struct NameRecord<'a> {
 }
 
 #[derive(Serialize)]
+struct NoiseRecord<'a> {
+    path: Name<'a>,
+    size: u64,
+}
+
+#[derive(Serialize)]
 struct TotalsRecord {
     sets: u64,
     steps: u64,
@@ -135,7 +141,15 @@ impl PlanJson {
             .collect()
     }
 
-    /// Writes the folders that go, if any may, and the totals.
+    fn noise<'p>(&self, plan: &'p Plan) -> Vec<NoiseRecord<'p>> {
+        let noise = plan.noise().map(|file| NoiseRecord {
+            path: Name::new(&file.path),
+            size: file.expected.size,
+        });
+        noise.collect()
+    }
+
+    /// Writes the folders that go, if any may, with their noise, and the totals.
     pub fn end(&self, out: &mut dyn Write, plan: &Plan) -> io::Result<()> {
         out.write_all(b"\n],\n")?;
         if plan.removes_empty_folders() {
@@ -143,6 +157,11 @@ impl PlanJson {
             let folders: Vec<Name<'_>> = folders.map(|folder| Name::new(&folder.path)).collect();
             out.write_all(b"\"empty_folders\":")?;
             write_json(out, &folders)?;
+            out.write_all(b",\n")?;
+        }
+        if plan.takes_noise() {
+            out.write_all(b"\"noise\":")?;
+            write_json(out, &self.noise(plan))?;
             out.write_all(b",\n")?;
         }
         let totals = plan.totals();

@@ -139,7 +139,15 @@ pub fn without_reference(totals: &Totals) -> Option<String> {
 pub fn empty_folders(plan: &Plan) -> Option<String> {
     let folders = plan.empty_folders().len() as u64;
     let what = plural(folders, "folder that is", "folders that are");
-    (folders > 0).then(|| format!("Then remove {} {what} empty afterwards.", count(folders)))
+    let noise = plan.noise().count() as u64;
+    let with = match noise {
+        0 => String::new(),
+        _ => format!(", with {} of noise", names(noise)),
+    };
+    let folders = (folders > 0).then(|| count(folders))?;
+    Some(format!(
+        "Then remove {folders} {what} empty afterwards{with}."
+    ))
 }
 
 /// Says what snapshots and other files keep on the disk, as far as that can be known.

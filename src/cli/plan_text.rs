@@ -155,6 +155,12 @@ impl PlanText {
             writeln!(out, "\n# {line}")?;
         }
         for folder in plan.empty_folders() {
+            for file in &folder.noise {
+                self.line(out, self.action.name(), &file.path, Some("noise"))?;
+                if let Some(folder) = &self.destination {
+                    self.because(out, &format!("to {}{}", escape(folder), escape(&file.path)))?;
+                }
+            }
             self.line(out, "remove", &folder.path, None)?;
         }
         dangling_text::in_plan(out, plan)?;

@@ -15,13 +15,15 @@ use seekless::device::Mounts;
 use seekless::engine::Config;
 use seekless::file::OwnFolder;
 
-use super::act_args::{ActArgs, PlanFormat, SidecarChoice, StayArgs};
+use super::act_args::{ActArgs, FolderArgs, SidecarChoice, StayArgs};
 use super::config_folder;
 use super::environment::Environment;
 use super::resolve::keep_rules;
+use super::resolve_noise::noise;
 use super::resolve_search::{EMPTY_PATH, search};
 use super::root_links::RootLinks;
 use super::talk_args::Talk;
+use super::use_of_plan::{Use, use_of_plan};
 use super::wrong_use::{WrongUse, contradiction};
 
 /// All decisions of a command that acts.
@@ -92,21 +94,6 @@ impl Source {
     }
 }
 
-/// The use of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
-    /// It is carried out.
-    Act,
-    /// It is carried out if the user agrees.
-    Confirm,
-    /// It is shown.
-    Show,
-    /// It is shown to a program.
-    Json,
-    /// It becomes a script.
-    Script,
-}
-
 /// The options of one command besides those that all actions share.
 #[derive(Debug)]
 pub struct Special {
@@ -116,8 +103,8 @@ pub struct Special {
     pub acting: action::Settings,
     /// The folder that files are moved to.
     pub to: Option<PathBuf>,
-    /// Folders that are empty afterwards go.
-    pub remove_empty_folders: bool,
+    /// What becomes of the folders that files go from.
+    pub folders: FolderArgs,
 }
 
 /// Decides everything.
@@ -132,7 +119,8 @@ pub fn resolve(
     if args.from.is_none() {
         needs_path(&args, action)?;
     }
-    let use_of_plan = use_of_plan(&args, action, around)?;
+    let noise = noise(&special.folders, action, &args.way)?;
+    let use_of_plan = use_of_plan(&args.way, action, around)?;
     let patience = args.patience.time();
     let mut links = RootLinks::new(args.follow_roots, patience);
     let source = match &args.from {
@@ -197,7 +185,8 @@ pub fn resolve(
             further_names: further_names(&args, action)?,
             strict: args.way.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
-            remove_empty_folders: special.remove_empty_folders,
+            remove_empty_folders: special.folders.remove_empty_folders,
+            noise,
         }),
         acting: action::Settings {
             trust_hash: args.way.trust_hash,
@@ -240,48 +229,6 @@ fn further_names(args: &ActArgs, action: ActionKind) -> Result<FurtherNames, Wro
         (true, Err(why)) => contradiction(format!("{why}: omit --hard-links")),
         (false, Ok(())) => Ok(FurtherNames::AsReported),
         (false, Err(_)) => Ok(FurtherNames::Stay),
-    }
-}
-
-fn use_of_plan(
-    args: &ActArgs,
-    action: ActionKind,
-    around: &Environment<'_>,
-) -> Result<Use, WrongUse> {
-    let way = &args.way;
-    if way.ask && !around.can_ask {
-        return contradiction(
-            "--ask needs a terminal: check the plan with --dry-run, then add --yes",
-        );
-    }
-    match (way.dry_run, way.script) {
-        (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),
-        (true, _) => return Ok(Use::Show),
-        _ if way.format == PlanFormat::Json => {
-            return contradiction("--format json applies to a plan: add --dry-run");
-        }
-        (_, true) if action == ActionKind::Trash => {
-            return contradiction("a script cannot use the trash: omit --trash or --script");
-        }
-        (_, true) if way.preserve_times => {
-            return contradiction(
-                "a script cannot restore the times of folders: omit --preserve-times or --script",
-            );
-        }
-        (_, true) => return Ok(Use::Script),
-        _ if way.output.is_some() => {
-            return contradiction(
-                "--output applies to a plan or a script: add --dry-run or --script",
-            );
-        }
-        _ => {}
-    }
-    match (way.yes, around.can_ask) {
-        (true, _) => Ok(Use::Act),
-        (false, true) => Ok(Use::Confirm),
-        (false, false) => contradiction(
-            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
-        ),
     }
 }
 

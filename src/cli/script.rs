@@ -93,7 +93,8 @@ impl Script {
             set.size
         )?;
         for step in steps {
-            let (victim, keeper) = (&step.victim.path[..], &step.keeper.path[..]);
+            let Some(keeper) = &step.keeper else { continue };
+            let (victim, keeper) = (&step.victim.path[..], &keeper.path[..]);
             let mut words = Words::default();
             words.bare(self.action.name());
             words.name(victim);

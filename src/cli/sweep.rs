@@ -18,10 +18,11 @@ use super::journal_place::{JournalPlace, command as words};
 use super::patience::{Changes, patiently};
 use super::progress_text::count;
 use super::question::{self, Answer};
-use super::resolve_act::{ActRun, Use};
+use super::resolve_act::ActRun;
 use super::sanitize::complain;
 use super::undo::say;
 use super::undo_text;
+use super::use_of_plan::Use;
 
 /// Names what lies in these trees, and how to clear it up.
 pub fn notice(place: &JournalPlace, trees: impl FnOnce() -> Vec<PathBuf>, console: &Console) {

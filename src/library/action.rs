@@ -13,8 +13,8 @@ use crate::acting::{FoundFolder, ReportAbout, own_way, plan_report};
 use crate::action::bounds::{Below, Bounds, Place};
 use crate::action::keep::Rules;
 use crate::action::plan::{
-    Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Origin, Planner, Policy, Settings,
-    Sidecars,
+    Claim, ClaimedFacts, ClaimedFile, FolderPairs, FurtherNames, Noise, Origin, Planner, Policy,
+    Settings, Sidecars,
 };
 use crate::action::{self, ActionKind, Common, Reads};
 use crate::device::Mounts;
@@ -57,6 +57,7 @@ pub struct Action {
     destination: Option<PathBuf>,
     sidecars: Sidecars,
     remove_empty_folders: bool,
+    noise: Option<Vec<String>>,
     bytes_per_second: Option<u64>,
     acting: action::Settings,
 }
@@ -74,6 +75,7 @@ impl Action {
             destination: None,
             sidecars: Sidecars::default(),
             remove_empty_folders: false,
+            noise: None,
             bytes_per_second: None,
             acting: action::Settings::default(),
         }
@@ -161,6 +163,15 @@ impl Action {
     /// or for a report below [`within`](Self::within), and nothing else holds them.
     pub fn remove_empty_folders(mut self, remove: bool) -> Self {
         self.remove_empty_folders = remove;
+        self
+    }
+
+    /// `trash` and `move`: folders that hold nothing but noise afterwards go as well, with the noise, of which no copy
+    /// stays. Noise is empty files, and files whose names match one of these globs; if there are none, those that
+    /// [`Folders`](super::folders::Folders) takes for noise.
+    pub fn with_noise<G: Into<String>>(mut self, globs: impl IntoIterator<Item = G>) -> Self {
+        self.remove_empty_folders = true;
+        self.noise = Some(globs.into_iter().map(Into::into).collect());
         self
     }
 
@@ -319,8 +330,17 @@ impl Action {
             strict: self.acting.trust_hash,
             destination: to.as_ref().map(|to| to.dev),
             remove_empty_folders: self.remove_empty_folders,
+            noise: self.noise()?,
         };
         Ok((settings, to))
+    }
+
+    fn noise(&self) -> Result<Option<Noise>, Error> {
+        match &self.noise {
+            Some(_) if !self.kind.takes_content_along() => Err(Cause::LosesNoise.into()),
+            Some(globs) => Ok(Some(Noise::named(globs).map_err(Cause::from)?)),
+            None => Ok(None),
+        }
     }
 
     fn acting(&self, (_, to): &(Settings, Option<FoundFolder>)) -> Result<action::Settings, Error> {

@@ -46,7 +46,9 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
-            Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads => ErrorKind::Setting,
+            Cause::Pattern(_) | Cause::LittleMemory | Cause::NeverReads | Cause::LosesNoise => {
+                ErrorKind::Setting
+            }
             Cause::Rule(_) | Cause::Place(BadPlace::Pattern(_) | BadPlace::NotText(_)) => {
                 ErrorKind::Setting
             }
@@ -78,6 +80,8 @@ pub(super) enum Cause {
     LittleMemory,
     #[error("0 bytes a second would never read")]
     NeverReads,
+    #[error("no copy of the noise would be left: only the trash and a move can take it")]
+    LosesNoise,
     #[error("{0}")]
     NoPath(String),
     #[error(transparent)]

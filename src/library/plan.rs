@@ -101,8 +101,8 @@ pub struct Step {
     pub action: ActionKind,
     /// The file that was acted on, an absolute path.
     pub path: PathBuf,
-    /// The file that stays for it, an absolute path.
-    pub kept: PathBuf,
+    /// The file that stays for it, an absolute path; noise has none.
+    pub kept: Option<PathBuf>,
     /// The outcome.
     pub outcome: StepOutcome,
 }
@@ -146,6 +146,8 @@ pub struct Applied {
     pub freed: u64,
     /// Empty folders that were removed.
     pub folders: u64,
+    /// Files of noise that went with them.
+    pub noise: u64,
     /// Empty folders that could not be removed, and why.
     pub folders_left: Vec<(PathBuf, String)>,
     /// Folders whose times could not be restored, and why.
@@ -180,6 +182,11 @@ impl<'a> Plan<'a> {
     pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.plan.empty_folders().iter();
         folders.map(|folder| path(&folder.path))
+    }
+
+    /// Noise that goes from these folders.
+    pub fn noise(&self) -> impl Iterator<Item = PathBuf> {
+        self.plan.noise().map(|file| path(&file.path))
     }
 
     /// Looks below these folders for symbolic links that will lead nowhere; the first thousand. It lists the folders, and
@@ -281,17 +288,17 @@ impl<'a> Plan<'a> {
         let folder = journals.folder();
         let tally = action::apply(&mut plan, &self.acting, folder, header, &control, &mut tell);
         let tally = tally.map_err(Cause::from)?;
-        let ended = tally.done + tally.already + tally.skipped + tally.failed;
         let named = |(folder, why): (Vec<u8>, String)| (path(&folder), why);
         Ok(Applied {
+            unreached: tally.unreached(&plan),
             run: tally.run,
             done: tally.done,
             already: tally.already,
             skipped: tally.skipped,
             failed: tally.failed,
-            unreached: plan.totals().steps.saturating_sub(ended),
             freed: tally.freed,
             folders: tally.folders.removed,
+            noise: tally.noise,
             folders_left: tally.folders.left.into_iter().map(named).collect(),
             times_left: tally.times_left.into_iter().map(named).collect(),
         })
@@ -331,7 +338,7 @@ impl Step {
         Self {
             action: step.action,
             path: path(&step.victim.path),
-            kept: path(&step.keeper.path),
+            kept: step.keeper.as_ref().map(|keeper| path(&keeper.path)),
             outcome: match outcome {
                 Outcome::Done(done) => StepOutcome::Done {
                     freed: done.freed,

@@ -263,7 +263,7 @@ fn settings(top: &Path, destination: PathBuf) -> Settings {
 pub fn step(action: ActionKind, keeper: &Path, victim: &Path) -> Step {
     Step {
         action,
-        keeper: target(keeper),
+        keeper: Some(target(keeper)),
         alternates: Vec::new(),
         victim: target(victim),
         below: Some(b"sub/v".to_vec()),

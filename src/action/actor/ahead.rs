@@ -45,7 +45,7 @@ pub(super) enum Proof {
 
 /// The data to check the files of one step.
 pub(super) struct Check {
-    pub keeper: Target,
+    pub keeper: Option<Target>,
     pub victim: Target,
     /// Change times of these two files that are of this run's making.
     pub ours: OwnChanges,
@@ -67,7 +67,8 @@ impl Check {
     pub fn files(&self) -> Result<Checked, StepError> {
         let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
         let victim = open(&self.victim).map_err(Skip::Victim)?;
-        let keeper = open(&self.keeper).map_err(Skip::Keeper)?;
+        let keeper = self.keeper.as_ref().map(open);
+        let keeper = keeper.transpose().map_err(Skip::Keeper)?;
         let mut pair = Pair { keeper, victim };
         let (wanted, reported) = match self.proof {
             Proof::ByKernel => (None, None),
@@ -77,7 +78,8 @@ impl Check {
             Proof::Reported { digest, .. } => (None, digest),
         };
         if !matches!(self.proof, Proof::ByKernel) {
-            pair.keeper.guard().map_err(Skip::Keeper)?;
+            let guarded = pair.keeper.as_mut().map_or(Ok(()), Opened::guard);
+            guarded.map_err(Skip::Keeper)?;
             pair.victim.guard().map_err(Skip::Victim)?;
         }
         let digest = match wanted {
@@ -121,7 +123,7 @@ fn files_of(group: &Group) -> Vec<Identity> {
         .iter()
         .filter_map(|(_, sketched)| sketched.as_ref().ok());
     steps
-        .flat_map(|sketched| [sketched.keeper_is, sketched.victim_is])
+        .flat_map(|sketched| sketched.keeper_is.into_iter().chain([sketched.victim_is]))
         .collect()
 }
 

@@ -7,8 +7,8 @@ use super::ahead::{self, Check, Checked, Proof};
 use super::{Actor, BATCH, Group, Numbered, Sketched, renumbered};
 use crate::action::access::Rights;
 use crate::action::act::Act;
-use crate::action::check::{Pair, Times};
-use crate::action::coherence::Distinct;
+use crate::action::check::{Opened, Pair, Times};
+use crate::action::coherence::{Distinct, FileSystems};
 use crate::action::folder_entry::{self, Place};
 use crate::action::made::Made;
 use crate::action::record::{Blake3, Raw, Record, State};
@@ -49,8 +49,10 @@ impl Actor {
     }
 
     fn check(&self, step: &Step, sketched: &Sketched) -> Check {
-        let keeper = renumbered(&sketched.keeper, &self.renumbered);
-        let keeper_is = keeper.expected.dev.zip(keeper.expected.ino);
+        let keeper = sketched.keeper.as_ref();
+        let keeper = keeper.map(|keeper| renumbered(keeper, &self.renumbered));
+        let keeper_is = keeper.as_ref().map(|keeper| keeper.expected);
+        let keeper_is = keeper_is.and_then(|keeper| keeper.dev.zip(keeper.ino));
         let files = [keeper_is, Some(sketched.victim_is)].into_iter().flatten();
         let ours = files.filter_map(|file| Some((file, *self.ours.get(&file)?)));
         let wanted =
@@ -89,8 +91,10 @@ impl Actor {
             }
         }
         // Found out by a step before this one, in the same portion.
-        let is_full =
-            |(_, sketched): &(Numbered, Sketched)| self.stand_ins.contains_key(&sketched.keeper_is);
+        let is_full = |(_, sketched): &(Numbered, Sketched)| {
+            let keeper = sketched.keeper_is;
+            keeper.is_some_and(|keeper| self.stand_ins.contains_key(&keeper))
+        };
         if ready.iter().any(is_full) {
             let records: Vec<_> = ready
                 .iter()
@@ -143,17 +147,20 @@ impl Actor {
         if !pair.is_one_file() && self.kept.contains(&pair.victim.identity()) {
             return Err(Skip::Kept.into());
         }
+        let keeper = pair.keeper.as_ref();
         // They were looked at before, with their ACLs and labels. A change of these shows in the change time; of
         // the rest it costs nothing to be sure.
-        let rights = [&pair.keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
-        if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
-            return Err(Skip::Apart(apart).into());
+        if let Some(keeper) = keeper {
+            let rights = [keeper, &pair.victim].map(|file| Rights::of(&file.attributes));
+            if let Some(apart) = self.common(action).apart(&rights[0], &rights[1]) {
+                return Err(Skip::Apart(apart).into());
+            }
         }
         if compared {
             pair.as_compared()?;
         }
-        if action != ActionKind::Reflink {
-            self.synced.keeper(&pair.keeper, &self.ours)?;
+        if let Some(keeper) = keeper.filter(|_| action != ActionKind::Reflink) {
+            self.synced.keeper(keeper, &self.ours)?;
         }
         Ok((pair, digest))
     }
@@ -180,10 +187,7 @@ impl Actor {
                 settings: &self.settings,
                 progress: &self.progress,
                 made: &made,
-                to_prove: self
-                    .file_systems
-                    .between(pair.keeper.location(), pair.victim.location())
-                    != Distinct::Certain,
+                to_prove: is_to_prove(&self.file_systems, pair),
             })
             .collect();
         let mut fates = together::perform(&acts, now);
@@ -242,13 +246,15 @@ impl Actor {
 
     /// Takes note of which files have a change time of our making.
     fn remember(&mut self, pair: &Pair, sketched: &Sketched) {
-        let (before, now) = (sketched.keeper_is, pair.keeper.identity());
-        self.kept.extend([before, now]);
-        if before != now {
-            let path = sketched.keeper.path.clone();
-            Arc::make_mut(&mut self.renumbered).insert(path, [before, now]);
+        if let (Some(keeper), Some(before)) = (&sketched.keeper, sketched.keeper_is) {
+            let now = pair.keeper.as_ref().map_or(before, Opened::identity);
+            self.kept.extend([before, now]);
+            if before != now {
+                let path = keeper.path.clone();
+                Arc::make_mut(&mut self.renumbered).insert(path, [before, now]);
+            }
         }
-        for file in [&pair.keeper, &pair.victim] {
+        for file in pair.keeper.iter().chain([&pair.victim]) {
             if let Ok(now) = stat::fresh_descriptor(&file.file)
                 && Times::of(&now) != Times::of(&file.stat)
             {
@@ -259,12 +265,13 @@ impl Actor {
 
     /// The kept file can have no further name: its copy stays, and is what others become links to.
     fn stand_in_for(&mut self, pair: &Pair, sketched: &Sketched) {
+        let Some(keeper) = &pair.keeper else { return };
         self.kept.insert(pair.victim.identity());
         let stand_in = Target {
             path: sketched.victim.path.clone(),
             expected: pair.victim.expected(),
         };
-        self.stand_ins.insert(pair.keeper.identity(), stand_in);
+        self.stand_ins.insert(keeper.identity(), stand_in);
     }
 }
 
@@ -277,6 +284,12 @@ fn new_folders(made: &Made, named: &HashSet<Vec<u8>>) -> Vec<Record> {
         folder,
     })
     .collect()
+}
+
+/// True if a rename has to be looked at closely: the two may be one file, or a program does the renaming.
+fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
+    let keeper = pair.keeper.as_ref().unwrap_or(&pair.victim);
+    file_systems.between(keeper.location(), pair.victim.location()) != Distinct::Certain
 }
 
 /// The state of the file that has the name now, or that was moved.

@@ -26,7 +26,7 @@ pub struct Unsynced {
 /// The files of a step, as they are before anything else is decided.
 struct Found {
     victim: Opened,
-    keeper: Kept,
+    keeper: Option<Kept>,
     /// The victim's.
     metadata: rustix::io::Result<Metadata>,
 }
@@ -56,7 +56,10 @@ impl Finder {
         if step.action != ActionKind::Reflink {
             victim.replaceable().map_err(Skip::Victim)?;
         }
-        let keeper = self.keeper(step, 0)?;
+        let keeper = match step.keeper.is_none() && step.action.takes_content_along() {
+            true => None,
+            false => Some(self.keeper(step, 0)?),
+        };
         let metadata = metadata::of(&victim);
         Ok(Found {
             victim,
@@ -71,7 +74,7 @@ impl Finder {
             true => Bound::Strict,
             false => Bound::BytesAreCompared,
         };
-        let targets = std::iter::once(&step.keeper).chain(&step.alternates);
+        let targets = step.keeper.iter().chain(&step.alternates);
         let mut first = None;
         for (place, target) in targets.enumerate().skip(from) {
             match self.open(target, bound) {
@@ -172,34 +175,32 @@ impl Actor {
     ) -> Result<Sketched, StepError> {
         let (victim, metadata) = (found.victim, found.metadata);
         self.file_systems.of(victim.stat.dev, &victim.file);
-        let (keeper, target) = self.apart(step, found.keeper, &victim)?;
-        let (keeper, target) = self.stand_in(keeper, target);
-        let is_further = keeper.identity() == victim.identity();
-        if is_further && self.settings.further_names && further_name::may_go(step.action) {
-            further_name::is_another(&keeper, &victim)?;
-        } else if is_further {
-            return Err(match step.action {
-                ActionKind::Hardlink | ActionKind::Reflink => StepError::Already,
-                _ => Skip::SameFile.into(),
-            });
-        }
-        if keeper.stat.size != victim.stat.size {
-            let shorter = keeper.stat.size.min(victim.stat.size);
-            return Err(Skip::Differs(shorter).into());
-        }
+        let kept = found
+            .keeper
+            .map(|kept| self.stands_for(step, kept, &victim));
+        let kept = kept.transpose()?;
+        let other = kept
+            .as_ref()
+            .filter(|(keeper, _)| keeper.identity() != victim.identity());
+        let is_further = kept.is_some() && other.is_none();
         if !is_further && self.kept.contains(&victim.identity()) {
             return Err(Skip::Kept.into());
         }
         let metadata = metadata.map_err(failed("read its metadata"))?;
-        if !is_further {
-            self.look_at_rights(step.action, &keeper, &metadata)?;
+        if let Some((keeper, _)) = other {
+            self.look_at_rights(step.action, keeper, &metadata)?;
         }
+        // What goes without a kept file names itself.
+        let (keeper, keeper_path) = match &kept {
+            Some((keeper, target)) => (keeper, &target.path),
+            None => (&victim, &step.victim.path),
+        };
         let number = self.journal.next_step();
         let unique = format!("{}-{number}", self.journal.mark());
         let sketch = Sketch {
             step,
-            keeper: &keeper,
-            keeper_path: &target.path,
+            keeper,
+            keeper_path,
             victim: &victim,
             settings: &self.settings,
             unique: &unique,
@@ -218,16 +219,43 @@ impl Actor {
             expected: opened.expected(),
         };
         let sketched = Sketched {
-            keeper: aim(&target, &keeper),
-            keeper_is: keeper.identity(),
+            keeper: kept.as_ref().map(|(keeper, target)| aim(target, keeper)),
+            keeper_is: kept.as_ref().map(|(keeper, _)| keeper.identity()),
             victim: aim(&step.victim, &victim),
             victim_is: victim.identity(),
-            intent: self.intent(number, step.action, &keeper, &victim, prepared, metadata, {
-                (target.path.clone(), step.victim.path.clone())
+            intent: self.intent(number, step.action, keeper, &victim, prepared, metadata, {
+                (keeper_path.clone(), step.victim.path.clone())
             }),
         };
-        self.begin_to_sync(step, keeper, unsynced);
+        if let Some((keeper, _)) = kept {
+            self.begin_to_sync(step, keeper, unsynced);
+        }
         Ok(sketched)
+    }
+
+    /// The file that stays for the victim: another one, or the victim itself under another name if that may go.
+    fn stands_for(
+        &mut self,
+        step: &Step,
+        kept: Kept,
+        victim: &Opened,
+    ) -> Result<(Opened, Target), StepError> {
+        let (keeper, target) = self.apart(step, kept, victim)?;
+        let (keeper, target) = self.stand_in(keeper, target);
+        let is_further = keeper.identity() == victim.identity();
+        if is_further && self.settings.further_names && further_name::may_go(step.action) {
+            further_name::is_another(&keeper, victim)?;
+        } else if is_further {
+            return Err(match step.action {
+                ActionKind::Hardlink | ActionKind::Reflink => StepError::Already,
+                _ => Skip::SameFile.into(),
+            });
+        }
+        if keeper.stat.size != victim.stat.size {
+            let shorter = keeper.stat.size.min(victim.stat.size);
+            return Err(Skip::Differs(shorter).into());
+        }
+        Ok((keeper, target))
     }
 
     /// Makes sure that the kept file may stand for the victim, of which this is the metadata.

@@ -131,7 +131,7 @@ fn opened(path: &Path) -> Opened {
 
 pub(in crate::action) fn pair(keeper: &Path, victim: &Path) -> Pair {
     Pair {
-        keeper: opened(keeper),
+        keeper: Some(opened(keeper)),
         victim: opened(victim),
     }
 }

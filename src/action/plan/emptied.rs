@@ -1,10 +1,18 @@
 //! Folders that are empty when a plan has been carried out.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
 
-use crate::action::bounds::Bounds;
-use crate::action::folder_entry::{Place, parent};
+use rustix::fs::FileType;
+
+use super::mount_check::hides_files;
+use super::set::{Fate, Left, SetPlan};
+use super::{Settings, steps};
+use crate::action::coherence::FileSystems;
+use crate::action::folder_entry::{Place, join, parent};
+use crate::action::{ActionKind, Expected, Target};
 use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
@@ -14,6 +22,8 @@ use crate::sys::{open, stat};
 pub struct EmptyFolder {
     /// Real absolute path.
     pub path: Vec<u8>,
+    /// Noise that goes before it, sorted by name.
+    pub noise: Vec<Target>,
     /// Device and inode number.
     pub(in crate::action) identity: (u64, u64),
     /// Last access and last modification before the run.
@@ -21,26 +31,57 @@ pub struct EmptyFolder {
 }
 
 /// Counts names that go.
-#[derive(Debug, Default)]
-pub struct Search {
+#[derive(Debug)]
+pub struct Search<'a> {
+    settings: &'a Settings,
     /// How many names of a folder go. Each name is in one step at most.
     going: HashMap<Vec<u8>, u64>,
+    /// Names that look like noise, but go by a step of their own or have to stay.
+    no_noise: HashSet<Vec<u8>>,
+    file_systems: FileSystems,
 }
 
-impl Search {
-    /// Takes note of a file that goes.
-    pub fn note(&mut self, path: &[u8]) {
-        let folder = parent(path);
-        match self.going.get_mut(folder) {
-            Some(going) => *going += 1,
-            None => {
-                self.going.insert(folder.to_vec(), 1);
-            }
+impl<'a> Search<'a> {
+    /// Nothing goes yet.
+    pub fn new(settings: &'a Settings) -> Self {
+        Self {
+            settings,
+            going: HashMap::new(),
+            no_noise: HashSet::new(),
+            file_systems: FileSystems::default(),
         }
     }
 
+    /// Takes note of the files of a set that go.
+    pub fn note(&mut self, set: &SetPlan, action: ActionKind) {
+        for step in steps(set, action) {
+            let folder = parent(&step.victim.path);
+            match self.going.get_mut(folder) {
+                Some(going) => *going += 1,
+                None => {
+                    self.going.insert(folder.to_vec(), 1);
+                }
+            }
+        }
+        let Some(noise) = &self.settings.noise else {
+            return;
+        };
+        let acts = set.acts();
+        let stays = |fate: &Fate| match fate {
+            Fate::Leave(why) => *why != Left::NoReference,
+            _ => acts,
+        };
+        let known = set.files.iter().filter(|file| stays(&file.fate));
+        let names = known
+            .flat_map(|file| &file.names)
+            .filter(|name| noise.is(name.bare(), set.size));
+        self.no_noise.extend(names.map(|name| name.path.clone()));
+        self.no_noise
+            .extend(set.left.iter().map(|left| left.path.clone()));
+    }
+
     /// Folders in which nothing remains, a folder after those in it.
-    pub fn folders(mut self, bounds: &Bounds) -> Vec<EmptyFolder> {
+    pub fn folders(mut self) -> Vec<EmptyFolder> {
         let depth = |path: &[u8]| Reverse(path.iter().filter(|&&byte| byte == b'/').count());
         let mut waiting: BTreeSet<_> = self
             .going
@@ -51,10 +92,10 @@ impl Search {
         let mut empty = Vec::new();
         while let Some((_, path)) = waiting.pop_first() {
             let going = self.going.get(&path).copied().unwrap_or(0);
-            if !bounds.lets_folder_go(&path) {
+            if !self.settings.bounds.lets_folder_go(&path) {
                 continue;
             }
-            let Some(folder) = look(&path, going, &mut buffer) else {
+            let Some(folder) = self.look(&path, going, &mut buffer) else {
                 continue;
             };
             let above = parent(&path).to_vec();
@@ -64,26 +105,84 @@ impl Search {
         }
         empty
     }
+
+    /// The folder, if it has no more names than go and noise, and nothing is mounted there.
+    fn look(&mut self, path: &[u8], going: u64, buffer: &mut Buffer) -> Option<EmptyFolder> {
+        let place = Place::of(path).ok()?;
+        let folder = open::folder(&place.folder, &place.name).ok()?;
+        let (now, was) = attributes::both(&folder).ok()?;
+        // A subvolume is no folder that undo could make again.
+        let above = stat::descriptor(&place.folder).ok()?;
+        if now.mount_root || now.dev != above.dev {
+            return None;
+        }
+        let mut names = 0;
+        let mut noise = Vec::new();
+        let listed = Entries::of(&folder, buffer).each(|name, _, kind| {
+            match self.noise(&folder, path, name, kind) {
+                Some(target) => noise.push(target),
+                None => names += 1,
+            }
+            names <= going
+        });
+        noise.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        (listed.ok()? && names == going).then(|| EmptyFolder {
+            path: path.to_vec(),
+            noise,
+            identity: (now.dev, now.ino),
+            times: [was.accessed, was.modified],
+        })
+    }
+
+    /// The file of this name as it is, if it is noise that may go.
+    fn noise(
+        &mut self,
+        folder: &OwnedFd,
+        path: &[u8],
+        name: &CStr,
+        kind: FileType,
+    ) -> Option<Target> {
+        let noise = self.settings.noise.as_ref()?;
+        if !matches!(kind, FileType::RegularFile | FileType::Unknown) {
+            return None;
+        }
+        let now = stat::fresh_entry(folder, name).ok()?;
+        let whole = join(path, name.to_bytes());
+        let bounds = &self.settings.bounds;
+        let is_noise = now.kind == FileType::RegularFile
+            && noise.is(name.to_bytes(), now.size)
+            && !self.no_noise.contains(&whole)
+            && !bounds.is_aside(&whole)
+            && bounds.hold(&whole, &whole).is_none()
+            && !(self.file_systems.has_branches(now.dev) && hides_files(&whole));
+        is_noise.then_some(Target {
+            path: whole,
+            expected: Expected {
+                size: now.size,
+                dev: Some(now.dev),
+                ino: Some(now.ino),
+                mtime_ns: Some(now.mtime_ns),
+                ctime_ns: Some(now.ctime_ns),
+                not_after_ns: None,
+            },
+        })
+    }
 }
 
-/// The folder, if it has no more names than go, and nothing is mounted there.
-fn look(path: &[u8], going: u64, buffer: &mut Buffer) -> Option<EmptyFolder> {
-    let place = Place::of(path).ok()?;
-    let folder = open::folder(&place.folder, &place.name).ok()?;
-    let (now, was) = attributes::both(&folder).ok()?;
-    // A subvolume is no folder that undo could make again.
-    let above = stat::descriptor(&place.folder).ok()?;
-    if now.mount_root || now.dev != above.dev {
-        return None;
+impl EmptyFolder {
+    /// True if the folder holds nothing any more but its noise, and folders of these paths.
+    pub(in crate::action) fn is_clear(&self, cleared: &HashSet<&[u8]>) -> bool {
+        let noise: HashSet<_> = self.noise.iter().map(|file| &file.path[..]).collect();
+        let mut buffer = Buffer::default();
+        let listed = Place::of(&self.path).ok().and_then(|place| {
+            let folder = open::folder(&place.folder, &place.name).ok()?;
+            let mut entries = Entries::of(&folder, &mut buffer);
+            let listed = entries.each(|name, _, _| {
+                let path = join(&self.path, name.to_bytes());
+                noise.contains(&path[..]) || cleared.contains(&path[..])
+            });
+            listed.ok()
+        });
+        listed == Some(true)
     }
-    let mut names = 0;
-    let listed = Entries::of(&folder, buffer).each(|_, _, _| {
-        names += 1;
-        names <= going
-    });
-    (listed.ok()? && names == going).then(|| EmptyFolder {
-        path: path.to_vec(),
-        identity: (now.dev, now.ino),
-        times: [was.accessed, was.modified],
-    })
 }

@@ -21,6 +21,7 @@ mod full;
 mod inspector;
 mod mount_check;
 mod mount_test;
+mod noise;
 mod planner;
 mod ranking;
 mod reach;
@@ -37,7 +38,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::coherence::FileSystems;
-use super::{ActionKind, Step, few_folders};
+use super::{ActionKind, Step, Target, few_folders};
 use crate::heartbeat::current;
 use mount_check::MountCheck;
 use sidecars::Companions;
@@ -51,6 +52,7 @@ pub use emptied::EmptyFolder;
 pub use inspector::Inspector;
 pub use mount_check::MountCheckMode;
 pub use mount_test::MountTests;
+pub use noise::Noise;
 pub use planner::{FurtherNames, Planner, Settings, Sidecars};
 pub use ranking::Ranking;
 pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
@@ -252,12 +254,13 @@ impl Plan {
             return Ok(());
         }
         let action = self.action();
-        let mut search = emptied::Search::default();
-        self.each_set(|set| {
-            steps(set, action).for_each(|step| search.note(&step.victim.path));
-            io::Result::Ok(())
-        })?;
-        self.emptied = search.folders(&self.settings.bounds);
+        let mut search = emptied::Search::new(&self.settings);
+        for set in self.spool.sets()? {
+            let mut set = set?;
+            self.companions.apply(&mut set);
+            search.note(&set, action);
+        }
+        self.emptied = search.folders();
         current::rest();
         Ok(())
     }
@@ -270,6 +273,16 @@ impl Plan {
     /// Folders that are empty afterwards and go, a folder after those in it.
     pub fn empty_folders(&self) -> &[EmptyFolder] {
         &self.emptied
+    }
+
+    /// True if noise goes from folders that are empty otherwise.
+    pub fn takes_noise(&self) -> bool {
+        self.settings.noise.is_some()
+    }
+
+    /// Noise that goes from these folders.
+    pub fn noise(&self) -> impl Iterator<Item = &Target> {
+        self.emptied.iter().flat_map(|folder| &folder.noise)
     }
 
     fn look_for_companions(&mut self) -> io::Result<()> {

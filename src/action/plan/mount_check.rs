@@ -201,7 +201,7 @@ impl<'g> MountCheck<'g> {
 }
 
 /// True if a name on mergerfs has a file on more than one branch.
-fn hides_files(path: &[u8]) -> bool {
+pub(super) fn hides_files(path: &[u8]) -> bool {
     let branches = Place::of(path)
         .map_err(|_| Errno::NOENT)
         .and_then(|place| open::any_handle(&place.folder, &place.name, false))

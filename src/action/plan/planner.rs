@@ -6,6 +6,7 @@ use super::claim::{Claim, Origin};
 use super::dangling::Dangling;
 use super::decide::{Choice, Policy};
 use super::inspector::Inspector;
+use super::noise::Noise;
 use super::reach::Reach;
 use super::set::SetPlan;
 use super::sidecars::Companions;
@@ -57,6 +58,8 @@ pub struct Settings {
     pub destination: Option<u64>,
     /// Folders that are empty afterwards go, where [`Bounds`](crate::action::bounds::Bounds) let them.
     pub remove_empty_folders: bool,
+    /// Files that go with these folders although nothing stays for them; `trash` and `move` only.
+    pub noise: Option<Noise>,
 }
 
 /// Takes sets, one after the other.

@@ -40,7 +40,7 @@ pub fn steps(set: &SetPlan, action: ActionKind) -> impl Iterator<Item = Step> + 
         names.filter_map(move |nth| {
             Some(Step {
                 action,
-                keeper: keeper(place)?,
+                keeper: Some(keeper(place)?),
                 alternates: alternates.clone(),
                 victim: target(file, set.size, nth)?,
                 below: None,
@@ -73,7 +73,7 @@ fn further(
         .filter_map(|name| target(file, size, name));
     let step = |victim| Step {
         action,
-        keeper: keeper.clone(),
+        keeper: Some(keeper.clone()),
         alternates: alternates.clone(),
         victim,
         below: None,

@@ -8,7 +8,9 @@ use std::thread;
 use crate::common::noise;
 use crate::common::scene::{CHANGING, Picture, SIZE, Scene, UNDOABLE, picture, step, target};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
-use seekless::action::{ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit};
+use seekless::action::{
+    ACTIONS, ActionKind, Change, Done, Expected, Outcome, Settings, Skip, Step, Unfit,
+};
 
 #[track_caller]
 fn done(outcome: Outcome) -> Done {
@@ -232,14 +234,28 @@ fn a_keeper_that_is_no_safe_copy_saves_the_victim() {
     all_refuse(
         |scene, step| {
             symlink("dup", scene.tree().join("link")).expect("a link");
-            step.keeper = target(&scene.tree().join("link/v"));
+            step.keeper = Some(target(&scene.tree().join("link/v")));
         },
         |skip| matches!(skip, Skip::Keeper(Unfit::ThroughLink)),
     );
     all_refuse(
-        |scene, step| step.keeper = target(&scene.tree().join("keep/../keep/k")),
+        |scene, step| step.keeper = Some(target(&scene.tree().join("keep/../keep/k"))),
         |skip| matches!(skip, Skip::Keeper(Unfit::BadPath)),
     );
+}
+
+#[test]
+fn without_a_kept_file_only_what_takes_the_content_along_is_done() {
+    for row in ACTIONS {
+        let scene = Scene::new();
+        let mut step = scene.step(row.kind);
+        step.keeper = None;
+        let outcome = scene.actor().perform(&step);
+        let is_done = matches!(outcome, Outcome::Done(_));
+        let takes_along = matches!(row.kind, ActionKind::Trash | ActionKind::Move);
+        assert_eq!(is_done, takes_along, "{}: {outcome:?}", row.name);
+        assert_eq!(scene.victim().exists(), !takes_along, "{}", row.name);
+    }
 }
 
 #[test]
@@ -248,7 +264,7 @@ fn bytes_decide_whatever_the_report_says() {
         let mut content = noise(1, SIZE);
         content[SIZE - 7] ^= 1;
         scene.file("tree/keep/k", &content, 0o644, 1_000_000_000);
-        step.keeper = target(&scene.keeper());
+        step.keeper = Some(target(&scene.keeper()));
     };
     all_refuse(
         differ,
@@ -331,7 +347,8 @@ fn one_keeper_serves_many_and_an_alternate_takes_its_place() {
     assert_eq!(count, 150);
     assert_eq!(fs::metadata(scene.keeper()).expect("metadata").nlink(), 151);
     let mut last = scene.step(ActionKind::Remove);
-    last.keeper.path.extend_from_slice(b"-is-gone");
+    let kept = last.keeper.as_mut().expect("a kept file");
+    kept.path.extend_from_slice(b"-is-gone");
     last.alternates = vec![target(&scene.tree().join("dup/0"))];
     done(actor.perform(&last));
     assert!(!scene.victim().exists());

@@ -314,7 +314,7 @@ fn is_as_before(stage: &Stage, before: &Picture, context: &str) {
 }
 
 /// True if the run was killed before so many calls.
-fn killed(stage: &Stage, words: &str, at: usize) -> bool {
+pub fn killed(stage: &Stage, words: &str, at: usize) -> bool {
     let child = stage
         .seekless(words)
         .env("SEEKLESS_FAULT", &format!("kill@{at}"));

@@ -4,6 +4,7 @@ mod acting;
 mod crash;
 mod empty_folders;
 mod faults;
+mod folder_noise;
 mod folder_reports;
 mod folder_times;
 mod folders_refused;

@@ -1,0 +1,25 @@
+//! Files that keep no folder from being removed: they may go without a copy that stays.
+
+use crate::folders::NOISE;
+use crate::scan::{BadPattern, Globs};
+
+/// Empty files, and files of certain names.
+#[derive(Clone, Debug)]
+pub struct Noise(Option<Globs>);
+
+impl Noise {
+    /// Files of these names, or of those that `seekless folders` takes for noise if none are given.
+    pub fn named(globs: &[String]) -> Result<Self, BadPattern> {
+        let usual = NOISE.map(str::to_owned);
+        let globs = match globs {
+            [] => &usual,
+            given => given,
+        };
+        Globs::new(globs, false).map(Self)
+    }
+
+    /// True for a file of this name and length.
+    pub(super) fn is(&self, name: &[u8], size: u64) -> bool {
+        size == 0 || self.0.as_ref().is_some_and(|globs| globs.matches(name))
+    }
+}

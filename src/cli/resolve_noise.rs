@@ -1,0 +1,27 @@
+//! From what was typed about noise to what may go with empty folders.
+
+use seekless::action::ActionKind;
+use seekless::action::plan::Noise;
+
+use super::act_args::{FolderArgs, WayArgs};
+use super::wrong_use::{WrongUse, contradiction};
+
+/// The files that may go without a copy that stays, if any may.
+pub fn noise(
+    folders: &FolderArgs,
+    action: ActionKind,
+    way: &WayArgs,
+) -> Result<Option<Noise>, WrongUse> {
+    if !folders.with_noise {
+        return Ok(None);
+    }
+    if !action.takes_content_along() {
+        return contradiction(
+            "--with-noise: no copy of the noise would be left: add --trash, or use 'move'",
+        );
+    }
+    if way.script {
+        return contradiction("a script cannot take noise: omit --with-noise or --script");
+    }
+    Ok(Some(Noise::named(&folders.noise)?))
+}

@@ -1,0 +1,64 @@
+//! Whether a plan is carried out, shown, or written as a script.
+
+use seekless::action::ActionKind;
+
+use super::act_args::{PlanFormat, WayArgs};
+use super::environment::Environment;
+use super::wrong_use::{WrongUse, contradiction};
+
+/// The use of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// It is carried out.
+    Act,
+    /// It is carried out if the user agrees.
+    Confirm,
+    /// It is shown.
+    Show,
+    /// It is shown to a program.
+    Json,
+    /// It becomes a script.
+    Script,
+}
+
+/// Decides what becomes of the plan.
+pub fn use_of_plan(
+    way: &WayArgs,
+    action: ActionKind,
+    around: &Environment<'_>,
+) -> Result<Use, WrongUse> {
+    if way.ask && !around.can_ask {
+        return contradiction(
+            "--ask needs a terminal: check the plan with --dry-run, then add --yes",
+        );
+    }
+    match (way.dry_run, way.script) {
+        (true, _) if way.format == PlanFormat::Json => return Ok(Use::Json),
+        (true, _) => return Ok(Use::Show),
+        _ if way.format == PlanFormat::Json => {
+            return contradiction("--format json applies to a plan: add --dry-run");
+        }
+        (_, true) if action == ActionKind::Trash => {
+            return contradiction("a script cannot use the trash: omit --trash or --script");
+        }
+        (_, true) if way.preserve_times => {
+            return contradiction(
+                "a script cannot restore the times of folders: omit --preserve-times or --script",
+            );
+        }
+        (_, true) => return Ok(Use::Script),
+        _ if way.output.is_some() => {
+            return contradiction(
+                "--output applies to a plan or a script: add --dry-run or --script",
+            );
+        }
+        _ => {}
+    }
+    match (way.yes, around.can_ask) {
+        (true, _) => Ok(Use::Act),
+        (false, true) => Ok(Use::Confirm),
+        (false, false) => contradiction(
+            "cannot ask without a terminal: check the plan with --dry-run, then add --yes",
+        ),
+    }
+}

@@ -1,0 +1,270 @@
+//! `--with-noise`: noise goes with the folders that are empty otherwise, no copy of it is lost, and undo restores it.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::{MetadataExt, symlink};
+
+use tempfile::TempDir;
+
+use super::empty_folders::killed;
+use crate::common::scene::{Picture, picture};
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+use seekless::{Action, Applied, ErrorKind, Journals, Search};
+
+/// Copies in `x`, of files in `keep`, beside noise of every kind. `x/stays` has something else as well.
+fn tree() -> Tree {
+    let (one, two) = (noise(1, 5000), noise(2, 7000));
+    Tree::new()
+        .copies(["keep/one", "x/p/q/one", "x/stays/one"], &one)
+        .copies(["keep/two", "x/p/two"], &two)
+        .file("x/p/q/.DS_Store", "of q")
+        .file("x/p/q/empty", "")
+        .file("x/p/Thumbs.db", "of p")
+        .file("x/stays/.DS_Store", "of stays")
+        .file("x/stays/only", "only here")
+        .file("x/.DS_Store", "of x")
+        .mode("x/p", 0o750)
+        .mode("x/p/q/.DS_Store", 0o640)
+}
+
+const ALL: &str = "--yes --remove-empty-folders --with-noise --reference keep x";
+
+/// What stays in `x` when the rest has gone.
+const STAYS: [&str; 3] = ["x/.DS_Store", "x/stays/.DS_Store", "x/stays/only"];
+
+fn left(stage: &Stage) -> Vec<String> {
+    let mut names = stage.names();
+    names.retain(|name| name.starts_with("x/"));
+    names
+}
+
+/// The files, and the modes of the folders that go.
+fn files(stage: &Stage) -> (Picture, [u32; 2]) {
+    let mut files = picture(&stage.tree.path("x"));
+    files.append(&mut picture(&stage.tree.path("keep")));
+    (
+        files,
+        ["x/p", "x/p/q"].map(|name| folder(stage, name).mode()),
+    )
+}
+
+/// The same, with the times of these folders.
+fn state(stage: &Stage) -> (Picture, [u32; 2], [i64; 2]) {
+    let (files, modes) = files(stage);
+    let times = ["x/p", "x/p/q"].map(|name| folder(stage, name).mtime());
+    (files, modes, times)
+}
+
+fn folder(stage: &Stage, name: &str) -> Metadata {
+    fs::metadata(stage.tree.path(name)).expect("a folder")
+}
+
+#[test]
+fn noise_goes_with_the_folders_that_it_kept_and_undo_brings_it_back() {
+    for action in ["move --to out", "remove --trash"] {
+        let stage = Stage::new(tree());
+        let before = state(&stage);
+        stage
+            .run(&format!("{action} {ALL}"))
+            .exits(0)
+            .says("Then remove 2 folders that are empty afterwards, with 3 files of noise.")
+            .says("3 files of noise taken as well.")
+            .says("2 empty folders removed.");
+        assert_eq!(left(&stage), STAYS, "{action}");
+        let undone = stage.run("undo --yes").exits(0);
+        undone.says("6 files restored.").says("2 folders restored.");
+        assert!(state(&stage) == before, "{action}: not as before");
+    }
+}
+
+#[test]
+fn a_move_to_another_file_system_copies_the_noise_and_undo_brings_it_back() {
+    let away = TempDir::new_in("/dev/shm").expect("Linux has shared memory");
+    let stage = Stage::new(tree());
+    let before = state(&stage);
+    let to = away.path().display();
+    stage.run(&format!("move --to {to} {ALL}")).exits(0);
+    assert_eq!(left(&stage), STAYS);
+    let root = stage.tree.root().canonicalize().expect("real");
+    let there = format!("{to}{}/x/p/q/.DS_Store", root.display());
+    assert_eq!(fs::read(there).expect("moved"), b"of q");
+    stage.run("undo --yes").exits(0).says("6 files restored.");
+    assert!(state(&stage) == before, "not as before");
+}
+
+#[test]
+fn what_cannot_be_restored_does_not_go() {
+    let stage = Stage::new(tree());
+    let before = state(&stage);
+    let run = stage.run(&format!("remove {ALL}")).exits(2);
+    run.says("--with-noise").says("--trash").says("move");
+    stage.run("remove --trash --with-noise x").exits(2);
+    let script = "move --to out --with-noise --remove-empty-folders --script --reference keep x";
+    stage.run(script).exits(2).says("--with-noise or --script");
+    assert!(state(&stage) == before);
+    let sets = Search::new([stage.tree.path("x")]).run().expect("sets");
+    let lost = Action::remove().with_noise([".DS_Store"]).plan(&sets);
+    assert_eq!(lost.expect_err("refused").kind(), ErrorKind::Setting);
+}
+
+#[test]
+fn the_plan_names_the_noise_and_changes_nothing() {
+    let stage = Stage::new(tree());
+    let before = state(&stage);
+    let words = "move --to out --dry-run --remove-empty-folders --with-noise --reference keep x";
+    let plan = stage.run(words).exits(0);
+    let shown = stage.shown(&plan);
+    let wanted = "  move     TREE/x/p/q/.DS_Store\n             noise\n             to TREE/out";
+    assert!(shown.contains(wanted), "{shown}");
+    let plan = stage.run(&format!("{words} -f json")).exits(0).json();
+    let files = plan["noise"].as_array().expect("a list");
+    let root = stage.tree.root().canonicalize().expect("real");
+    let names: Vec<_> = files
+        .iter()
+        .map(|file| file["path"]["text"].clone())
+        .collect();
+    let wanted = ["x/p/q/.DS_Store", "x/p/q/empty", "x/p/Thumbs.db"];
+    let wanted = wanted.map(|name| root.join(name).display().to_string());
+    assert_eq!(names, wanted);
+    assert_eq!(files[1]["size"], 0);
+    assert!(state(&stage) == before);
+}
+
+#[test]
+fn only_files_of_the_given_names_are_noise_then() {
+    let stage = Stage::new(tree());
+    let words = format!("move --to out --noise Thumbs.* {ALL}");
+    stage.run(&words).exits(0).never_says("noise taken");
+    assert!(stage.has("x/p/q/.DS_Store") && stage.has("x/p/Thumbs.db"));
+    let stage = Stage::new(tree());
+    let words = format!("move --to out --noise Thumbs.* --noise .DS_Store {ALL}");
+    stage.run(&words).exits(0).says("3 files of noise taken");
+    assert_eq!(left(&stage), STAYS);
+}
+
+#[test]
+fn what_is_protected_or_no_file_is_no_noise() {
+    let stage = Stage::new(tree());
+    symlink("elsewhere", stage.tree.path("x/p/desktop.ini")).expect("a link");
+    let words = format!("move --to out --protect x/p/q/empty {ALL}");
+    stage.run(&words).exits(0).never_says("of noise");
+    for name in ["x/p/q/.DS_Store", "x/p/q/empty", "x/p/Thumbs.db"] {
+        assert!(stage.has(name), "{name}");
+    }
+    assert!(stage.has("x/p/desktop.ini") || stage.names().contains(&"x/p/desktop.ini".into()));
+}
+
+#[test]
+fn noise_that_stays_for_a_copy_keeps_its_folder() {
+    let tree = Tree::new()
+        .copies(["keep/one", "x/a/one", "x/b/one"], noise(1, 5000))
+        .copies(["x/a/.DS_Store", "x/b/.DS_Store"], "the same");
+    let stage = Stage::new(tree);
+    let words =
+        "remove --trash --yes --remove-empty-folders --with-noise --keep shallowest --only-under x";
+    stage.run(&format!("{words} keep x")).exits(0);
+    assert_eq!(left(&stage), ["x/a/.DS_Store"]);
+    // Without a copy in the reference none of the two has to stay.
+    stage.run("undo --yes").exits(0);
+    stage.run(&format!("remove --trash {ALL}")).exits(0);
+    assert_eq!(left(&stage), [""; 0]);
+    assert!(!stage.has("x/a") && !stage.has("x/b"));
+}
+
+#[test]
+fn a_report_of_folders_takes_the_noise_as_well() {
+    let stage = Stage::new(tree());
+    let before = state(&stage);
+    let report = stage.run("folders --name p keep x").exits(0).stdout_text();
+    let words = "remove --trash --yes --remove-empty-folders --with-noise --from -";
+    let run = stage.on_report(words, report).exits(0);
+    run.says("3 files of noise taken as well.");
+    let stays = [
+        "x/.DS_Store",
+        "x/stays/.DS_Store",
+        "x/stays/one",
+        "x/stays/only",
+    ];
+    assert_eq!(left(&stage), stays);
+    stage.run("undo --yes").exits(0);
+    assert!(state(&stage) == before);
+}
+
+/// Takes duplicates and noise, and lets `meanwhile` happen between the last duplicate and the noise.
+fn with_a_race(meanwhile: impl Fn(&Stage)) -> (Stage, Applied) {
+    let stage = Stage::new(tree());
+    let root = stage.tree.root().canonicalize().expect("real");
+    let sets = Search::new([root.join("x"), root.join("keep")]).run();
+    let plan = Action::trash(Some(&stage.state.path().join("Trash")))
+        .reference(root.join("keep"))
+        .with_noise([""; 0])
+        .plan(&sets.expect("sets"))
+        .expect("a plan");
+    assert_eq!(plan.noise().count(), 3);
+    let journals = Journals::new(stage.state.path().join("journals"));
+    let mut steps = 0;
+    let plan = plan.on_step(|_| {
+        steps += 1;
+        if steps == 3 {
+            meanwhile(&stage);
+        }
+    });
+    let applied = plan.apply(&journals).expect("applied");
+    assert_eq!((applied.done, applied.unreached), (3, 0));
+    (stage, applied)
+}
+
+#[test]
+fn noise_stays_in_a_folder_that_is_not_empty_any_more() {
+    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/q/new", "new"));
+    assert_eq!((applied.noise, applied.folders), (0, 0));
+    assert!(stage.has("x/p/q/.DS_Store") && stage.has("x/p/Thumbs.db"));
+    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/new", "new"));
+    assert_eq!((applied.noise, applied.folders), (2, 1));
+    assert!(!stage.has("x/p/q") && stage.has("x/p/Thumbs.db"));
+}
+
+#[test]
+fn noise_that_was_written_to_is_left_alone() {
+    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/q/empty", "not any more"));
+    assert_eq!((applied.noise, applied.skipped, applied.folders), (2, 1, 0));
+    let kept = fs::read(stage.tree.path("x/p/q/empty")).expect("there");
+    assert_eq!(kept, b"not any more");
+}
+
+/// Far more calls than any of these runs makes.
+const MANY: usize = 2000;
+
+fn killed_at_each_call(every: usize) {
+    for words in ["move --to out", "remove --trash"] {
+        let words = format!("{words} {ALL}");
+        let mut deaths = 0;
+        for at in (1..MANY).step_by(every) {
+            let stage = Stage::new(tree());
+            let before = files(&stage);
+            let was_killed = killed(&stage, &words, at);
+            // Without a journal nothing was done.
+            stage.run("undo --yes");
+            let is_as_before = files(&stage) == before;
+            assert!(is_as_before, "{words}, killed before call {at}");
+            if !was_killed {
+                break;
+            }
+            deaths += 1;
+        }
+        assert!(deaths * every > 100, "{words}: {deaths}");
+    }
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn killed_at_any_call_the_noise_comes_back() {
+    killed_at_each_call(61);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "takes minutes"]
+fn in_full_killed_at_any_call_the_noise_comes_back() {
+    killed_at_each_call(1);
+}
