@@ -63,8 +63,8 @@ pub fn show(args: &ConfigCommandArgs) -> Exit {
 
 fn text(args: &ConfigCommandArgs) -> Result<String, String> {
     let config = ConfigFile::read(config_folder::config_file())?;
-    check(&config)?;
     let definition = args::command();
+    check(&config, &definition)?;
     let readers = readers(&definition);
     if let Some(command) = &args.command
         && !readers.contains(&command.as_str())
@@ -84,7 +84,7 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
         .iter()
         .filter(|name| one.is_none_or(|one| one == **name))
     {
-        let chosen = in_force(&config, name, args.preset.as_deref(), &[])?;
+        let chosen = in_force(&config, &definition, name, args.preset.as_deref(), &[])?;
         let mut rows = rows_of(&chosen);
         if one.is_some() {
             rows.extend(defaults(command_of(&definition, name), name, &chosen));

@@ -92,9 +92,13 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
         true => ConfigFile::none(),
         false => ConfigFile::read(path)?,
     };
-    check(&config)?;
     let preset = matches.get_one::<String>("preset").map(String::as_str);
+    // What is built in is sound, and in force only where a preset is named.
+    if !config.is_there && preset.is_none() {
+        return Ok(InForce::default());
+    }
     let definition = args::command();
+    check(&config, &definition)?;
     let command = command_of(&definition, name);
     if let Some(preset) = preset
         && config.presets().contains(&preset)
@@ -110,12 +114,13 @@ pub fn chosen(matches: &ArgMatches, path: Option<PathBuf>) -> Result<InForce, St
         .get_arguments()
         .filter(|arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine))
         .collect();
-    in_force(&config, name, preset, &typed)
+    in_force(&config, &definition, name, preset, &typed)
 }
 
 /// What a command follows if these arguments are typed.
 pub fn in_force(
     config: &ConfigFile,
+    definition: &Command,
     name: &str,
     preset: Option<&str>,
     typed: &[&Arg],
@@ -128,8 +133,7 @@ pub fn in_force(
             config.presets().join(", ")
         ));
     }
-    let definition = args::command();
-    let command = command_of(&definition, name);
+    let command = command_of(definition, name);
     let mut chosen: Vec<Setting> = Vec::new();
     // What comes later counts: the command, the preset, the preset for the command.
     let rank = |setting: &Setting| (setting.preset.is_some(), setting.command.is_some());
@@ -218,12 +222,11 @@ fn is_undone_by(command: &Command, option: &str, given: &Arg) -> bool {
 }
 
 /// Refuses what no command may be told by a file, wherever it stands.
-pub fn check(config: &ConfigFile) -> Result<(), String> {
-    let definition = args::command();
+pub fn check(config: &ConfigFile, definition: &Command) -> Result<(), String> {
     for setting in &config.settings {
         let wrong = match &setting.command {
-            Some(command) => wrong_in(&definition, command, &setting.option),
-            None => wrong_in_all(&definition, &setting.option),
+            Some(command) => wrong_in(definition, command, &setting.option),
+            None => wrong_in_all(definition, &setting.option),
         };
         if let Some(wrong) = wrong {
             return Err(at(config, setting, &wrong));
@@ -342,10 +345,12 @@ mod tests {
     #[test]
     fn the_built_in_presets_suit_every_command() {
         let config = ConfigFile::none();
-        check(&config).expect("sound");
-        for command in readers(&args::command()) {
+        let definition = args::command();
+        check(&config, &definition).expect("sound");
+        for command in readers(&definition) {
             for preset in config.presets() {
-                let chosen = in_force(&config, command, Some(preset), &[]).expect("sound");
+                let chosen =
+                    in_force(&config, &definition, command, Some(preset), &[]).expect("sound");
                 with_defaults(args::command(), command, &chosen).debug_assert();
             }
         }

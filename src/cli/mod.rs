@@ -128,6 +128,8 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error.format(&mut command), &words).into(),
     };
+    // The definition takes half a megabyte, and nobody asks for it any more.
+    drop(command);
     let exit = match cli.command {
         None => find::find(cli.find, &in_force),
         Some(Command::Find(args)) => find::find(*args, &in_force),
