@@ -14,10 +14,10 @@ use super::config_defaults::InForce;
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
-use super::gather::Watch;
 use super::output::{NotWritten, Place, ReportOutput};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
+use super::read_only_watch::ReadOnlyWatch;
 use super::resolve::Run;
 use super::resolve_act::Source;
 use super::{next_command, option_words, sanitize, summary};
@@ -55,7 +55,7 @@ pub fn select(
     })?;
     // What is written would pass for a report of this user.
     about.must_be_own()?;
-    let mut watch = Watch::new(wanted.patience, console, Vec::new);
+    let mut watch = ReadOnlyWatch::new(wanted.patience, console, Vec::new);
     let reported = run_watched(
         watch.watchlist(),
         || {

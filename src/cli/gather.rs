@@ -1,26 +1,21 @@
 //! From a search or a report to a plan.
 
 use std::io::Read;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use seekless::acting::{self, PlannedReport};
 use seekless::action::bounds::Below;
 use seekless::action::plan::{LinkPlaces, Origin, Plan, Planner};
 use seekless::engine::{Config, Control, ProgressLine};
-use seekless::heartbeat::Watchlist;
 use seekless::report::read::Ending;
 
 use super::console::Console;
-use super::draw::Draw;
 use super::exit::Exit;
 use super::from_report::FromReport;
 use super::listener::Listener;
-use super::patience::{Changes, NOTHING_DONE, Patience, Watchdog, patiently, run_watched};
+use super::patience::{Changes, Patience, patiently, run_watched};
+use super::read_only_watch::ReadOnlyWatch;
 use super::resolve_act::{ActRun, Source};
-use super::run::Watcher;
-use super::sanitize;
 
 /// A plan, and what the search said.
 pub struct Gathered {
@@ -84,7 +79,7 @@ fn search(
     let control = Control::default();
     let listener = Listener::new(console);
     let mut patience = Patience::default();
-    let mut watch = Watch::new(run.patience, console, || {
+    let mut watch = ReadOnlyWatch::new(run.patience, console, || {
         patience.look(&control, console);
         control.progress()
     });
@@ -130,7 +125,7 @@ pub fn look_around(
         },
         Source::Report(_) | Source::Stdin => LinkPlaces::Beside,
     };
-    let mut watch = Watch::new(run.patience, console, Vec::new);
+    let mut watch = ReadOnlyWatch::new(run.patience, console, Vec::new);
     let looked = run_watched(
         watch.watchlist(),
         || {
@@ -171,7 +166,7 @@ fn report(
         .may_be_believed(trust_hash)
         .or_else(|error| refuse(console, &error))?;
     let read = AtomicU64::new(0);
-    let mut watch = Watch::new(run.patience, console, || {
+    let mut watch = ReadOnlyWatch::new(run.patience, console, || {
         vec![planning(read.load(Ordering::Relaxed))]
     });
     let planned = run_watched(
@@ -217,7 +212,7 @@ fn report(
 
 /// Does work that reads a report, and draws that nothing is planned yet.
 pub fn read_report<T: Send>(run: &ActRun, console: &Console, work: impl FnOnce() -> T + Send) -> T {
-    let mut watch = Watch::new(run.patience, console, || vec![planning(0)]);
+    let mut watch = ReadOnlyWatch::new(run.patience, console, || vec![planning(0)]);
     let read = run_watched(watch.watchlist(), work, &mut watch);
     watch.clear();
     read
@@ -233,51 +228,4 @@ fn planning(files: u64) -> ProgressLine {
         bytes_total: 0,
         total_is_final: false,
     }
-}
-
-/// Draws; leaves at once when interrupted, since nothing has been done.
-pub struct Watch<'a, F> {
-    draw: Draw,
-    progress: F,
-    watchdog: Watchdog<'a>,
-}
-
-impl<'a, F: FnMut() -> Vec<ProgressLine>> Watch<'a, F> {
-    /// Gives up after this time without an answer.
-    pub fn new(patience: Duration, console: &'a Console, progress: F) -> Self {
-        Self {
-            draw: Draw::new(console),
-            progress,
-            watchdog: Watchdog::new(patience, console),
-        }
-    }
-
-    /// The threads that it watches.
-    pub fn watchlist(&self) -> Arc<Watchlist> {
-        self.watchdog.watchlist()
-    }
-
-    /// Ends the drawing.
-    pub fn clear(&mut self) {
-        self.draw.clear();
-    }
-}
-
-impl<F: FnMut() -> Vec<ProgressLine>> Watcher for Watch<'_, F> {
-    fn tick(&mut self) {
-        self.draw.update(&(self.progress)());
-        if self.watchdog.look().is_some() {
-            self.draw.clear();
-            sanitize::complain(NOTHING_DONE);
-            std::process::exit(Exit::Nothing.code().into());
-        }
-    }
-
-    fn interrupt(&mut self) {
-        self.draw.clear();
-        sanitize::complain("interrupted; nothing was done");
-        std::process::exit(Exit::Interrupted.code().into());
-    }
-
-    fn abandon(&mut self) {}
 }

@@ -55,6 +55,7 @@ mod problem_limit;
 mod progress_text;
 mod question;
 mod read_args;
+mod read_only_watch;
 mod resolve;
 mod resolve_act;
 mod resolve_filter;
