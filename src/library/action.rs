@@ -220,6 +220,9 @@ impl Action {
 
     /// Plans for the sets of a search.
     ///
+    /// No lock is held between the search and [`Plan::apply`]. What another run or program changes meanwhile is found
+    /// there: each step compares its files again, and is skipped if they differ from the plan.
+    ///
     /// # Errors
     /// If a rule, pattern or folder cannot be used, root would follow a link of another user, or there is no room for
     /// the plan in the folder for temporary files.
