@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
-use seekless::{Action, Applied, Journals, Search};
+use seekless::{Action, Applied, Journals, Plan, Search};
 
 /// Copies in `x`, of files in `keep`. Two folders of `x` hold nothing else; one has a hidden file, one is empty.
 fn tree() -> Tree {
@@ -214,18 +214,25 @@ fn a_script_removes_folders_only_if_they_are_empty() {
     fs::remove_file(script).expect("removed");
 }
 
-/// Removes the duplicates, and lets `meanwhile` happen between the last file and the folders.
-fn with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
-    let stage = Stage::new(tree());
-    let root = stage.tree.root().canonicalize().expect("real");
+/// A plan that leaves `x/p` and `x/p/q` empty, whose copies are in `keep`.
+pub fn plan_that_empties(root: &Path, action: Action) -> Plan<'static> {
     let sets = Search::new([root.join("x"), root.join("keep")]).run();
-    let plan = Action::trash(Some(&stage.state.path().join("Trash")))
+    let plan = action
         .reference(root.join("keep"))
         .remove_empty_folders(true)
         .plan(&sets.expect("sets"))
         .expect("a plan");
     let folders: Vec<_> = plan.empty_folders().collect();
     assert_eq!(folders, [root.join("x/p/q"), root.join("x/p")]);
+    plan
+}
+
+/// Removes the duplicates, and lets `meanwhile` happen between the last file and the folders.
+fn with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
+    let stage = Stage::new(tree());
+    let root = stage.tree.root().canonicalize().expect("real");
+    let trash = stage.state.path().join("Trash");
+    let plan = plan_that_empties(&root, Action::trash(Some(&trash)));
     let journals = Journals::new(stage.state.path().join("journals"));
     let mut steps = 0;
     let plan = plan.on_step(|_| {

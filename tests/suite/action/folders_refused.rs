@@ -12,7 +12,9 @@ use crate::common::users::{
 };
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise};
-use seekless::{Action, Applied, Journals, Search};
+use seekless::{Action, Applied, Journals};
+
+use super::empty_folders::plan_that_empties;
 
 /// A copy in `x/p/q`, alone there.
 fn tree(tree: Tree) -> Tree {
@@ -59,14 +61,7 @@ fn a_folder_that_may_not_be_removed_stays_and_is_named() {
 fn with_a_race(tree: &Tree, meanwhile: impl Fn(&Path)) -> Applied {
     let root = tree.root().canonicalize().expect("real");
     let state = tempfile::tempdir().expect("a folder");
-    let sets = Search::new([root.join("x"), root.join("keep")]).run();
-    let plan = Action::remove()
-        .reference(root.join("keep"))
-        .remove_empty_folders(true)
-        .plan(&sets.expect("sets"))
-        .expect("a plan");
-    let folders: Vec<_> = plan.empty_folders().collect();
-    assert_eq!(folders, [root.join("x/p/q"), root.join("x/p")]);
+    let plan = plan_that_empties(&root, Action::remove());
     let journals = Journals::new(state.path().join("journals"));
     let plan = plan.on_step(|_| meanwhile(&root));
     plan.apply(&journals).expect("applied")
