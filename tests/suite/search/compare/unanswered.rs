@@ -84,6 +84,18 @@ fn what_cannot_be_read() {
 }
 
 #[test]
+fn what_is_not_known_in_full_is_no_plain_no() {
+    let tree = copies().file("a/g", "only here").file("b/locked/h", "more");
+    compare(tree.root(), "a b").exits(1);
+    tree.set_mode("b/locked", 0);
+    let run = seekless(tree.root(), "compare a b");
+    let run = run.without_privileges().run().exits(2);
+    let run = run.says("could not be answered");
+    assert!(run.stdout_text().contains("- g"), "{run}");
+    tree.set_mode("b/locked", 0o755);
+}
+
+#[test]
 fn one_way_what_is_unreadable_on_the_other_side_does_not_matter_if_all_is_found() {
     let tree = copies().file("b/locked/g", "more");
     tree.set_mode("b/locked", 0);
