@@ -39,20 +39,26 @@ impl Session<'_> {
         same
     }
 
-    /// The files of a content that are on a file system which can share blocks, if they are below several roots.
+    /// The files of a content that may share blocks with one below another root: no two file systems share any.
     fn may_share_across_roots(&self, mut files: Vec<FileIndex>) -> Vec<FileIndex> {
-        files.retain(|&file| self.space_of(file).is_some());
         if files.len() < 2 {
             return Vec::new();
         }
         let file_table = self.machine.file_table();
         let dirs = self.dirs.read();
-        let roots_of = |file: FileIndex| file_table.names(file).map(|(dir, _)| dirs.root(dir));
-        let roots: HashSet<u32> = files.iter().flat_map(|&file| roots_of(file)).collect();
-        match roots.len() {
-            0 | 1 => Vec::new(),
-            _ => files,
+        let mut roots: HashMap<VolumeId, HashSet<u32>> = HashMap::new();
+        for &file in &files {
+            if let Some(space) = self.space_of(file) {
+                let names = file_table.names(file);
+                let of_file = names.map(|(dir, _)| dirs.root(dir));
+                roots.entry(space).or_default().extend(of_file);
+            }
         }
+        files.retain(|&file| {
+            let roots = self.space_of(file).and_then(|space| roots.get(&space));
+            roots.is_some_and(|roots| roots.len() > 1)
+        });
+        files
     }
 
     /// The space in which the blocks of a file have their numbers, if it may share them.
