@@ -116,7 +116,7 @@ mod tests {
         let mut store = Store::open(folder, &KEY).expect("is made");
         let rows: Vec<_> = rows.collect();
         store
-            .write(&rows, |_, new| new.clone())
+            .write(rows.into_iter().map(|row| vec![row]), |_, new| new.clone())
             .expect("is written");
         store
     }

@@ -17,6 +17,8 @@ const EACH: usize = 48;
 /// What a file of rows says, as far as it was asked.
 pub struct KnownRows {
     store: Store,
+    /// Nothing was written down when the run began. What it writes itself, it does not ask for.
+    is_empty: bool,
     /// As they are written down: a row is mostly asked for once, so it is taken apart only then.
     packs: HashMap<PackKey, Box<[u8]>>,
     /// Bytes that they take.
@@ -25,12 +27,16 @@ pub struct KnownRows {
 
 impl KnownRows {
     /// Nothing was asked yet.
-    pub fn new(store: Store) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// If the file of rows cannot be read.
+    pub fn new(store: Store) -> Result<Self, CacheError> {
+        Ok(Self {
+            is_empty: store.is_empty()?,
             store,
             packs: HashMap::new(),
             bytes: 0,
-        }
+        })
     }
 
     /// The file of rows.
@@ -51,6 +57,9 @@ impl KnownRows {
     /// # Errors
     /// If the file of rows cannot be read.
     pub fn row(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
+        if self.is_empty {
+            return Ok(None);
+        }
         let key = PackKey::of(subvolume, inode);
         if let Some(pack) = self.packs.get(&key) {
             return Ok(pack::find(pack, subvolume, inode));

@@ -43,13 +43,21 @@ impl Store {
         match *self {}
     }
 
+    /// True if nothing is written down.
+    ///
+    /// # Errors
+    /// None.
+    pub fn is_empty(&self) -> Result<bool, CacheError> {
+        match *self {}
+    }
+
     /// Writes rows down.
     ///
     /// # Errors
     /// None.
     pub fn write(
         &mut self,
-        _: &[Numbered],
+        _: impl IntoIterator<Item = Vec<Numbered>>,
         _: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
         match *self {}

@@ -230,10 +230,7 @@ mod tests {
             Part::Stretch(0, sample(3)),
             Part::Stretch(61, sample(4)),
             Part::Handle(u64::MAX - 1),
-            Part::Token(ContentToken {
-                comparison: u128::MAX - 2,
-                group: u32::MAX - 3,
-            }),
+            Part::Token(ContentToken::new(u128::MAX - 2, u32::MAX - 3)),
         ];
         let mut rows = vec![nothing.clone()];
         let mut all = nothing.clone();

@@ -154,26 +154,35 @@ impl Store {
         Ok(written(&self.sqlite, key)?.unwrap_or_default())
     }
 
-    /// Writes rows down, all or none of them. They are in the order of their packs. `join` gets what is written down so
-    /// far, and what is new.
+    /// True if nothing is written down.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn is_empty(&self) -> Result<bool, CacheError> {
+        let any = "SELECT 1 FROM pack LIMIT 1";
+        let any = self.sqlite.query_row(any, [], |_| Ok(())).optional()?;
+        Ok(any.is_none())
+    }
+
+    /// Writes rows down, all or none of them, pack by pack. `join` gets what is written down so far, and what is new.
     ///
     /// # Errors
     /// If the file cannot be written.
     pub fn write(
         &mut self,
-        rows: &[Numbered],
+        packs: impl IntoIterator<Item = Vec<Numbered>>,
         join: impl Fn(Option<Row>, &Row) -> Row,
     ) -> Result<(), CacheError> {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
             let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2, ?3)")?;
-            for new in rows.chunk_by(|one, next| one.pack() == next.pack()) {
+            for new in packs {
                 let Some(key) = new.first().map(Numbered::pack) else {
                     continue;
                 };
                 let before = written(&batch, key)?.unwrap_or_default();
-                let pack = pack::updated(&before, key, new, &join);
+                let pack = pack::updated(&before, key, &new, &join);
                 replace.execute(params![key.subvolume as i64, key.number as i64, pack])?;
             }
         }
@@ -278,7 +287,7 @@ mod tests {
         });
         Store::open(&folder, &KEY)
             .expect("is made")
-            .write(&rows, newest)
+            .write(rows.clone().map(|row| vec![row]), newest)
             .expect("is written");
         let store = Store::open(&folder, &KEY).expect("is there");
         for numbered in rows {

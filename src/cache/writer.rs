@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::pack::Numbered;
+use super::pack::{Numbered, PackKey};
 use super::row::{Part, Row};
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
@@ -139,7 +139,7 @@ fn write_all(
                     store.begin_run(run)?;
                     has_begun = true;
                 }
-                store.write(&rows(&mut batch, run.began_ns), joined)?;
+                store.write(packs(&mut batch, run.began_ns), joined)?;
                 batch.clear();
             }
             due = Instant::now() + INTERVAL;
@@ -150,10 +150,17 @@ fn write_all(
     }
 }
 
-/// What was learned, one row for each file, in the order of their numbers.
-fn rows(learned: &mut [Learned], began_ns: i64) -> Vec<Numbered> {
+/// What was learned, pack by pack.
+fn packs(learned: &mut [Learned], began_ns: i64) -> impl Iterator<Item = Vec<Numbered>> {
     // What was learned of one file stays in its order.
     learned.sort_by_key(|learned| (learned.subvolume, learned.inode));
+    let pack = |learned: &Learned| PackKey::of(learned.subvolume, learned.inode);
+    let packs = learned.chunk_by(move |one, next| pack(one) == pack(next));
+    packs.map(move |learned| rows(learned, began_ns))
+}
+
+/// A row for each file in each state.
+fn rows(learned: &[Learned], began_ns: i64) -> Vec<Numbered> {
     let mut rows: Vec<Numbered> = Vec::new();
     for learned in learned {
         let (subvolume, inode) = (learned.subvolume, learned.inode);
@@ -226,8 +233,8 @@ mod tests {
             learned(3, STATE, head),
             learned(9, changed, tail),
         ];
-        let rows = rows(&mut learned, MINUTE);
-        let rows = rows.into_iter().map(|found| (found.inode, found.row));
+        let rows = packs(&mut learned, MINUTE).flatten();
+        let rows = rows.map(|found| (found.inode, found.row));
         let with_both = |state| {
             let mut both = row(state, MINUTE, head);
             both.add(tail);

@@ -48,7 +48,7 @@ impl Place {
             None => config_folder::cache(),
         };
         let folder = folder.ok_or(
-            "no folder of a cache: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
+            "cannot tell where the cache is: set HOME or XDG_CACHE_HOME to an absolute path, or use --cache DIR",
         )?;
         let shown = path(&folder).into_owned();
         match CacheFolder::existing(&folder) {

@@ -187,7 +187,7 @@ fn unended(summary: &Summary) -> Option<String> {
     let files = summary.cached_unended;
     (files > 0).then(|| {
         format!(
-            "Went on from {} {} that an earlier run of the same paths had read, which did not end.",
+            "Resumed an interrupted run of the same paths, which had read {} {}.",
             count(files),
             plural(files, "file", "files"),
         )
@@ -412,9 +412,9 @@ mod tests {
             };
             lines(&summary, of(Replication::Over(1), false), None).join("\n")
         };
-        let said = "Went on from 2 files that an earlier run of the same paths had read, which did not end.";
+        let said = "Resumed an interrupted run of the same paths, which had read 2 files.";
         assert!(told(2).contains(said), "{}", told(2));
-        assert!(!told(0).contains("Went on"), "{}", told(0));
+        assert!(!told(0).contains("Resumed"), "{}", told(0));
     }
 
     #[test]

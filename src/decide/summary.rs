@@ -42,7 +42,7 @@ pub struct Summary {
     pub cached: Unread,
     /// Those of them of which only size and time of modification say that they were not changed since.
     pub cached_by_mtime: Unread,
-    /// Those of them that a run of the same paths had read which did not end.
+    /// Those of them that an interrupted run of the same paths had read.
     pub cached_unended: u64,
     /// Counts of skipped files, by reason.
     pub left_out: LeftOut,

@@ -138,7 +138,7 @@ impl CachedReads {
     }
 
     fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
-        let known = KnownRows::new(Store::open(&self.folder, key)?);
+        let known = KnownRows::new(Store::open(&self.folder, key)?)?;
         let run = RunMark {
             roots: self.roots,
             began_ns: self.began_ns,

@@ -7,19 +7,30 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContentToken {
     /// Number of the comparison. No other one has it, in whatever run and on whatever machine.
-    pub comparison: u128,
+    comparison: [u8; 16],
     /// Number of the content in this comparison.
-    pub group: u32,
+    group: u32,
 }
 
 /// Bytes of a token that is written down.
 const LENGTH: usize = 20;
 
 impl ContentToken {
+    /// Stands for a content, by the numbers of the comparison and of the content in it.
+    pub fn new(comparison: u128, group: u32) -> Self {
+        let comparison = comparison.to_le_bytes();
+        Self { comparison, group }
+    }
+
+    /// Number of the comparison.
+    pub fn comparison(self) -> u128 {
+        u128::from_le_bytes(self.comparison)
+    }
+
     /// As it is written down.
     pub fn to_bytes(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
-        bytes[..16].copy_from_slice(&self.comparison.to_le_bytes());
+        bytes[..16].copy_from_slice(&self.comparison);
         bytes[16..].copy_from_slice(&self.group.to_le_bytes());
         bytes
     }
@@ -30,7 +41,7 @@ impl ContentToken {
         let mut comparison = [0; 16];
         comparison.copy_from_slice(&bytes[..16]);
         Self {
-            comparison: u128::from_le_bytes(comparison),
+            comparison,
             group: u32::from_le_bytes([a, b, c, d]),
         }
     }

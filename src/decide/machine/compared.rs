@@ -161,7 +161,7 @@ impl Machine {
 
     /// True if one comparison tells all these files apart.
     fn are_told_apart(&self, files: &[FileIndex]) -> bool {
-        let comparison = |file| self.told.get(file).map(|told| told.last.token.comparison);
+        let comparison = |file| self.told.get(file).map(|told| told.last.token.comparison());
         let first = files.first().and_then(comparison);
         first.is_some() && files.iter().all(|file| comparison(file) == first)
     }
@@ -220,10 +220,7 @@ impl Machine {
         if let Some(Awaited::Comparison(id)) = self.awaited.remove(&file)
             && let Some(waiting) = self.waiting.get(id.0)
         {
-            let token = ContentToken {
-                comparison: waiting.comparison,
-                group: with.0,
-            };
+            let token = ContentToken::new(waiting.comparison, with.0);
             let before = self.told.get(&file).map(|told| told.last);
             let others = self.represented.remove(&file).unwrap_or_default();
             for other in &others {
@@ -288,7 +285,7 @@ impl Machine {
 
     fn is_of_this_run(&self, token: ContentToken) -> bool {
         let run = self.comparing.map_or(0, |comparing| comparing.run);
-        let number = token.comparison.wrapping_sub(run);
+        let number = token.comparison().wrapping_sub(run);
         (1..=self.comparisons_begun).contains(&number)
     }
 

@@ -108,10 +108,7 @@ pub fn token(world: &[Inode], number: usize) -> Option<(ContentToken, bool)> {
     let own = world[number].content();
     let place = contents.iter().position(|content| *content == own)?;
     let group = (place + usize::from(comparison)) % contents.len();
-    let token = ContentToken {
-        comparison: comparison.into(),
-        group: group as u32,
-    };
+    let token = ContentToken::new(comparison.into(), group as u32);
     Some((token, has_digest))
 }
 
