@@ -1,7 +1,7 @@
 //! `seekless compare`: is what is on one side also on the others?
 
-use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use seekless::compare::{Answer, Comparison, Note, Obstacle, Question};
 use seekless::device::{Overrides, SystemRoot};
@@ -123,13 +123,13 @@ fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, Wrong
         ..Overrides::default()
     };
     overrides.check(&SystemRoot::default())?;
-    let root = |path: &OsString| Root {
-        path: path.into(),
-        id: None,
-    };
     Ok(Run {
         config: Config {
-            roots: args.sides.iter().map(root).collect(),
+            roots: args
+                .sides
+                .iter()
+                .map(|side| Root::from(PathBuf::from(side)))
+                .collect(),
             filter: filter.build()?,
             one_file_system: args.one_file_system,
             metadata: args.metadata,

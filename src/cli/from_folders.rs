@@ -176,10 +176,7 @@ fn take_over(
         );
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
-    config.roots = roots
-        .into_iter()
-        .map(|path| Root { path, id: None })
-        .collect();
+    config.roots = roots.into_iter().map(Root::from).collect();
     let tied = run.links.tie(&mut config);
     tied.or_else(|error| refuse(console, &error.to_string()))?;
     settings.policy.pairs = pairs;

@@ -19,7 +19,7 @@ use super::resolve_search::search;
 use super::root_links::RootLinks;
 use super::summary::SummaryOf;
 use super::talk_args::Talk;
-use super::wrong_use::{WrongUse, contradiction};
+use super::wrong_use::{WrongUse, contradiction, not_dash};
 
 /// All decisions of one `seekless find`.
 #[derive(Debug)]
@@ -181,15 +181,7 @@ fn possible_with(args: &FindArgs) -> Result<(), WrongUse> {
             ));
         }
     }
-    if args
-        .output
-        .as_deref()
-        .is_some_and(|file| file.as_os_str() == "-")
-    {
-        return contradiction(
-            "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
-        );
-    }
+    not_dash(args.output.as_deref())?;
     if args.summary_only && !args.format.readable_back {
         return contradiction(format!(
             "--format {format} has no summary: use --summary-only with text, json or ndjson",

@@ -19,7 +19,7 @@ use super::folders_args::FoldersArgs;
 use super::resolve_search::EMPTY_PATH;
 use super::sanitize;
 use super::talk_args::Talk;
-use super::wrong_use::{WrongUse, contradiction};
+use super::wrong_use::{WrongUse, contradiction, not_dash};
 
 /// All decisions of one `seekless folders`.
 #[derive(Debug)]
@@ -50,15 +50,7 @@ pub struct FoldersRun {
 
 /// Decides everything.
 pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<FoldersRun, WrongUse> {
-    if args
-        .output
-        .as_deref()
-        .is_some_and(|file| file.as_os_str() == "-")
-    {
-        return contradiction(
-            "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
-        );
-    }
+    not_dash(args.output.as_deref())?;
     let noise = match args.noise.is_empty() {
         true => NOISE.map(str::to_owned).to_vec(),
         false => args.noise,
@@ -125,6 +117,5 @@ fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
         }
         paths.push(path);
     }
-    let root = |path| Root { path, id: None };
-    Ok(outermost(paths).into_iter().map(root).collect())
+    Ok(outermost(paths).into_iter().map(Root::from).collect())
 }

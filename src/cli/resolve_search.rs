@@ -1,6 +1,7 @@
 //! From what was typed about the search to what will be searched.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use seekless::device::{Overrides, SystemRoot};
@@ -134,9 +135,6 @@ fn roots(
     } else if paths.is_empty() {
         paths.push(OsString::from("."));
     }
-    let roots = paths.into_iter().map(|path| Root {
-        path: path.into(),
-        id: None,
-    });
-    Ok(roots.collect())
+    let roots = paths.into_iter().map(PathBuf::from);
+    Ok(roots.map(Root::from).collect())
 }

@@ -1,5 +1,7 @@
 //! Arguments that were understood but cannot be followed.
 
+use std::path::Path;
+
 use seekless::acting::NoFolder;
 use seekless::device::BadOverride;
 use seekless::scan::BadPattern;
@@ -36,6 +38,16 @@ pub enum WrongUse {
 impl From<NoFolder> for WrongUse {
     fn from(error: NoFolder) -> Self {
         Self::Contradiction(format!("{}: {}", sanitize::path(&error.path), error.why))
+    }
+}
+
+/// Refuses `-` as the name of an output: elsewhere it is standard output, here it would be a file.
+pub fn not_dash(output: Option<&Path>) -> Result<(), WrongUse> {
+    match output.is_some_and(|file| file.as_os_str() == "-") {
+        true => contradiction(
+            "-o -: omit -o to write to standard output; for a file of that name write -o ./-",
+        ),
+        false => Ok(()),
     }
 }
 

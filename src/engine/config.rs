@@ -160,3 +160,10 @@ pub struct Root {
     /// to later is left out if it is something else.
     pub id: Option<(u64, u64)>,
 }
+
+impl From<PathBuf> for Root {
+    /// Whatever the path leads to may be searched.
+    fn from(path: PathBuf) -> Self {
+        Self { path, id: None }
+    }
+}

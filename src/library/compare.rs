@@ -112,19 +112,17 @@ pub enum OnSide {
 impl Compare {
     /// Compares these folders or files, two at least. All files take part, also empty ones.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
-        let root = |path: P| Root {
-            path: path.into(),
-            id: None,
-        };
         Self {
             config: Config {
-                roots: sides.into_iter().map(root).collect(),
+                roots: sides
+                    .into_iter()
+                    .map(|path| Root::from(path.into()))
+                    .collect(),
                 ..Config::default()
             },
             filter: FilterSpec {
                 keep_empty: true,
-                working_folder: std::env::current_dir().unwrap_or_default(),
-                ..FilterSpec::default()
+                ..FilterSpec::from_current_folder()
             },
             question: Question::default(),
             cancel: Cancel::default(),

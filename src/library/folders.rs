@@ -165,13 +165,12 @@ impl FolderVerdict {
 impl Folders {
     /// Compares these folders with each other and within each other.
     pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
-        let root = |path: P| Root {
-            path: path.into(),
-            id: None,
-        };
         Self {
             config: Config {
-                roots: roots.into_iter().map(root).collect(),
+                roots: roots
+                    .into_iter()
+                    .map(|path| Root::from(path.into()))
+                    .collect(),
                 ..Config::default()
             },
             names: Vec::new(),
@@ -243,14 +242,12 @@ impl Folders {
             .unwrap_or_else(|| NOISE.map(str::to_owned).into());
         let noise = Globs::new(&noise, false).map_err(Cause::from)?;
         let names = Globs::new(&self.names, false).map_err(Cause::from)?;
-        let root = |path| Root { path, id: None };
         let every_file = FilterSpec {
             keep_empty: true,
-            working_folder: std::env::current_dir().unwrap_or_default(),
-            ..FilterSpec::default()
+            ..FilterSpec::from_current_folder()
         };
         let config = Config {
-            roots: outermost(paths).into_iter().map(root).collect(),
+            roots: outermost(paths).into_iter().map(Root::from).collect(),
             filter: every_file.build().map_err(Cause::from)?,
             ..self.config
         };

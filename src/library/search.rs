@@ -56,20 +56,16 @@ impl<'a> Search<'a> {
     /// By default every regular file takes part that is not empty, symbolic links are not followed, and hard links are
     /// no duplicates of each other.
     pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
-        let root = |path: P| Root {
-            path: path.into(),
-            id: None,
-        };
         Self {
             config: Config {
-                roots: paths.into_iter().map(root).collect(),
+                roots: paths
+                    .into_iter()
+                    .map(|path| Root::from(path.into()))
+                    .collect(),
                 digests: false,
                 ..Config::default()
             },
-            filter: FilterSpec {
-                working_folder: std::env::current_dir().unwrap_or_default(),
-                ..FilterSpec::default()
-            },
+            filter: FilterSpec::from_current_folder(),
             cancel: Cancel::default(),
             on_progress: None,
             on_problem: None,

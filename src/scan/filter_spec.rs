@@ -51,6 +51,14 @@ pub struct FilterSpec {
 }
 
 impl FilterSpec {
+    /// The default, for paths that start in the current folder.
+    pub fn from_current_folder() -> Self {
+        Self {
+            working_folder: std::env::current_dir().unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
     /// Compiles the patterns.
     pub fn build(&self) -> Result<Filter, BadPattern> {
         if let Some(name) = self.names.iter().find(|name| name.contains('/')) {
