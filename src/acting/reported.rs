@@ -1,6 +1,6 @@
 //! The sets of a report as a search would find them now, without reading any file.
 //!
-//! Every name is looked up again. Files that are gone, that have changed, or that are left out by a filter take no part,
+//! Every name is looked up again. Files that are gone, that have changed, or that are excluded by a filter take no part,
 //! and sets are counted anew.
 
 use std::io;
@@ -87,7 +87,8 @@ pub enum Unusable {
     NothingThere(Absent),
 }
 
-/// Looks up what a report lists, selects, and puts the files of each set in order.
+/// Looks up what a report lists, selects, and puts the files of each set in order. `looked_up` gets the number of files
+/// of each set that is done.
 ///
 /// # Errors
 /// If the report cannot say what is wanted.
@@ -95,6 +96,7 @@ pub fn reported(
     report: ReadReport,
     selection: &Selection,
     ranking: Option<Ranking>,
+    looked_up: &dyn Fn(usize),
 ) -> Result<Reported, Unusable> {
     let started = Instant::now();
     let header = report.frame.header.ok_or(Unusable::NoHeader)?;
@@ -129,7 +131,13 @@ pub fn reported(
         left: Vec::new(),
     };
     let sets = report.sets.into_iter();
-    let mut sets: Vec<DuplicateSet> = sets.filter_map(|set| listed.set(set)).collect();
+    let sets = sets.filter_map(|set| {
+        let files = set.members.len();
+        let set = listed.set(set);
+        looked_up(files);
+        set
+    });
+    let mut sets: Vec<DuplicateSet> = sets.collect();
     if let Some(order) = selection.order {
         sort(&mut sets, order);
     }

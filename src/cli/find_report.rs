@@ -8,7 +8,6 @@ use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
 use seekless::report::fit::fitting;
-use seekless::report::read::ReadReport;
 
 use super::config_defaults::InForce;
 use super::console::Console;
@@ -18,6 +17,7 @@ use super::output::{NotWritten, Place, ReportOutput};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
+use super::report_progress::ReportProgress;
 use super::resolve::Run;
 use super::resolve_act::Source;
 use super::{next_command, option_words, sanitize, summary};
@@ -50,17 +50,20 @@ pub fn select(
     console: &Console,
 ) -> Result<Selected, String> {
     let place = Place::open(output, console).map_err(|error| error.to_string())?;
-    let (input, about) = patiently(wanted.patience, console, Changes::None, || {
-        FromReport::open(&wanted.source)
-    })?;
+    let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
+        (FromReport::open(&wanted.source), length(&wanted.source))
+    });
+    let (input, about) = opened?;
     // What is written would pass for a report of this user.
     about.must_be_own()?;
-    let mut watch = ReadOnlyWatch::new(wanted.patience, console, Vec::new);
+    let progress = ReportProgress::of_length(length);
+    let mut watch = ReadOnlyWatch::new(wanted.patience, console, || progress.lines());
     let reported = run_watched(
         watch.watchlist(),
         || {
-            let report = ReadReport::read(input).map_err(|error| error.to_string())?;
-            let reported = acting::reported(report, &wanted.selection, ranking);
+            let report = progress.read(input).map_err(|error| error.to_string())?;
+            let looked_up = |files| progress.look_up(files);
+            let reported = acting::reported(report, &wanted.selection, ranking, &looked_up);
             reported.map_err(|error| error.to_string())
         },
         &mut watch,
@@ -70,6 +73,16 @@ pub fn select(
         Ok(reported) => Ok(Selected { place, reported }),
         Err(error) => Err(format!("{}: {error}", about.name())),
     }
+}
+
+/// The length of a report in a file. Of a pipe nobody knows it.
+fn length(source: &Source) -> u64 {
+    let file = match source {
+        Source::Report(path) => path.metadata().ok(),
+        _ => None,
+    };
+    file.filter(|file| file.is_file())
+        .map_or(0, |file| file.len())
 }
 
 /// Reports what was selected.

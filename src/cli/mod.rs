@@ -56,6 +56,7 @@ mod progress_text;
 mod question;
 mod read_args;
 mod read_only_watch;
+mod report_progress;
 mod resolve;
 mod resolve_act;
 mod resolve_filter;

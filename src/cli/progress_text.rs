@@ -107,16 +107,22 @@ pub fn describe(
 fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut add = |importance, text| fields.push(Field { importance, text });
-    let is_done = line.total_is_final && line.files_done >= line.files_total;
+    let (done, total) = match line.files_total {
+        0 => (line.bytes_done, line.bytes_total),
+        total => (line.files_done, total),
+    };
+    let is_done = line.total_is_final && done >= total;
     let at_least = if line.total_is_final { "" } else { "at least " };
     add(9, format!("{:<8} ", line.stage));
     add(5, format!("{:<10} ", sanitize::message(&line.device)));
     if line.total_is_final {
         add(1, format!("[{}] ", bar(line)));
     }
+    let counts_files = line.files_done + line.files_total > 0 || line.bytes_total == 0;
     add(
         8,
         match line.files_total {
+            0 if !counts_files => String::new(),
             0 => format!("{} files", count(line.files_done)),
             total if line.total_is_final || total > line.files_done => {
                 format!(
@@ -128,15 +134,16 @@ fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<F
             total => format!("{} files", count(total)),
         },
     );
+    let comma = if counts_files { ", " } else { "" };
     match (line.bytes_done, line.bytes_total) {
         (0, 0) => {}
         (done, total) if line.total_is_final || total > done => {
             add(
                 4,
-                format!(", {} of {at_least}{}", Bytes(done), Bytes(total)),
+                format!("{comma}{} of {at_least}{}", Bytes(done), Bytes(total)),
             );
         }
-        (done, _) => add(4, format!(", {}", Bytes(done))),
+        (done, _) => add(4, format!("{comma}{}", Bytes(done))),
     }
     if is_done {
         add(6, ", done".to_owned());
@@ -232,6 +239,10 @@ mod tests {
             (
                 line((10, 40), (1_000_000, 31_000_000), true),
                 "[>                   ] 10 of 40 files, 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
+            ),
+            (
+                line((0, 0), (1_000_000, 31_000_000), true),
+                "[>                   ] 1.0 MB of 31.0 MB, 100.0 kB/s, 5 min 00 s left",
             ),
             (
                 line((40, 40), (31, 31), true),

@@ -219,7 +219,9 @@ impl Inspector {
             Some(facts) => {
                 let may_differ = || !self.strict && may_renumber(&name);
                 let is_numbered = || facts.ino == stat.ino || may_differ();
-                (facts.dev, facts.mtime_ns) == (stat.dev, stat.mtime_ns) && is_numbered()
+                // A disk gets another device number when it is plugged in again.
+                let is_on_device = !self.strict || facts.dev == stat.dev;
+                facts.mtime_ns == stat.mtime_ns && is_on_device && is_numbered()
             }
             None => not_later(stat.mtime_ns),
         };

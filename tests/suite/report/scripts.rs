@@ -205,8 +205,8 @@ fn a_plan_can_be_read_by_programs() {
 }
 
 /// Starts a command that waits for the rest of a report.
-fn waiting(tree: &Tree, options: &str) -> (Child, ChildStdin) {
-    let line = format!("remove --dry-run --from - {options}");
+fn waiting(tree: &Tree, command: &str) -> (Child, ChildStdin) {
+    let line = format!("{command} --from -");
     let run = seekless(tree.root(), &line).stdin("").stdout(Stdio::null());
     let mut child = run.spawn();
     let mut stdin = child.stdin.take().expect("a pipe");
@@ -215,8 +215,8 @@ fn waiting(tree: &Tree, options: &str) -> (Child, ChildStdin) {
 }
 
 /// The first line that it says meanwhile.
-fn first_line_while_waiting(tree: &Tree, options: &str) -> String {
-    let (mut child, stdin) = waiting(tree, options);
+fn first_line_while_waiting(tree: &Tree, command: &str) -> String {
+    let (mut child, stdin) = waiting(tree, command);
     let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let first = lines.next().expect("a line").expect("text");
     drop(stdin);
@@ -226,8 +226,8 @@ fn first_line_while_waiting(tree: &Tree, options: &str) -> String {
 }
 
 /// All that it says if it had time to tell of progress.
-fn said_after_waiting(tree: &Tree, options: &str) -> String {
-    let (child, stdin) = waiting(tree, options);
+fn said_after_waiting(tree: &Tree, command: &str) -> String {
+    let (child, stdin) = waiting(tree, command);
     thread::sleep(Duration::from_secs(1));
     drop(stdin);
     let output = child.wait_with_output().expect("an end");
@@ -237,18 +237,21 @@ fn said_after_waiting(tree: &Tree, options: &str) -> String {
 #[test]
 fn progress_can_be_read_where_there_is_no_terminal() {
     let tree = tree();
-    let plain = first_line_while_waiting(&tree, "--progress plain");
+    let plain = first_line_while_waiting(&tree, "remove --dry-run --progress plain");
     assert!(
         plain.starts_with("plan 0 files, ") && plain.ends_with(" passed"),
         "{plain}"
     );
-    let json = first_line_while_waiting(&tree, "--progress json:5");
+    let json = first_line_while_waiting(&tree, "remove --dry-run --progress json:5");
     let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
     assert_eq!(json["type"], "progress");
     assert_eq!(json["stages"][0]["stage"], "plan");
     assert_eq!(json["stages"][0]["seconds_left"], serde_json::Value::Null);
+    let json = first_line_while_waiting(&tree, "find --progress json:5");
+    let json: serde_json::Value = serde_json::from_str(&json).expect("an object");
+    assert_eq!(json["stages"][0]["stage"], "report");
     for options in ["", "--progress never", "--no-progress --progress json"] {
-        let said = said_after_waiting(&tree, options);
+        let said = said_after_waiting(&tree, &format!("remove --dry-run {options}"));
         assert!(
             said.starts_with("seekless: standard input:"),
             "{options}: {said}"

@@ -165,6 +165,38 @@ fn files_that_were_removed_are_counted_and_files_that_have_changed_are_named() {
     }
 }
 
+/// A disk that is plugged in again gets another device number, and has the same files.
+#[test]
+fn files_on_a_disk_that_was_plugged_in_again_have_not_changed() {
+    let tree = tree();
+    report(&tree, "whole.json", "-f json .");
+    let text = std::fs::read_to_string(tree.path("whole.json")).expect("a report");
+    let mut earlier: Value = serde_json::from_str(&text).expect("JSON");
+    let number = |report: &mut Value, add: u64| {
+        for set in report["sets"].as_array_mut().expect("sets") {
+            for member in set["members"].as_array_mut().expect("members") {
+                let dev = member["dev"].as_u64().expect("a number");
+                member["dev"] = (dev + add).into();
+            }
+        }
+    };
+    number(&mut earlier, 1);
+    tree.write("earlier.json", earlier.to_string());
+    let now = from(&tree, "earlier.json", "-f json").run().exits(0);
+    let mut wanted: Value = serde_json::from_str(&text).expect("JSON");
+    let shown: Value = serde_json::from_str(&now.stdout_text()).expect("JSON");
+    number(&mut wanted, 0);
+    assert_eq!(shown["sets"], wanted["sets"]);
+    let plan = seekless(tree.root(), "remove --dry-run --from earlier.json").run();
+    plan.exits(0).never_says("has changed since the report");
+    let plan = seekless(
+        tree.root(),
+        "remove --dry-run --trust-hash --from earlier.json",
+    )
+    .run();
+    plan.exits(2).says("has changed since the report");
+}
+
 #[test]
 fn a_digest_is_shown_only_if_the_report_has_it() {
     let tree = tree();
