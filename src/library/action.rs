@@ -81,73 +81,73 @@ impl Action {
         }
     }
 
-    /// Removes duplicates for good. Undo cannot give them back.
+    /// Removes duplicates permanently. Undo cannot restore them.
     pub fn remove() -> Self {
         Self::new(ActionKind::Remove)
     }
 
-    /// Moves duplicates into the trash of their file system (freedesktop.org). On the file system of `home_trash`,
-    /// usually `~/.local/share/Trash`, that one is used.
+    /// Moves duplicates into the trash of their file system (freedesktop.org). Files on the file system of
+    /// `home_trash`, usually `~/.local/share/Trash`, are moved there.
     pub fn trash(home_trash: Option<&Path>) -> Self {
         let mut action = Self::new(ActionKind::Trash);
         action.acting.home_trash = home_trash.map(|path| path.as_os_str().as_bytes().to_vec());
         action
     }
 
-    /// Puts hard links to the file that stays in the place of duplicates on its file system.
+    /// Replaces duplicates with hard links to the kept file on the same file system.
     pub fn hardlink() -> Self {
         Self::new(ActionKind::Hardlink)
     }
 
-    /// Puts symbolic links to the file that stays in the place of duplicates.
+    /// Replaces duplicates with symbolic links to the kept file.
     pub fn symlink() -> Self {
         Self::new(ActionKind::Symlink)
     }
 
-    /// Lets duplicates share the blocks of the file that stays, on file systems that can (btrfs, XFS).
+    /// Lets duplicates share the blocks of the kept file, on file systems that support it (btrfs, XFS).
     pub fn reflink() -> Self {
         Self::new(ActionKind::Reflink)
     }
 
-    /// Moves duplicates below this folder, which is made if it is missing, each under its whole path.
+    /// Moves duplicates below this folder, each with its whole path. The folder is created if it does not exist.
     pub fn move_to(folder: impl Into<PathBuf>) -> Self {
         let mut action = Self::new(ActionKind::Move);
         action.destination = Some(folder.into());
         action
     }
 
-    /// Prefers files by this rule: `newest`, `oldest`, `under DIR`, and what else `seekless remove --help` lists. The
-    /// first rule decides; those that it leaves equal are looked at by the next one.
+    /// Prefers files by this rule: `newest`, `oldest`, `under DIR`, or another rule that `seekless remove --help`
+    /// lists. Each rule decides among the files that the rules before it leave tied.
     pub fn keep(mut self, rule: impl Into<String>) -> Self {
         self.rules.push(rule.into());
         self
     }
 
-    /// How many files of each set stay at least; 1 unless set.
+    /// The least number of files of each set that stay. The default is 1.
     pub fn copies(mut self, stay: usize) -> Self {
         self.copies = stay.max(1);
         self
     }
 
-    /// Files in this folder stay, and only their copies are acted on.
+    /// Keeps the files in this folder, and only acts on their copies.
     pub fn reference(mut self, folder: impl Into<PathBuf>) -> Self {
         self.reference.push(folder.into());
         self
     }
 
-    /// Never touches this file or folder, or what matches this pattern.
+    /// Never changes this file or folder, or files that match this pattern.
     pub fn protect(mut self, path: impl Into<PathBuf>) -> Self {
         self.protected.push(path.into());
         self
     }
 
-    /// Touches nothing outside this folder, or outside one of several.
+    /// Changes nothing outside this folder. Can be called several times, to allow several folders.
     pub fn only_under(mut self, folder: impl Into<PathBuf>) -> Self {
         self.only_under.push(folder.into());
         self
     }
 
-    /// Of a report, only what lies below this path takes part, or below one of several.
+    /// Limits a report to the files below this path. Can be called several times, to allow several paths.
     pub fn within(mut self, path: impl Into<PathBuf>) -> Self {
         self.within.push(path.into());
         self
@@ -181,7 +181,7 @@ impl Action {
         self
     }
 
-    /// Also acts where files have other owners, or where other people may read or write them.
+    /// Also acts on files that have another owner than the kept file, or that other users may read or write.
     pub fn across_owners(mut self, across: bool) -> Self {
         self.acting.across_owners = across;
         self
@@ -199,20 +199,20 @@ impl Action {
         self
     }
 
-    /// Relies on digests and does not compare the bytes of two files again before it acts. Sets without a digest are
-    /// left alone.
+    /// Relies on digests, and does not compare the bytes of two files before it acts. Sets without a digest are left
+    /// alone.
     pub fn trust_hash(mut self, trust: bool) -> Self {
         self.acting.trust_hash = trust;
         self
     }
 
-    /// Reads no more than this many bytes a second from each device when files are compared.
+    /// Limits the comparison of files to this many bytes per second and device.
     pub fn bytes_per_second(mut self, bytes: u64) -> Self {
         self.bytes_per_second = Some(bytes);
         self
     }
 
-    /// Reads only while nobody else does. It sets the I/O priority of the threads that compare and act.
+    /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that compare and act.
     pub fn io_idle(mut self, idle: bool) -> Self {
         self.acting.io_idle = idle;
         self

@@ -15,10 +15,10 @@ use crate::scan::FilterSpec;
 use crate::tree::{Scope, Tree};
 use crate::units::Bytes;
 
-/// A question about folders or files, the sides: is what is on one also on the others?
+/// Checks whether everything on one side, a folder or a file, is also on the others.
 ///
-/// Files are compared by content, wherever they lie; empty files, empty folders, symbolic links and special files by their
-/// path relative to the side. Nothing is changed.
+/// Files are compared by content, whatever their paths. Empty files, empty folders, symbolic links and special files
+/// are compared by their path relative to the side. Nothing is changed.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -43,13 +43,13 @@ pub struct Compare {
 /// The answer to a [`Compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareAnswer {
-    /// Each regular file has a match on another side, which was read and stays when its own side is deleted. All else is
-    /// there, too.
+    /// Each regular file has a match on another side, which was read and would remain if its own side were deleted.
+    /// All other entries are there, too.
     Yes,
     /// Something is on one side only.
     No,
-    /// It could not be answered in full: something was not seen, is not to be told from another file, or lies on one disk with
-    /// a side that is a whole file system.
+    /// The answer is unknown: an entry was not seen, may be the same file as its match, or is on one disk with a side
+    /// that is a whole file system.
     Unknown,
 }
 
@@ -62,7 +62,7 @@ pub struct Compared {
     pub sides: Vec<ComparedSide>,
     /// The entries that are not the same at the same path of all sides.
     pub differences: Vec<Difference>,
-    /// Paths that could not be read, or changed meanwhile.
+    /// Paths that could not be read, or that changed during the run.
     pub problems: Vec<Problem>,
 }
 
@@ -77,7 +77,7 @@ pub struct ComparedSide {
     pub only_files: u64,
     /// Their bytes.
     pub only_bytes: u64,
-    /// Files and places that could not be answered.
+    /// Files and other entries that could not be compared.
     pub unanswered: u64,
 }
 
@@ -97,20 +97,20 @@ pub struct Difference {
 /// The state of an entry on a side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OnSide {
-    /// The same at the same path.
+    /// The same content at the same path.
     Same,
-    /// The content lies at this path.
+    /// The same content is at this path.
     Moved(PathBuf),
     /// Something else is at the same path, and the content is nowhere.
     Changed,
     /// It is not there.
     Missing,
-    /// It could not be answered.
+    /// It could not be compared.
     Unanswered,
 }
 
 impl Compare {
-    /// Compares these folders or files, two at least. All files take part, also empty ones.
+    /// Compares these folders or files, at least two. Empty and hidden files are included.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
@@ -129,19 +129,20 @@ impl Compare {
         }
     }
 
-    /// Asks about the first side only.
+    /// Only checks whether everything on the first side is also on the others.
     pub fn one_way(mut self, one_way: bool) -> Self {
         self.question.one_way = one_way;
         self
     }
 
-    /// Accepts sides on one physical disk although one of them is a whole file system.
+    /// Accepts sides on one physical disk even if one of them is a whole file system.
     pub fn same_disk(mut self, same_disk: bool) -> Self {
         self.question.same_disk = same_disk;
         self
     }
 
-    /// Stays on the file system of each side. Where another one is left out, the answer is not [`CompareAnswer::Yes`].
+    /// Stays on the file system of each side. If another file system is skipped, the answer is not
+    /// [`CompareAnswer::Yes`].
     pub fn one_file_system(mut self, stay: bool) -> Self {
         self.config.one_file_system = stay;
         self
@@ -153,7 +154,7 @@ impl Compare {
         self
     }
 
-    /// Leaves out files and whole folders whose name matches this glob.
+    /// Skips files and whole folders whose name matches this glob.
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.filter.excludes.push(glob.into());
         self

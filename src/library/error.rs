@@ -76,9 +76,9 @@ impl Error {
 pub(super) enum Cause {
     #[error(transparent)]
     Pattern(#[from] BadPattern),
-    #[error("less than {LEAST_MEMORY} of memory is too little to read anything")]
+    #[error("the memory limit must be {LEAST_MEMORY} or more")]
     LittleMemory,
-    #[error("0 bytes a second would never read")]
+    #[error("a limit of 0 bytes per second allows no reads")]
     NeverReads,
     #[error("no copy of the noise would be left: only the trash and a move can take it")]
     LosesNoise,
@@ -98,9 +98,9 @@ pub(super) enum Cause {
     Open(#[from] OpenError),
     #[error(transparent)]
     Report(#[from] ReadError),
-    #[error("{0}. Say which paths the report may be acted on")]
+    #[error("{0}. Name the paths that may be changed")]
     StrangersReport(Untrusted),
-    #[error("the report does not say when it was made, so that its digests cannot be relied on")]
+    #[error("the report has no time of creation, so seekless cannot rely on its digests")]
     UndatedReport,
     #[error("cannot keep the plan: {0}")]
     NotKept(io::Error),

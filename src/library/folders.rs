@@ -15,9 +15,9 @@ use crate::folders::{self, Answer, Count, NOISE, Percent, Said, Seen, Wanted};
 use crate::scan::{FilterSpec, Globs};
 use crate::tree::Scope;
 
-/// A question about folders: what do they have in common, with each other and within each other?
+/// Finds folders that have files in common, among these folders and within them.
 ///
-/// All files take part, also hidden ones, and are compared by content. Nothing is changed.
+/// All files are compared by content, hidden ones included. Nothing is changed.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -46,26 +46,26 @@ pub struct Folders {
 /// The result of [`Folders`].
 #[derive(Debug)]
 pub struct FoldersFound {
-    /// The folders of which something can be said, largest gain first. Nothing more is said about folders below these.
+    /// The topmost folders that have a verdict, largest gain first. Folders below these are not listed.
     pub entries: Vec<FolderEntry>,
-    /// How many folders were looked at.
+    /// The number of folders that were searched.
     pub folders: usize,
-    /// How many files were compared, without noise.
+    /// The number of files that were compared, without noise.
     pub files: usize,
-    /// Paths that could not be read, or changed meanwhile.
+    /// Paths that could not be read, or that changed during the run.
     pub problems: Vec<Problem>,
 }
 
 /// One folder, or several that are generations of one tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Bytes that are free when the folder is gone, or all of several but the largest.
+    /// Bytes that are freed if the folder is removed, or if all of several are removed but the largest.
     pub gain: u64,
     /// The folders.
     pub folders: Vec<FolderFinding>,
 }
 
-/// One folder and its verdict. Each verdict holds by itself: ask again after a folder is gone.
+/// One folder and its verdict. After a folder is removed, the verdicts on others may no longer hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderFinding {
     /// Its path, beginning with the path that was given.
@@ -76,7 +76,7 @@ pub struct FolderFinding {
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes that are free when those of its files are gone that are also elsewhere.
+    /// Bytes that are freed if its files that are also elsewhere are removed.
     pub gain: u64,
     /// Files of noise below it.
     pub noise: usize,
@@ -84,12 +84,12 @@ pub struct FolderFinding {
     pub links: usize,
 }
 
-/// How many places were found.
+/// The number of places that were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Their number.
     pub number: usize,
-    /// True if there may be more: a content has more copies than were looked at.
+    /// True if there may be more: some content has more copies than were examined.
     pub at_least: bool,
 }
 
@@ -101,28 +101,28 @@ pub enum FolderVerdict {
     Identical {
         /// The first of them.
         other: PathBuf,
-        /// How many there are.
+        /// The number of them.
         places: Places,
     },
     /// Other folders have the same contents, each as many times, in another layout or under other names.
     SameContents {
         /// The first of them.
         other: PathBuf,
-        /// How many there are.
+        /// The number of them.
         places: Places,
     },
     /// Other folders hold a copy of every file.
     Contained {
         /// The smallest of them.
         other: PathBuf,
-        /// How many there are.
+        /// The number of them.
         places: Places,
     },
     /// Every file has a copy elsewhere, but no single folder holds all of them.
     InParts {
         /// The places that hold most of it, with the bytes that those before them lack.
         largest: Vec<(PathBuf, u64)>,
-        /// How many hold all of it together.
+        /// The number of places that together hold all of it.
         places: Places,
     },
     /// Enough of it is also in another folder.
@@ -137,12 +137,12 @@ pub enum FolderVerdict {
         missing_files: usize,
         /// Their bytes.
         missing_bytes: u64,
-        /// True if a folder that is more like it may exist: a content has more copies than were looked at.
+        /// True if a more similar folder may exist: some content has more copies than were examined.
         bounded: bool,
     },
-    /// All that was seen is also elsewhere, but something was not seen.
+    /// All files that were seen are also elsewhere, but something was not seen.
     NotFullySeen {
-        /// How many places were not seen.
+        /// The number of places that were not seen.
         count: usize,
         /// The first few, with the reason.
         first: Vec<(PathBuf, &'static str)>,
@@ -187,8 +187,8 @@ impl Folders {
         self
     }
 
-    /// Lets files with such names not decide a verdict; the first call replaces `.DS_Store`, `Thumbs.db`, `desktop.ini`
-    /// and `.nomedia`. Empty files never decide.
+    /// Ignores files with this name in verdicts; the first call replaces `.DS_Store`, `Thumbs.db`, `desktop.ini` and
+    /// `.nomedia`. Empty files are always ignored.
     pub fn noise(mut self, glob: impl Into<String>) -> Self {
         self.noise.get_or_insert_default().push(glob.into());
         self
@@ -200,14 +200,14 @@ impl Folders {
         self
     }
 
-    /// Reports folders of which this many percent of the bytes are also in another folder, 80 unless told. It is taken
-    /// for 1 if it is less, and for 100 if it is more.
+    /// Reports folders of which at least this percentage of the bytes is also in another folder. The default is 80;
+    /// the value is limited to 1 to 100.
     pub fn min_overlap(mut self, percent: u8) -> Self {
         self.min_overlap = percent.clamp(1, 100);
         self
     }
 
-    /// Stays on the file system of each given folder. A folder that has another one below it is not fully seen.
+    /// Stays on the file system of each given folder. A folder that contains a mount point counts as not fully seen.
     pub fn one_file_system(mut self, stay: bool) -> Self {
         self.config.one_file_system = stay;
         self

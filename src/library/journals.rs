@@ -29,19 +29,19 @@ pub struct Run {
     pub started_ns: i64,
     /// The command line of the program that ran it.
     pub command: Vec<OsString>,
-    /// How many steps were about to be done.
+    /// The number of steps that the run recorded.
     pub steps: usize,
     /// True if all of it was undone.
     pub undone: bool,
     /// True if the run, or an undo of it, did not come to its end.
     pub cut_short: bool,
-    /// True if the run, or an undo of it, goes on in another process.
+    /// True if another process is still executing the run, or an undo of it.
     pub busy: bool,
 }
 
 impl Journals {
-    /// The journals in this folder. It is made with the first of them, and must be closed to other users. The
-    /// `seekless` program keeps its own in `~/.local/state/seekless/journals`.
+    /// The journals in this folder. The folder is created with the first journal, and other users must not have
+    /// access to it. The `seekless` program keeps its own in `~/.local/state/seekless/journals`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         Self {
@@ -63,19 +63,19 @@ impl Journals {
         Ok(runs.into_iter().map(Run::from).collect())
     }
 
-    /// Takes up a run to undo it.
+    /// Opens the journal of a run, to undo the run.
     ///
     /// # Errors
-    /// If there is no such run, it still goes on, or its journal cannot be read.
+    /// If there is no such run, if it is still active, or if its journal cannot be read.
     pub fn undo(&self, run: &str) -> Result<Undo<'static>, Error> {
         let reversion = Reversion::open(&self.folder, Some(run)).map_err(Cause::from)?;
         Ok(Undo::new(reversion))
     }
 
-    /// Takes up the last run that did anything.
+    /// Opens the journal of the last run that changed anything.
     ///
     /// # Errors
-    /// As [`undo`](Self::undo), and if it cannot be told which run was the last.
+    /// As [`undo`](Self::undo), and if it is not certain which run was the last.
     pub fn undo_last(&self) -> Result<Undo<'static>, Error> {
         let reversion = Reversion::open(&self.folder, None).map_err(Cause::from)?;
         Ok(Undo::new(reversion))
@@ -84,11 +84,11 @@ impl Journals {
     /// Restores the files below these paths that runs left unfinished when they were cut short: killed, or by a loss of
     /// power. Call it before a search whose duplicates are acted on: it does not find these files under their names.
     ///
-    /// Finished steps stay done. A run whose undo was cut short is passed over; [`undo`](Self::undo) continues it.
+    /// Finished steps stay done. A run whose undo was cut short is skipped; [`undo`](Self::undo) continues it.
     ///
     /// # Errors
-    /// If a path is not there, the folder cannot be listed, other users could have written there, or another run acts on
-    /// these files.
+    /// If a path does not exist, the folder cannot be listed, other users could have written there, or another run
+    /// acts on these files.
     pub fn sweep<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -163,17 +163,18 @@ pub struct UndoneFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UndoOutcome {
-    /// It is as it was, but for what is named: the user may not give it, such as another owner, or nothing proves it.
+    /// It is as it was, except for what is listed: metadata that this user may not set, such as another owner, or
+    /// that nothing proves.
     Restored(Vec<&'static str>),
-    /// It was as before; something that a killed run had left beside it is gone.
+    /// It was as before; a leftover of a killed run beside it was removed.
     Cleaned,
-    /// The path is an empty folder that the run had created, and is gone.
+    /// The path was an empty folder that the run had created. It was removed.
     FolderRemoved,
     /// It is as before: the step was never done, or undone before.
     AsBefore,
-    /// Something changed since, or the system refused, for this reason. Nothing was touched.
+    /// It has changed since, or the system refused, for this reason. It was left alone.
     Refused(String),
-    /// It was removed for good.
+    /// It was removed permanently.
     Impossible,
 }
 
@@ -183,15 +184,15 @@ pub enum UndoOutcome {
 pub struct UndoSummary {
     /// Files that are as before, and were not when the undo began.
     pub restored: u64,
-    /// Of these, files that do not have all that they had.
+    /// Of these, files that lack some of their metadata.
     pub lacking: u64,
-    /// Files beside which something was left that is gone.
+    /// Files beside which a leftover was removed.
     pub cleaned: u64,
     /// Files that already were as before.
     pub as_before: u64,
     /// Files that were left as they are.
     pub refused: u64,
-    /// Files that were removed for good.
+    /// Files that were removed permanently.
     pub impossible: u64,
     /// Folders that are as before, and were gone when the undo began.
     pub folders: u64,
@@ -199,9 +200,9 @@ pub struct UndoSummary {
     pub folders_refused: u64,
     /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
     pub folders_removed: u64,
-    /// Lines of the journal that are damaged: the steps that they tell of are not known, and not undone.
+    /// Damaged lines of the journal: their steps are unknown, and were not undone.
     pub damaged: u64,
-    /// True if it was cancelled, and steps are left. Another undo goes on there.
+    /// True if it was cancelled and steps are left. Another undo continues there.
     pub incomplete: bool,
 }
 
@@ -221,13 +222,14 @@ impl<'a> Undo<'a> {
         self.reversion.run_name()
     }
 
-    /// Reads no more than this many bytes a second from each device.
+    /// Limits reading to this many bytes per second and device.
     pub fn bytes_per_second(mut self, bytes: u64) -> Self {
         self.bytes_per_second = Some(bytes);
         self.by_these_rules()
     }
 
-    /// Reads only while nobody else does. It sets the I/O priority of the calling thread until the undo has ended.
+    /// Only reads while no other program uses the disk. It sets the I/O priority of the calling thread until the undo
+    /// has ended.
     pub fn io_idle(mut self, idle: bool) -> Self {
         self.io_idle = idle;
         self.by_these_rules()
@@ -247,19 +249,19 @@ impl<'a> Undo<'a> {
         self
     }
 
-    /// Hears of each file, the last step first.
+    /// Calls this for each file, the last step first.
     pub fn on_file(mut self, tell: impl FnMut(&UndoneFile) + 'a) -> Self {
         self.on_file = Some(Box::new(tell));
         self
     }
 
-    /// Says what would be done, and does nothing.
+    /// Returns what undo would do, and changes nothing.
     pub fn preview(&self, mut tell: impl FnMut(&UndoneFile)) -> UndoSummary {
         let tally = self.reversion.preview(&mut |step| tell(&step.into()));
         tally.into()
     }
 
-    /// Takes the run back. What changed since is refused, each file with its reason.
+    /// Undoes the run. It leaves files alone that have changed since, each with its reason.
     ///
     /// # Errors
     /// If another run acts on these files, or a setting cannot be used. Nothing was done then.

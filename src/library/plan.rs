@@ -57,7 +57,7 @@ pub struct PlannedSet {
     pub size: u64,
     /// Its files, in the order in which they were found.
     pub files: Vec<PlannedFile>,
-    /// Names that are not what they were found to be, and why.
+    /// Names that have changed since they were found, and how.
     pub left: Vec<(PathBuf, String)>,
 }
 
@@ -77,7 +77,7 @@ pub struct PlannedFile {
 pub struct BrokenLink {
     /// The link, an absolute path.
     pub link: PathBuf,
-    /// The file that it leads to, which goes.
+    /// The file that it leads to, which the plan removes or moves.
     pub leads_to: PathBuf,
 }
 
@@ -89,7 +89,7 @@ pub enum Fate {
     Keep(String),
     /// It is acted on, and this many bytes are freed on the disk.
     Act(u64),
-    /// It is neither relied on nor touched, for this reason.
+    /// It is neither kept nor changed, for this reason.
     Leave(String),
 }
 
@@ -120,7 +120,7 @@ pub enum StepOutcome {
     },
     /// Nothing had to be done.
     Already,
-    /// Something is not as it must be, for this reason. Nothing was changed.
+    /// A check failed, for this reason. Nothing was changed.
     Skipped(String),
     /// The system refused. The file is as it was, or the message says where it is.
     Failed(String),
@@ -136,11 +136,11 @@ pub struct Applied {
     pub done: u64,
     /// Steps that needed no change.
     pub already: u64,
-    /// Steps that were not taken, because something is not as it must be.
+    /// Steps that were not taken, because a check failed.
     pub skipped: u64,
     /// Steps that the system refused.
     pub failed: u64,
-    /// Steps that were not reached: it was cancelled, or the journal or the plan could not be kept.
+    /// Steps that were not reached: the run was cancelled, or the journal could not be written or the plan read.
     pub unreached: u64,
     /// Bytes that were freed on the disk.
     pub freed: u64,
@@ -178,7 +178,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Folders that are empty afterwards and go, a folder after those in it.
+    /// Folders that will be empty and are then removed, each after the folders in it.
     pub fn empty_folders(&self) -> impl Iterator<Item = PathBuf> {
         let folders = self.plan.empty_folders().iter();
         folders.map(|folder| path(&folder.path))
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
         Ok(shown.map_err(Cause::NotKept)?)
     }
 
-    /// Decides anew about each set in which something would be done. One file stays, whatever is chosen.
+    /// Replaces the decision about each set in which something would be done. At least one file always stays.
     ///
     /// # Errors
     /// As [`each_set`](Self::each_set), and if there is no room for the new plan.
@@ -254,8 +254,8 @@ impl<'a> Plan<'a> {
         self
     }
 
-    /// Executes the plan. Each step is written to a new journal before it is taken, and nothing in the plan is trusted:
-    /// all files are looked at and compared again.
+    /// Executes the plan. Each step is written to a new journal before it is taken. All files are checked and
+    /// compared again.
     ///
     /// # Errors
     /// If another run acts on these files, or there can be no journal. Nothing was done then.

@@ -15,7 +15,7 @@ use crate::device::{Overrides, SystemRoot};
 use crate::probe::{self, Control, EXPERIMENTS, Findings, Spec, text};
 use crate::units::Bytes;
 
-/// Measures how the disk below a path likes to be read. Existing files are read, and nothing of the user's is written.
+/// Measures which reads suit the disk below a path. It reads existing files and writes to none of them.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -81,32 +81,32 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// How long it may take; a minute unless set.
+    /// The longest time that it may take. The default is one minute.
     pub fn time(mut self, time: Duration) -> Self {
         self.spec.time = time;
         self
     }
 
-    /// Reads a scratch file of this many bytes, which has no name and is gone in the end, in place of the files that
-    /// are there.
+    /// Reads a scratch file of this many bytes instead of existing files. The scratch file has no name, and
+    /// disappears at the end.
     pub fn scratch(mut self, bytes: u64) -> Self {
         self.spec.scratch = Some(Bytes(bytes));
         self
     }
 
-    /// Decides which places are read.
+    /// The seed that determines which places are read.
     pub fn seed(mut self, seed: u64) -> Self {
         self.spec.seed = seed;
         self
     }
 
-    /// Ends early when this is cancelled. What was measured until then is returned.
+    /// Ends early when this is cancelled, and returns the results so far.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Hears about ten times a second which experiment is done, and which point of it.
+    /// Calls this about ten times a second with the current experiment and its current point.
     pub fn on_progress(mut self, tell: impl FnMut(&str) + 'a) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
@@ -159,12 +159,12 @@ impl ProbeFindings {
         self.0.interrupted
     }
 
-    /// All of it, for people.
+    /// The whole report, as text.
     pub fn text(&self) -> String {
         text::report(&self.0)
     }
 
-    /// All of it, as the JSON that `seekless probe --json` prints.
+    /// The whole report, as the JSON that `seekless probe --json` prints.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(&self.0).unwrap_or_default()
     }

@@ -53,8 +53,8 @@ impl fmt::Debug for Search<'_> {
 impl<'a> Search<'a> {
     /// Searches these folders, with everything below them, and files. Relative paths start in the current folder.
     ///
-    /// By default every regular file takes part that is not empty, symbolic links are not followed, and hard links are
-    /// no duplicates of each other.
+    /// By default, the search includes all regular files that are not empty. It does not follow symbolic links, and
+    /// does not count hard links as duplicates.
     pub fn new<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Empty files take part as well.
+    /// Includes empty files.
     pub fn empty(mut self, empty: bool) -> Self {
         self.filter.keep_empty = empty;
         self
@@ -103,14 +103,14 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Leaves out files and whole folders whose name matches this glob, or their path if the glob has a slash inside. A
-    /// slash at its end means folders only.
+    /// Skips files and whole folders whose name matches this glob, or whose path does if the glob contains a slash. A
+    /// trailing slash matches folders only.
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.filter.excludes.push(glob.into());
         self
     }
 
-    /// Leaves out files and folders whose name starts with a dot.
+    /// Skips files and folders whose name starts with a dot.
     pub fn skip_hidden(mut self, skip: bool) -> Self {
         self.filter.skip_hidden = skip;
         self
@@ -122,7 +122,7 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// How many levels below a searched folder are listed: 1 is its own entries.
+    /// The number of levels below a searched folder that are listed: 1 means its own entries.
     pub fn max_depth(mut self, levels: u32) -> Self {
         self.config.max_depth = Some(levels);
         self
@@ -152,75 +152,76 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Only sets of more copies than this; 1 unless set.
+    /// Only sets with more copies than this. The default is 1.
     pub fn more_copies_than(mut self, copies: u64) -> Self {
         self.config.replication = Replication::Over(copies);
         self
     }
 
-    /// Only sets of fewer copies than this: 2 finds what there is once.
+    /// Only sets with fewer copies than this: 2 finds unique files.
     pub fn fewer_copies_than(mut self, copies: u64) -> Self {
         self.config.replication = Replication::Under(copies);
         self
     }
 
-    /// Computes the BLAKE3 digest of each set, also where comparing bytes would be faster.
+    /// Computes the BLAKE3 digest of each set, even if comparing bytes would be faster.
     pub fn digests(mut self, digests: bool) -> Self {
         self.config.digests = digests;
         self
     }
 
-    /// Compares the files of each set byte by byte in the end.
+    /// Compares the files of each set byte by byte at the end.
     pub fn verify(mut self, verify: bool) -> Self {
         self.config.verify = verify;
         self
     }
 
-    /// Reads no more than this many bytes a second from each device.
+    /// Limits reading to this many bytes per second and device.
     pub fn bytes_per_second(mut self, bytes: u64) -> Self {
         self.config.bytes_per_second = Some(Bytes(bytes));
         self
     }
 
-    /// Bytes that may be in flight: read and not yet dealt with. 8 MB (8,000,000 bytes) or more; a share of the
-    /// machine's memory unless set.
+    /// Limits the memory for data in flight, in bytes: at least 8 MB (8,000,000 bytes). The default is a share of the
+    /// memory of the machine.
     pub fn memory(mut self, bytes: u64) -> Self {
         self.config.memory = Some(Bytes(bytes));
         self
     }
 
-    /// Reads only while nobody else does. It sets the I/O priority of the threads that the search starts.
+    /// Only reads while no other program uses the disk. It sets the I/O priority of the threads that the search
+    /// starts.
     pub fn io_idle(mut self, idle: bool) -> Self {
         self.config.io_idle = idle;
         self
     }
 
-    /// How long a file system that does not answer is waited for once nothing else is left to do.
+    /// The time to wait for a file system that does not answer, once there is nothing else to do.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.config.patience = patience;
         self
     }
 
-    /// Ends early when this is cancelled. What was found until then is returned.
+    /// Ends early when this is cancelled, and returns the sets found so far.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.cancel = cancel.clone();
         self
     }
 
-    /// Hears about ten times a second how far each stage is on each device.
+    /// Calls this about ten times a second with the progress of each stage on each device.
     pub fn on_progress(mut self, tell: impl FnMut(&[Progress]) + 'a) -> Self {
         self.on_progress = Some(Box::new(tell));
         self
     }
 
-    /// Hears of each path that could not be read or takes no further part, and why. Without it
-    /// [`Sets::problems`] collects them.
+    /// Calls this for each path that could not be read or is skipped, with the reason. Without it, [`Sets::problems`]
+    /// collects them.
     pub fn on_problem(mut self, tell: impl FnMut(&Problem) + 'a) -> Self {
         self.on_problem = Some(Box::new(tell));
         self
     }
 
-    /// Searches, and returns all sets, those that free most disk space first.
+    /// Searches, and returns all sets, most reclaimable disk space first.
     ///
     /// # Errors
     /// If a setting cannot be used, no path is there, or the limits of the process leave too little to work with.

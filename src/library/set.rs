@@ -81,7 +81,7 @@ impl From<&Member> for File {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// True if the search was cancelled: what was found is right, but not all there is.
+    /// True if the search was cancelled: the sets are correct, but there may be more.
     pub incomplete: bool,
     /// Regular files (inodes) that took part.
     pub files: u64,
