@@ -121,14 +121,14 @@ impl ProblemKind {
             Self::UnreadableFolder => "cannot list this folder",
             Self::UnreadableMetadata => "cannot read metadata",
             Self::UnreadableFile => "cannot read",
-            Self::Vanished => "gone since the scan",
+            Self::Vanished => "removed since the scan",
             Self::Changed => "changed since the scan; skipped",
             Self::BadIgnoreFile => "not a pattern; ignored",
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",
-            Self::UnusableCache => "the search goes on without this cache",
-            Self::NotCached => "files on this file system are read each time",
+            Self::UnusableCache => "continuing without this cache",
+            Self::NotCached => "files on this file system are not cached",
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \
                 changes it)"

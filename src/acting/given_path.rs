@@ -65,7 +65,7 @@ impl FoundFolder {
             if is_pseudo(&real) {
                 return Err(NoFolder::because(
                     whole,
-                    "this file system holds no files of users: name a folder on a disk",
+                    "this is a pseudo file system: name a folder on a disk",
                 ));
             }
             let path = match rest.as_os_str().is_empty() {

@@ -166,7 +166,7 @@ impl Hold {
         match self {
             Self::Reference => "reference",
             Self::Protected => "protected",
-            Self::Outside => "not below a folder that may be touched",
+            Self::Outside => "outside the folders that may be changed",
         }
     }
 }

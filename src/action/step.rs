@@ -191,7 +191,7 @@ pub enum Skip {
     #[error("{0}; left alone")]
     Victim(Unfit),
     /// No file that was to be kept is what it was; this is why the first of them is not.
-    #[error("the kept file cannot be relied on: {0}; left alone")]
+    #[error("cannot rely on the kept file: {0}; left alone")]
     Keeper(Unfit),
     /// Keeper and victim are one file under two names.
     #[error("is a hard link to the kept file; left alone, because removing it would free nothing")]

@@ -33,7 +33,7 @@ pub struct VolumeKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotCached {
     /// Its type is not one of which it is known that inode numbers and times can be relied on.
-    #[error("its files cannot be told apart for sure from run to run")]
+    #[error("its files cannot be identified reliably in a later run")]
     Unknown,
     /// The kernel does not say which one it is.
     #[error(

@@ -24,7 +24,7 @@ pub struct ActArgs {
         long,
         value_name = "REPORT",
         conflicts_with_all = ["SearchArgs", "FilterArgs"],
-        help_heading = "Where to look"
+        help_heading = "Where to search"
     )]
     pub from: Option<PathBuf>,
 
@@ -40,14 +40,14 @@ pub struct ActArgs {
     #[command(flatten)]
     pub reads: ReadArgs,
 
-    #[command(flatten, next_help_heading = "Where to look")]
+    #[command(flatten, next_help_heading = "Where to search")]
     pub patience: PatienceArgs,
 
     /// As root, follow symbolic links in the given paths, whoever owns them
     ///
     /// Without this option, root refuses a path (also of --to, --reference, --only-under and --protect) if a link in it
     /// belongs neither to root nor to the owner of the link's target.
-    #[arg(long, help_heading = "Where to look")]
+    #[arg(long, help_heading = "Where to search")]
     pub follow_roots: bool,
 
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub struct ActArgs {
     pub config: ConfigArgs,
 }
 
-/// Which files stay.
+/// Which files to keep.
 #[derive(Args, Clone, Debug)]
 pub struct StayArgs {
     #[arg(
@@ -75,12 +75,12 @@ pub struct StayArgs {
         value_name = "RULE",
         help = "Keep the file that RULE prefers: newest, shortest-path, 'under DIR', best-name, …",
         long_help = keep_help("Keep the file of each set that RULE prefers"),
-        help_heading = "Which files stay"
+        help_heading = "Which files to keep"
     )]
     pub keep: Vec<String>,
 
     /// Keep at least N files of each set
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files stay")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Which files to keep")]
     pub keep_n: u64,
 
     /// Only act on copies of files in DIR, and keep the files in DIR
@@ -88,28 +88,28 @@ pub struct StayArgs {
     /// seekless searches DIR as well. It leaves a set alone if none of its files is in DIR. Can be repeated: a file in
     /// one of the folders is enough. To prefer DIR without this restriction, use --keep 'under DIR' and give DIR as a
     /// PATH.
-    #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
+    #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub reference: Vec<OsString>,
 
     /// Never change this folder or file, or files that match this pattern; they count as kept
     ///
     /// A pattern that matches a folder protects everything in it. Can be repeated.
-    #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files stay")]
+    #[arg(long, value_name = "DIR|GLOB", help_heading = "Which files to keep")]
     pub protect: Vec<OsString>,
 
     /// Change nothing outside DIR; files outside count as kept
     ///
     /// Can be repeated. Nothing outside the given PATHs is changed in any case.
-    #[arg(long, value_name = "DIR", help_heading = "Which files stay")]
+    #[arg(long, value_name = "DIR", help_heading = "Which files to keep")]
     pub only_under: Vec<OsString>,
 
     /// How to treat files that belong together by name: a photo and its .xmp, .aae, .thm, RAW and JPEG files, or a live
     /// photo and its .mov file
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::Tell, help_heading = "Which files stay")]
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SidecarChoice::Tell, help_heading = "Which files to keep")]
     pub sidecars: SidecarChoice,
 }
 
-/// How it is done.
+/// How to act.
 #[derive(Args, Clone, Debug)]
 pub struct WayArgs {
     /// Print the plan and change nothing
@@ -117,7 +117,7 @@ pub struct WayArgs {
         short = 'n',
         long,
         conflicts_with = "script",
-        help_heading = "How it is done"
+        help_heading = "How to act"
     )]
     pub dry_run: bool,
 
@@ -128,7 +128,7 @@ pub struct WayArgs {
         value_enum,
         value_name = "FORMAT",
         default_value_t = PlanFormat::Text,
-        help_heading = "How it is done"
+        help_heading = "How to act"
     )]
     pub format: PlanFormat,
 
@@ -136,40 +136,35 @@ pub struct WayArgs {
     ///
     /// The script runs with sh and standard tools. You can read and edit it first. It compares each pair of files once
     /// more before it acts. seekless itself checks more than a script can, and its runs can be undone.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub script: bool,
 
     /// Write the plan or the script to FILE; FILE is replaced only when it is complete
-    #[arg(
-        short = 'o',
-        long,
-        value_name = "FILE",
-        help_heading = "How it is done"
-    )]
+    #[arg(short = 'o', long, value_name = "FILE", help_heading = "How to act")]
     pub output: Option<PathBuf>,
 
     /// Ask for each set which files to keep
     ///
     /// seekless saves the answers. If you stop, the next run continues with the remaining sets.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub ask: bool,
 
     /// Do not ask; required without a terminal
-    #[arg(short = 'y', long, help_heading = "How it is done")]
+    #[arg(short = 'y', long, help_heading = "How to act")]
     pub yes: bool,
 
     /// Keep the journal, which undo needs, in DIR
     ///
     /// seekless creates DIR if it does not exist. DIR must contain nothing but journals. Give undo the same --journal
     /// DIR. [default: $XDG_STATE_HOME/seekless/journals, or ~/.local/state/seekless/journals]
-    #[arg(long, value_name = "DIR", help_heading = "How it is done")]
+    #[arg(long, value_name = "DIR", help_heading = "How to act")]
     pub journal: Option<PathBuf>,
 
     /// Restore the modification times of the folders in which names change
     ///
     /// Without this option, a folder gets the time of the action when one of its files is removed, moved or replaced.
     /// With it, undo restores these times, too.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub preserve_times: bool,
 
     /// Act even if seekless cannot prove that files on two mounts are different files
@@ -178,13 +173,13 @@ pub struct WayArgs {
     /// mount shows the same folder a second time, a file can look like a copy of itself, and the only copy would be
     /// removed. Without this option, remove, hardlink and symlink leave such files alone, and every action leaves a file
     /// alone that hides others on the branches of a mergerfs mount.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub trust_mounts: bool,
 
     /// Do not compare bytes before each step; rely on the digests
     ///
     /// seekless then leaves a file alone if anything about it has changed since it was found.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub trust_hash: bool,
 }
 
@@ -195,11 +190,11 @@ pub struct RemoveArgs {
     pub act: ActArgs,
 
     /// Put the files into the trash, so that they can be restored
-    #[arg(long, overrides_with = "no_trash", help_heading = "How it is done")]
+    #[arg(long, overrides_with = "no_trash", help_heading = "How to act")]
     pub trash: bool,
 
     /// Remove the files for good, although the configuration file sets trash
-    #[arg(long, overrides_with = "trash", help_heading = "How it is done")]
+    #[arg(long, overrides_with = "trash", help_heading = "How to act")]
     pub no_trash: bool,
 
     #[command(flatten)]
@@ -209,7 +204,7 @@ pub struct RemoveArgs {
     ///
     /// Without this option, root keeps one file of each owner in each set. It makes no difference for other users. The
     /// plan says for how many files the kept file belongs to another owner.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 }
 
@@ -221,7 +216,7 @@ pub struct HardlinkArgs {
     /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
     /// A hard link has the metadata of the kept file. Without this option, seekless says what differs.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
 
     /// Also link files that have other owners or access rights than the kept file
@@ -229,7 +224,7 @@ pub struct HardlinkArgs {
     /// A hard link has the owner, the permissions and the ACL of the kept file. Without this option, seekless only
     /// links files that have the same owner, ACL and security labels, and that group and others may read and write
     /// alike.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 }
 
@@ -241,18 +236,18 @@ pub struct SymlinkArgs {
     /// Only link files that have the same owner, mode, modification time and extended attributes
     ///
     /// A program that opens the link gets the kept file, with its metadata.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub same_metadata: bool,
 
     /// Also link files that have other owners or access rights than the kept file
     ///
     /// A program that opens the link gets the kept file. Without this option, seekless only links files that have the
     /// same owner, ACL and security labels, and that group and others may read and write alike.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub across_owners: bool,
 
     /// Create links with absolute paths instead of relative ones
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub absolute: bool,
 }
 
@@ -262,12 +257,7 @@ pub struct MoveArgs {
     pub act: ActArgs,
 
     /// Move the files into DIR; each keeps its whole path below DIR
-    #[arg(
-        long,
-        value_name = "DIR",
-        required = true,
-        help_heading = "How it is done"
-    )]
+    #[arg(long, value_name = "DIR", required = true, help_heading = "How to act")]
     pub to: PathBuf,
 
     #[command(flatten)]
@@ -283,7 +273,7 @@ pub struct FolderArgs {
     /// PATH. It never removes a PATH itself, a folder given with another option, or a mount point. A folder that holds
     /// anything else, even a hidden file, stays. Undo restores the folders after 'move' and 'remove --trash'. With
     /// --from a report of files, give a PATH.
-    #[arg(long, help_heading = "How it is done")]
+    #[arg(long, help_heading = "How to act")]
     pub remove_empty_folders: bool,
 
     /// Also take the noise from folders that hold nothing else afterwards, so that they can be removed
@@ -291,11 +281,7 @@ pub struct FolderArgs {
     /// Noise is empty files, and files named .DS_Store, Thumbs.db, desktop.ini or .nomedia. It goes into the trash or to
     /// the folder of 'move', although no copy of it stays. 'remove' without --trash refuses this option. A file of noise
     /// stays if another file of the run goes because of it. Undo restores the noise.
-    #[arg(
-        long,
-        requires = "remove_empty_folders",
-        help_heading = "How it is done"
-    )]
+    #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]
     pub with_noise: bool,
 
     /// With --with-noise, take files with such names for noise
@@ -306,7 +292,7 @@ pub struct FolderArgs {
         long,
         value_name = "GLOB",
         requires = "with_noise",
-        help_heading = "How it is done"
+        help_heading = "How to act"
     )]
     pub noise: Vec<String>,
 }

@@ -29,7 +29,7 @@ struct Line {
     keep: Kept,
 }
 
-/// Which files stay.
+/// Which files to keep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kept {

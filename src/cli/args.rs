@@ -53,8 +53,8 @@ pub enum Command {
     /// Find folders that are identical, contained in another folder, or mostly elsewhere
     ///
     /// seekless compares the contents of all files below the given folders, whatever their paths and names. It reports
-    /// the topmost folders that have a verdict, those that would free most first: identical, same contents, contained in
-    /// another folder, found elsewhere in parts, or overlapping. Many generations of one tree are one entry. Hidden
+    /// the topmost folders that have a verdict, largest reclaimable space first: identical, same contents, contained in
+    /// another folder, found elsewhere in parts, or overlapping. Many copies of one tree are one entry. Hidden
     /// files are included. A folder that was not fully seen gets no verdict. seekless changes nothing.
     #[command(
         after_help = "Run 'seekless folders --help' for details and examples.",
@@ -65,8 +65,8 @@ pub enum Command {
     /// Check whether everything in a folder or on a disk is also in the others
     ///
     /// seekless compares files by content, whatever their paths and names. It compares empty files, empty folders,
-    /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a
-    /// match on another side, that the match was read, and that it stays when this side is deleted.
+    /// symbolic links and special files by relative path. It changes nothing. Exit status 0 means that every file has a match on another side, and that the match was read and would remain if this side were
+    /// deleted.
     #[command(
         after_help = "Run 'seekless compare --help' for details and examples.",
         after_long_help = COMPARE_EXAMPLES
@@ -129,10 +129,10 @@ pub enum Command {
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
 
-    /// Show what 'find --cache' keeps, or remove it
+    /// Show the cache of 'find --cache', or remove it
     ///
-    /// With --cache DIR a search keeps digests of what it reads in DIR, one file for each file system. What is kept may be
-    /// removed at any time: the next search reads those files again.
+    /// With --cache DIR, a search saves the digests of the files that it reads in DIR, in one file per file system. You can
+    /// remove the cache at any time: the next search then reads the files again.
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),
 
@@ -345,7 +345,7 @@ Signs between two sides:
   *  another content at the same path, and this content is nowhere on the other side
   -  only on the first side
   +  only on the second side
-  !  could not be answered
+  !  could not be compared
 
 Exit status:
   0    yes: everything is also on another side

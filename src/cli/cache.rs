@@ -55,7 +55,7 @@ impl Place {
             Ok(Some(there)) => Ok(Self::There(there)),
             Ok(None) => Ok(Self::Missing(folder)),
             Err(error) => Err(format!(
-                "{shown}: cannot use this folder: {error}; name another one with --cache DIR"
+                "{shown}: cannot use this folder: {error}; use another folder with --cache DIR"
             )),
         }
     }
@@ -122,7 +122,7 @@ fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
 /// A line for each file system, and one for all.
 fn lines(folder: &Path, kept: &[Kept]) -> Vec<String> {
     if kept.is_empty() {
-        return vec![format!("nothing is kept in {}", path(folder))];
+        return vec![format!("the cache in {} is empty", path(folder))];
     }
     let mut lines = vec![format!(
         "{:16}  {:>11}  {:>9}  {}",
@@ -179,12 +179,12 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(
-            "cannot ask without a terminal: see what 'seekless cache info' shows, then add --yes"
+            "cannot ask without a terminal: check the output of 'seekless cache info', then add --yes"
                 .to_owned(),
         );
     }
     lines(place.path(), &kept).iter().for_each(|line| say(line));
-    match question::ask(&Console::new(false), "Remove all of it? [y/N]") {
+    match question::ask(&Console::new(false), "Remove the whole cache? [y/N]") {
         Answer::Said(answer) if question::is_yes(&answer) => Ok(removed(&place, &kept)),
         _ => Ok(Exit::Done),
     }
@@ -193,7 +193,7 @@ fn clear(args: &PlaceArgs, yes: bool) -> Result<Exit, String> {
 /// Removes these, and says what became of it.
 fn removed(place: &Place, kept: &[Kept]) -> Exit {
     let Place::There(folder) = place else {
-        say(&format!("nothing is kept in {}", path(place.path())));
+        say(&format!("the cache in {} is empty", path(place.path())));
         return Exit::Done;
     };
     let (mut done, mut bytes) = (0, 0);
@@ -207,7 +207,7 @@ fn removed(place: &Place, kept: &[Kept]) -> Exit {
         }
     }
     say(&format!(
-        "removed what was kept of {} {} ({})",
+        "removed the cached digests of {} {} ({})",
         count(done),
         plural(done, "file system", "file systems"),
         Bytes(bytes),

@@ -17,28 +17,27 @@ pub struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum CacheTask {
-    /// Show what is kept of which file system (the default)
+    /// Show what the cache has for each file system (the default)
     ///
-    /// The table has one row for each file system: when a search used it last, of how many files something is kept, how
-    /// many bytes that takes, and a folder that was searched there.
+    /// The table has one row for each file system: the last use, the number of cached files, the size of the cache, and one
+    /// of the searched folders.
     Info(ShowArgs),
 
-    /// Remove what is kept of file systems that no search used for a long time
+    /// Remove the cache of file systems that were not searched for a long time
     ///
-    /// A search uses what is kept of each file system that it looks at, also if it finds everything unchanged. What a
-    /// search is using right now stays.
+    /// Each search of a file system counts as a use of its cache. prune keeps a cache that a search is using.
     Prune(PruneArgs),
 
-    /// Remove everything that is kept
+    /// Remove the whole cache
     ///
-    /// On a terminal, clear shows what is kept and asks once. Without a terminal it needs --yes. Other files in the
-    /// folder stay, and so does what a search is using right now.
+    /// On a terminal, clear shows the cache and asks once. Without a terminal it needs --yes. It keeps other files in the
+    /// folder, and a cache that a search is using.
     Clear(ClearArgs),
 }
 
 #[derive(Args, Debug)]
 pub struct PlaceArgs {
-    /// Look in DIR, the folder of 'find --cache DIR' [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
+    /// Use the cache in DIR, as in 'find --cache DIR' [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
@@ -58,7 +57,7 @@ pub struct PruneArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
 
-    /// Remove what no search used since then: 90d, 1y, 2026-01-31
+    /// Remove what no search has used since TIME: 90d, 1y, 2026-01-31
     #[arg(long, value_name = "TIME", default_value = "180d")]
     pub older_than: OsString,
 }
@@ -75,11 +74,11 @@ pub struct ClearArgs {
 
 pub const CACHE_EXAMPLES: &str = "\
 Examples:
-  seekless cache                                show what is kept of which file system
+  seekless cache                                show the cache of each file system
   seekless cache info --cache /mnt/backup/.seekless
-                                                the same of a cache in another folder
-  seekless cache prune --older-than 90d         remove what no search used for 90 days
-  seekless cache clear --yes                    remove everything that is kept
+                                                show the cache in another folder
+  seekless cache prune --older-than 90d         remove what no search has used for 90 days
+  seekless cache clear --yes                    remove the whole cache
 
 Exit status:
   0    done

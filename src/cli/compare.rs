@@ -156,11 +156,11 @@ fn obstacle_words(tree: &Tree, obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Side(side, unseen) => format!("{}: {}", path(side), unseen.words()),
         Obstacle::NoFiles(side) => format!(
-            "{}: no file takes part: check that it is mounted and that no filter excludes all files",
+            "{}: no files to compare: check that it is mounted, and that the filters do not exclude all files",
             path(side)
         ),
         Obstacle::Unanswered(side, entries) => format!(
-            "{}: {} {} could not be answered; {} marked !, with the reason",
+            "{}: {} {} could not be compared; {} marked ! with the reason",
             path(side),
             count(*entries),
             plural(*entries, "entry", "entries"),
@@ -196,7 +196,7 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             plural(*files, "is", "are"),
         ),
         Note::Metadata(files) => format!(
-            "{} {} the same content and other metadata",
+            "{} {} the same content but different metadata",
             count(*files),
             plural(*files, "name has", "names have")
         ),
@@ -207,16 +207,15 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             escape(disks.as_bytes())
         ),
         Note::Side(side, unseen) => format!(
-            "{}: {}; everything was found without it",
+            "{}: {}; this does not change the answer",
             path(side),
             unseen.words()
         ),
         Note::Unanswered(side, entries) => format!(
-            "{}: {} {} could not be answered; everything was found without {}",
+            "{}: {} {} could not be compared; this does not change the answer",
             path(side),
             count(*entries),
             plural(*entries, "entry", "entries"),
-            plural(*entries, "it", "them"),
         ),
     }
 }

@@ -18,25 +18,25 @@ pub struct CompareArgs {
     #[arg(value_name = "SIDE", required = true, num_args = 2..)]
     pub sides: Vec<OsString>,
 
-    /// Ask about the first side only: is everything there also on the others?
-    #[arg(long, help_heading = "What is asked")]
+    /// Only check whether everything on the first side is also on the others
+    #[arg(long, help_heading = "What to compare")]
     pub one_way: bool,
 
     /// Accept sides on one physical disk when a side is a whole file system
     ///
-    /// A question about a whole file system is taken for a question about its disk, since the disk may be wiped. Sides
-    /// that lie on that disk do not count then, and the exit status is 2. For other folders a line says it.
-    #[arg(long, help_heading = "What is asked")]
+    /// If a side is a whole file system, seekless assumes that its disk may be wiped. Sides on the same disk then do not
+    /// count as copies, and the exit status is 2. For other folders, seekless only prints a note.
+    #[arg(long, help_heading = "What to compare")]
     pub same_disk: bool,
 
-    /// Do not enter other file systems; each that is left out makes the exit status 2
-    #[arg(short = 'x', long, help_heading = "What is asked")]
+    /// Do not cross into other file systems; if one is skipped, the exit status is 2
+    #[arg(short = 'x', long, help_heading = "What to compare")]
     pub one_file_system: bool,
 
-    /// Also show where files with the same content have another mode, owner, modification time or extended attributes
+    /// Also show files with the same content but a different mode, owner, modification time or extended attributes
     ///
     /// Such differences do not change the exit status.
-    #[arg(long, help_heading = "What is asked")]
+    #[arg(long, help_heading = "What to compare")]
     pub metadata: bool,
 
     #[command(flatten)]
@@ -44,8 +44,8 @@ pub struct CompareArgs {
 
     /// Show only these entries
     ///
-    /// here: on the first side only. there: not on the first side. moved: the content lies at another path. changed:
-    /// another side has something else at the same path.
+    /// here: only on the first side. there: not on the first side. moved: the same content is at another path. changed:
+    /// another side has other content at the same path.
     #[arg(long, value_name = "WHICH", value_parser = onlys(), help_heading = "Output")]
     pub only: Option<Only>,
 
@@ -64,10 +64,10 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "Output")]
     pub flat: bool,
 
-    #[command(flatten, next_help_heading = "How disks are read")]
+    #[command(flatten, next_help_heading = "How to read disks")]
     pub reads: ReadArgs,
 
-    #[command(flatten, next_help_heading = "How disks are read")]
+    #[command(flatten, next_help_heading = "How to read disks")]
     pub patience: PatienceArgs,
 
     #[command(flatten)]

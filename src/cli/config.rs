@@ -70,13 +70,13 @@ fn text(args: &ConfigCommandArgs) -> Result<String, String> {
         && !readers.contains(&command.as_str())
     {
         return Err(format!(
-            "there is no command '{command}' that reads the configuration file: use one of {}",
+            "no command '{command}' reads the configuration file: use one of {}",
             readers.join(", ")
         ));
     }
     let mut text = match &config.path {
         Some(file) if config.is_there => format!("File: {}\n", path(file)),
-        Some(file) => format!("File: {} (there is none)\n", path(file)),
+        Some(file) => format!("File: {} (not found)\n", path(file)),
         None => "File: none (HOME and XDG_CONFIG_HOME are not set)\n".to_owned(),
     };
     let one = args.command.as_deref();

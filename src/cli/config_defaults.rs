@@ -238,7 +238,7 @@ pub fn check(config: &ConfigFile, definition: &Command) -> Result<(), String> {
 fn wrong_in(definition: &Command, command: &str, option: &str) -> Option<String> {
     if !readers(definition).contains(&command) {
         return Some(format!(
-            "there is no command '{command}' that reads this file: {}",
+            "no command '{command}' reads this file: {}",
             readers(definition).join(", ")
         ));
     }

@@ -98,13 +98,13 @@ pub fn refusal(command: &str, option: &str) -> Option<String> {
         return None;
     }
     let why = if option == TRUST {
-        "decides which files a search takes for unchanged".to_owned()
+        "decides which files count as unchanged".to_owned()
     } else if is_never_set(option) {
         "decides what a run may change".to_owned()
     } else if is_action && SEARCHING.contains(&option) {
         "chooses the files that an action changes".to_owned()
     } else {
-        "is about one run".to_owned()
+        "applies to a single run".to_owned()
     };
     Some(format!(
         "{option} {why}: write --{option} on the command line"

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seekless::scan::Kind;
 use seekless::units::Bytes;
 
-/// Which files take part; no part of another group, since clap leaves the outer group of two empty.
+/// Which files to search; no part of another group, since clap leaves the outer group of two empty.
 #[derive(Args, Clone, Debug)]
 pub struct FilterArgs {
     /// Skip files smaller than SIZE
@@ -15,7 +15,7 @@ pub struct FilterArgs {
         long,
         value_name = "SIZE",
         allow_negative_numbers = true,
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub min_size: Option<Bytes>,
 
@@ -24,7 +24,7 @@ pub struct FilterArgs {
         long,
         value_name = "SIZE",
         allow_negative_numbers = true,
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub max_size: Option<Bytes>,
 
@@ -32,14 +32,14 @@ pub struct FilterArgs {
     ///
     /// If given several times, one pattern must match. A file must match one pattern of each kind (--name, --path,
     /// --regex, --type).
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
+    #[arg(long, value_name = "GLOB", help_heading = "Which files to search")]
     pub name: Vec<String>,
 
     /// Only include files whose path matches: '2024/**', '/srv/*/in/*'
     ///
     /// '*' does not match a slash, '**' does. A pattern that starts with '/', './' or '../' matches from there. Other
     /// patterns can match from any folder of the path.
-    #[arg(long, value_name = "GLOB", help_heading = "Which files take part")]
+    #[arg(long, value_name = "GLOB", help_heading = "Which files to search")]
     pub path: Vec<String>,
 
     /// Skip files and folders that match: '*.tmp', node_modules, 'cache/', 'build/out'
@@ -50,18 +50,18 @@ pub struct FilterArgs {
         short = 'E',
         long,
         value_name = "GLOB",
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub exclude: Vec<String>,
 
     /// Only include files whose path matches this regular expression
     ///
     /// The expression may match anywhere in the path as it is printed; use ^ and $ to anchor it.
-    #[arg(long, value_name = "REGEX", help_heading = "Which files take part")]
+    #[arg(long, value_name = "REGEX", help_heading = "Which files to search")]
     pub regex: Vec<String>,
 
     /// Match all patterns case-insensitively
-    #[arg(short = 'i', long, help_heading = "Which files take part")]
+    #[arg(short = 'i', long, help_heading = "Which files to search")]
     pub ignore_case: bool,
 
     /// Only include files of this type, by file extension
@@ -70,7 +70,7 @@ pub struct FilterArgs {
         value_name = "TYPE",
         value_delimiter = ',',
         value_parser = kinds(),
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub kinds: Vec<Kind>,
 
@@ -82,7 +82,7 @@ pub struct FilterArgs {
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = extension,
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub extensions: Vec<String>,
 
@@ -95,7 +95,7 @@ pub struct FilterArgs {
         long,
         value_name = "WHEN",
         allow_hyphen_values = true,
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub newer: Option<OsString>,
 
@@ -104,7 +104,7 @@ pub struct FilterArgs {
         long,
         value_name = "WHEN",
         allow_hyphen_values = true,
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub older: Option<OsString>,
 
@@ -115,7 +115,7 @@ pub struct FilterArgs {
     #[arg(
         long,
         overrides_with = "hidden",
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub no_hidden: bool,
 
@@ -123,7 +123,7 @@ pub struct FilterArgs {
     #[arg(
         long,
         overrides_with = "no_hidden",
-        help_heading = "Which files take part"
+        help_heading = "Which files to search"
     )]
     pub hidden: bool,
 }

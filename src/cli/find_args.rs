@@ -20,7 +20,7 @@ pub struct FindArgs {
     ///
     /// seekless looks up each name again. It counts files that were removed since the report, names files that have
     /// changed, and skips both. Filters, --sort-by, --top, --keep, --rf-over and the options of the output work as in a
-    /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH take part.
+    /// search. A digest is only in the output if it is in the report. With PATH, only files below PATH are included.
     #[arg(
         long,
         value_name = "REPORT",
@@ -29,7 +29,7 @@ pub struct FindArgs {
             "threads", "depth_random", "no_shared_blocks", "cache", "order", "sample_first", "memory", "io_idle",
             "bwlimit", "page_cache", "hard_links", "rf_under", "unique", "explain",
         ],
-        help_heading = "Where to look"
+        help_heading = "Where to search"
     )]
     pub from: Option<PathBuf>,
 
@@ -45,7 +45,7 @@ pub struct FindArgs {
     #[command(flatten)]
     pub reads: ReadArgs,
 
-    #[command(flatten, next_help_heading = "Where to look")]
+    #[command(flatten, next_help_heading = "Where to search")]
     pub patience: PatienceArgs,
 
     #[command(flatten)]
@@ -135,7 +135,7 @@ pub struct FindArgs {
     pub config: ConfigArgs,
 
     /// Show how each path would be read, on which device and why; read no file
-    #[arg(long, conflicts_with = "output", help_heading = "How disks are read")]
+    #[arg(long, conflicts_with = "output", help_heading = "How to read disks")]
     pub explain: bool,
 }
 

@@ -16,16 +16,16 @@ use super::talk_args::TalkArgs;
 #[derive(Args, Clone, Debug)]
 pub struct FoldersArgs {
     /// Folders to compare with each other and within each other [default: the current folder]
-    #[arg(value_name = "PATH", help_heading = "Where to look")]
+    #[arg(value_name = "PATH", help_heading = "Where to search")]
     pub roots: Vec<OsString>,
 
     /// Do not cross into other file systems
     ///
-    /// A folder that has another file system below it is then not fully seen.
-    #[arg(short = 'x', long, help_heading = "Where to look")]
+    /// A folder that contains a mount point then counts as not fully seen.
+    #[arg(short = 'x', long, help_heading = "Where to search")]
     pub one_file_system: bool,
 
-    #[command(flatten, next_help_heading = "Where to look")]
+    #[command(flatten, next_help_heading = "Where to search")]
     pub patience: PatienceArgs,
 
     #[command(flatten)]
@@ -38,33 +38,32 @@ pub struct FoldersArgs {
         long,
         value_name = "SIZE",
         allow_negative_numbers = true,
-        help_heading = "Which folders are reported"
+        help_heading = "Which folders to report"
     )]
     pub min_size: Option<Bytes>,
 
     /// Only report folders whose name matches: '2024*', 'backup-??'
     ///
     /// All folders are still compared. If given several times, one pattern must match.
-    #[arg(long, value_name = "GLOB", help_heading = "Which folders are reported")]
+    #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
     pub name: Vec<String>,
 
     /// Report folders of which at least N percent of the bytes are also in another folder
     ///
-    /// With 100, only folders are reported that lie elsewhere completely.
+    /// With 100, seekless only reports folders whose whole content is elsewhere.
     #[arg(
         long,
         value_name = "N",
         default_value_t = 80,
         value_parser = clap::value_parser!(u8).range(1..=100),
-        help_heading = "Which folders are reported"
+        help_heading = "Which folders to report"
     )]
     pub min_overlap: u8,
 
-    /// Files with such names do not decide what is said about a folder
+    /// Ignore files with these names in the verdict on a folder
     ///
-    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty
-    /// files never decide. The report says how many such files a folder has.
-    #[arg(long, value_name = "GLOB", help_heading = "Which folders are reported")]
+    /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty files are always ignored. The report says how many ignored files a folder has.
+    #[arg(long, value_name = "GLOB", help_heading = "Which folders to report")]
     pub noise: Vec<String>,
 
     /// Set the report format

@@ -88,7 +88,7 @@ pub fn open(run: &mut ActRun, console: &Console) -> Result<Opened, Exit> {
         .or_else(|error| refuse(console, &error))?;
     if found.without_other > 0 {
         console.complain(&format!(
-            "{}: {} found in parts or not fully seen: nothing is done there",
+            "{}: {} found in parts or not fully seen; left alone",
             about.name(),
             match found.without_other {
                 1 => "1 folder was".to_owned(),
@@ -109,10 +109,12 @@ fn misfit(run: &ActRun, settings: &Settings) -> Option<&'static str> {
         return Some("a report of folders is for remove and move; create one with 'seekless find'");
     }
     if policy.by_reference {
-        return Some("a report of folders names the folders whose files stay: omit --reference");
+        return Some("a report of folders already says which folders to keep: omit --reference");
     }
     if !policy.rules.is_empty() || policy.keep > 1 {
-        return Some("a report of folders says which files stay: omit --keep and --keep-n");
+        return Some(
+            "a report of folders already says which files to keep: omit --keep and --keep-n",
+        );
     }
     if run.ask {
         return Some(
@@ -172,7 +174,7 @@ fn take_over(
     if pairs.is_empty() {
         return refuse(
             console,
-            "the report names no folder that another one stands for; nothing was done",
+            "the report lists no redundant folder; nothing was done",
         );
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));
@@ -254,7 +256,7 @@ impl Places {
             Ok(way) if way.real.is_dir() => Some(way.real),
             Ok(_) => {
                 self.bad
-                    .push(format!("{}: no folder any more", sanitize::path(&whole)));
+                    .push(format!("{}: no longer a folder", sanitize::path(&whole)));
                 None
             }
             Err(error) => {

@@ -109,7 +109,7 @@ impl FromReport {
     pub fn sentence(&self) -> String {
         let limits = match self.about.limits.as_slice() {
             [] => String::new(),
-            limits => format!("; only files in {} take part", named(limits)),
+            limits => format!("; seekless only acts on files in {}", named(limits)),
         };
         let about = self.about_paths();
         match &self.about.stranger {

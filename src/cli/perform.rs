@@ -112,13 +112,24 @@ fn tell(console: &Console, step: &Step, outcome: &Outcome) {
     }
 }
 
+/// Says what was done to these files.
+fn done(action: ActionKind, files: &str) -> String {
+    match action {
+        ActionKind::Remove => format!("removed {files}"),
+        ActionKind::Trash => format!("put {files} into the trash"),
+        ActionKind::Hardlink => format!("replaced {files} with hard links"),
+        ActionKind::Symlink => format!("replaced {files} with symbolic links"),
+        ActionKind::Reflink => format!("shared the blocks of {files}"),
+        ActionKind::Move => format!("moved {files}"),
+    }
+}
+
 fn lines(tally: &ApplyTally, place: &JournalPlace, plan: &Plan) -> Vec<String> {
     let action = plan.action();
     let files = |number: u64| format!("{} {}", count(number), plural(number, "file", "files"));
     let mut lines = vec![format!(
-        "Done: {} {}, {} of disk space freed.",
-        action.name(),
-        files(tally.done),
+        "Done: {}, {} of disk space freed.",
+        done(action, &files(tally.done)),
         Bytes(tally.freed),
     )];
     let FolderTally {

@@ -171,8 +171,8 @@ fn shared_blocks(totals: &Totals) -> Vec<String> {
 fn companions(plan: &Plan) -> Vec<String> {
     let parted = plan.parted();
     let told = match plan.keeps_together() {
-        true => "stays with its companion",
-        false => "goes while its companion stays (--sidecars keep-together keeps both):",
+        true => "is kept with its companion",
+        false => "is parted from its companion (--sidecars keep-together keeps both):",
     };
     let shown = parted.iter().take(COMPANIONS);
     let shown = shown.map(|p| format!("{} {told} {}", escape(&p.goes), escape(&p.stays)));
@@ -187,9 +187,9 @@ fn warning(action: ActionKind, acting: &action::Settings) -> Option<String> {
     let impossible = action.row().undo == Reversal::Impossible;
     if acting.trust_hash && action != ActionKind::Reflink {
         return Some(match impossible {
-            false => "Files are not compared first (--trust-hash).".to_owned(),
+            false => "seekless does not compare bytes first (--trust-hash).".to_owned(),
             true => {
-                "Files are not compared first (--trust-hash), and the removal cannot be undone."
+                "seekless does not compare bytes first (--trust-hash), and the removal cannot be undone."
                     .to_owned()
             }
         });

@@ -168,8 +168,8 @@ impl PlanText {
             return Ok(());
         }
         let because = match plan.keeps_together() {
-            true => "stays, because its companion does:",
-            false => "goes, and its companion stays:",
+            true => "stays, because its companion stays:",
+            false => "parted from its companion:",
         };
         writeln!(out, "\n# Companions")?;
         for parted in plan.parted() {

@@ -13,27 +13,27 @@ use super::read_args::LimitArgs;
 #[derive(Args, Clone, Debug)]
 pub struct ProbeArgs {
     /// A folder on the disk to measure; probe reads files below it
-    #[arg(value_name = "PATH", help_heading = "What is measured")]
+    #[arg(value_name = "PATH", help_heading = "What to measure")]
     pub path: PathBuf,
 
     /// Limit the run time: 30s, 2m
     ///
-    /// Listing files counts, writing a scratch file does not. More time gives steadier results, and reaches deeper
-    /// queues on slow disks.
+    /// The time includes listing files, but not writing a scratch file. With more time, results are steadier, and probe reaches
+    /// deeper queues on slow disks.
     #[arg(
         long,
         value_name = "TIME",
         default_value = "30s",
         value_parser = seconds,
-        help_heading = "What is measured"
+        help_heading = "What to measure"
     )]
     pub time: Duration,
 
     /// Read a scratch file of this size in PATH instead of existing files
     ///
-    /// The scratch file has no name, and disappears when the program ends in any way. Choose several times the cache of
-    /// the drive, and a few percent of the disk: 4G.
-    #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What is measured")]
+    /// The scratch file has no name, so it disappears however the program ends. Choose several times the size of the drive's
+    /// cache, and a few percent of the disk: 4G.
+    #[arg(long, value_name = "SIZE", value_parser = scratch, help_heading = "What to measure")]
     pub scratch: Option<Bytes>,
 
     /// Run only these experiments
@@ -42,16 +42,16 @@ pub struct ProbeArgs {
         value_name = "EXPERIMENT",
         value_delimiter = ',',
         value_parser = experiments(),
-        help_heading = "What is measured"
+        help_heading = "What to measure"
     )]
     pub only: Vec<&'static Experiment>,
 
-    /// Choose the places to read from this number, so that a run can be repeated
+    /// Seed for the choice of places to read; the same seed repeats a run
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1,
-        help_heading = "What is measured"
+        help_heading = "What to measure"
     )]
     pub seed: u64,
 

@@ -13,7 +13,7 @@ pub struct LimitArgs {
     /// Limit the read rate per device, in bytes per second: 50M
     ///
     /// The limit does not apply to cached data or to listing folders.
-    #[arg(long, value_name = "RATE", help_heading = "How disks are read")]
+    #[arg(long, value_name = "RATE", help_heading = "How to read disks")]
     bwlimit: Option<Bytes>,
 }
 
@@ -34,7 +34,7 @@ pub struct ReadArgs {
     /// Only read while no other program uses the disk
     ///
     /// This option sets the idle I/O class. The schedulers bfq and mq-deadline obey it; none and kyber ignore it.
-    #[arg(long, help_heading = "How disks are read")]
+    #[arg(long, help_heading = "How to read disks")]
     pub io_idle: bool,
 
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub struct ReadArgs {
         value_name = "HOW",
         default_value_t = PageCache::Auto,
         hide_possible_values = true,
-        help_heading = "How disks are read"
+        help_heading = "How to read disks"
     )]
     pub page_cache: PageCache,
 }

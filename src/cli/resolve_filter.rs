@@ -12,7 +12,7 @@ use super::filter_args::FilterArgs;
 use super::time_arg::Moment;
 use super::wrong_use::{WrongUse, contradiction};
 
-/// Decides which files take part.
+/// Decides which files to search.
 pub fn filter_spec(
     args: &FilterArgs,
     keep_empty: bool,

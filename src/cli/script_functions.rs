@@ -24,7 +24,7 @@ skip() {
 }
 
 fail() {
-    say 'could not do it' "$1"
+    say 'failed' "$1"
     failed=$((failed + 1))
 }
 
@@ -39,9 +39,9 @@ enter() {
 # lead to the same folders even if somebody replaces a folder by a link meanwhile.
 open() {
     if ! { enter "${2%/*}" && command exec 3<.; }; then
-        skip 'the folder of the file to keep cannot be opened, or a link leads there' "$1"
+        skip 'the folder of the kept file cannot be opened, or is reached through a link' "$1"
     elif ! { enter "${1%/*}" && command exec 4<.; }; then
-        skip 'its folder cannot be opened, or a link leads there' "$1"
+        skip 'its folder cannot be opened, or is reached through a link' "$1"
     else
         victim=/proc/self/fd/4/${1##*/} keeper=/proc/self/fd/3/${2##*/}
         are_files "$1"
@@ -50,12 +50,12 @@ open() {
     return 1
 }
 
-# are_files NAME: both are regular files, and they are two.
+# are_files NAME: succeeds if both are regular files, and not the same file.
 are_files() {
     if [ -L "$keeper" ] || [ ! -f "$keeper" ]; then
-        skip 'the file to keep is not there' "$1"
+        skip 'the kept file is missing, or is no regular file' "$1"
     elif [ -L "$victim" ] || [ ! -f "$victim" ]; then
-        skip 'it is not there as a file' "$1"
+        skip 'it is missing, or is no regular file' "$1"
     elif [ "$victim" -ef "$keeper" ]; then
         skip 'it is the kept file itself' "$1"
     else
@@ -69,7 +69,7 @@ state() {
     stat -c '%d:%i %f %s %y %z' -- "$victim" "$keeper"
 }
 
-# same NAME FILE FILE: both hold the same bytes.
+# same NAME FILE FILE: succeeds if both have the same bytes.
 same() {
     before=$(state)
     are_files "$1" || return 1
@@ -78,7 +78,7 @@ same() {
     return 1
 }
 
-# still NAME: both are as they were before they were compared.
+# still NAME: succeeds if both are as they were before the comparison.
 still() {
     [ "$before" = "$(state)" ] && return 0
     skip 'it or the kept file changed while they were compared' "$1"
@@ -130,7 +130,7 @@ replace() {
 
 /// For what makes a new file of an old one.
 pub const TRAITS: &str = r#"
-# traits FILE: what a file has besides its bytes. Extended attributes are shown if getfattr (attr) is there.
+# traits FILE: prints the metadata of a file; the extended attributes only if getfattr (attr) is installed.
 traits() {
     stat -c '%a %u %g %y' -- "$1"
     if command -v getfattr >/dev/null; then
@@ -198,7 +198,7 @@ reflink() {
         fail "$1"
     elif same "$1" ./old ./new; then
         if [ -L ./old ] || ! [ ./old -ef "$victim" ] || [ "$(stat -c %h -- ./old)" != 2 ]; then
-            skip 'it was replaced meanwhile' "$1"
+            skip 'another program replaced it' "$1"
         elif cp --attributes-only --preserve=all,xattr -- ./old ./new &&
             touch -r ./old -- ./new && [ "$(traits ./old)" = "$(traits ./new)" ]; then
             replace "$1"
@@ -211,15 +211,15 @@ reflink() {
 "#;
 
 pub const MOVE: &str = r#"
-# make FOLDER: enters it. What is missing of it is made, for this user alone.
+# make FOLDER: enters it, and first makes what is missing, for this user alone.
 make() {
     enter "$1" && return
     [ -n "$1" ] && make "${1%/*}" && mkdir -- "./${1##*/}" && enter "$1"
 }
 
-# take_out NAME: removes the victim, which has its new place.
+# take_out NAME: removes the victim, whose copy is complete.
 take_out() {
-    # A signal may end rm behind its work.
+    # If a signal ends rm after the removal, the file is gone all the same.
     if rm -f -- "$victim" || ! [ -e "$victim" ]; then
         acted=$((acted + 1))
         return 0
@@ -228,7 +228,7 @@ take_out() {
     return 1
 }
 
-# is_moved: an earlier run that was ended before it removed the victim has put it there, or a whole copy of it.
+# is_moved: succeeds if an interrupted run has already put the victim, or a complete copy of it, there.
 is_moved() {
     [ -f "$place" ] && [ ! -L "$place" ] && ! [ "$place" -ef "$keeper" ] || return 1
     [ "$place" -ef "$victim" ] && return 0
@@ -247,18 +247,18 @@ move() {
     if is_moved; then
         ! same "$1" "$place" "$keeper" || ! still "$1" || take_out "$1"
     elif [ -e "$place" ] || [ -L "$place" ]; then
-        skip 'its new place is taken' "$1"
+        skip 'its new name is taken' "$1"
     elif ! { ln -- "$victim" ./new 2>/dev/null || cp -P --preserve=all,xattr -- "$victim" ./new; }; then
         fail "$1"
     elif same "$1" ./new "$keeper"; then
         if [ -L ./new ] || ! { [ ./new -ef "$victim" ] || cmp -s -- ./new "$victim"; }; then
-            skip 'it was replaced meanwhile' "$1"
+            skip 'another program replaced it' "$1"
         elif ! [ ./new -ef "$victim" ] && [ "$(traits ./new)" != "$(traits "$victim")" ]; then
             skip 'its copy cannot be given its owner, mode, times and attributes' "$1"
         elif ! still "$1"; then
             :
         elif ! mv -n -T -- ./new "$place" || [ -e ./new ] || [ -L ./new ]; then
-            skip 'its new place is taken' "$1"
+            skip 'its new name is taken' "$1"
         elif ! take_out "$1"; then
             rm -f -- "$place"
         fi
@@ -279,11 +279,11 @@ pub const REMOVE_FOLDER: &str = r#"
 # remove_folder FOLDER: removes it if it is empty. rmdir follows no link and removes nothing else.
 remove_folder() {
     if ! enter "${1%/*}"; then
-        skip 'the folder above it cannot be opened, or a link leads there' "$1"
+        skip 'the folder above it cannot be opened, or is reached through a link' "$1"
     elif [ -L "./${1##*/}" ] || [ ! -d "./${1##*/}" ]; then
-        skip 'it is not there as a folder' "$1"
+        skip 'it is missing, or is no folder' "$1"
     elif [ -n "$(ls -A "./${1##*/}")" ]; then
-        say 'stays, it is not empty' "$1"
+        say 'left alone, not empty' "$1"
     elif rmdir -- "./${1##*/}"; then
         acted=$((acted + 1))
     else

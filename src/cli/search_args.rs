@@ -17,8 +17,8 @@ use seekless::units::Bytes;
 pub struct PathArgs {
     /// Folders and files to search; find without PATH searches the current folder
     ///
-    /// A file that is reached twice counts once. With --from, only files below these paths take part.
-    #[arg(value_name = "PATH", help_heading = "Where to look")]
+    /// A file that is reached twice counts once. With --from, only files below these paths are included.
+    #[arg(value_name = "PATH", help_heading = "Where to search")]
     pub roots: Vec<OsString>,
 }
 
@@ -50,44 +50,44 @@ impl PatienceArgs {
 #[derive(Args, Clone, Debug)]
 pub struct SearchArgs {
     /// Also read paths from standard input, one path per line
-    #[arg(long, help_heading = "Where to look")]
+    #[arg(long, help_heading = "Where to search")]
     pub stdin: bool,
 
     /// Read NUL-separated paths from standard input (implies --stdin)
     ///
     /// 'find -print0' and 'fd -0' print such paths. Use this option if file names may contain line breaks.
-    #[arg(short = '0', long, help_heading = "Where to look")]
+    #[arg(short = '0', long, help_heading = "Where to search")]
     pub null: bool,
 
     /// Descend at most N folders
     ///
     /// 1 searches the given folders without their subfolders. 0 only includes files that are given as a PATH.
-    #[arg(short = 'd', long, value_name = "N", help_heading = "Where to look")]
+    #[arg(short = 'd', long, value_name = "N", help_heading = "Where to search")]
     pub max_depth: Option<u32>,
 
     /// Do not cross into other file systems
     ///
     /// btrfs subvolumes and snapshots below a given path count as the same file system (unlike in du and rsync), unless
     /// they are mounted separately. Use --exclude to skip snapshots.
-    #[arg(short = 'x', long, help_heading = "Where to look")]
+    #[arg(short = 'x', long, help_heading = "Where to search")]
     pub one_file_system: bool,
 
     /// Follow symbolic links
     ///
     /// A file counts once, however many links lead to it. seekless detects loops. Without this option it neither
     /// follows nor compares links.
-    #[arg(short = 'L', long, help_heading = "Where to look")]
+    #[arg(short = 'L', long, help_heading = "Where to search")]
     pub follow_links: bool,
 
     /// Skip files that are listed in files of this name, in the syntax of .gitignore
     ///
     /// seekless does not read ignore files unless they are named here, so that a stray .gitignore does not hide files.
     /// Can be repeated; later names take precedence.
-    #[arg(long, value_name = "NAME", help_heading = "Where to look")]
+    #[arg(long, value_name = "NAME", help_heading = "Where to search")]
     pub ignore_file: Vec<String>,
 
     /// Include empty files
-    #[arg(long, help_heading = "Which files take part")]
+    #[arg(long, help_heading = "Which files to search")]
     pub empty: bool,
 
     /// Only report files that are below at least two of the given paths
@@ -110,35 +110,36 @@ pub struct SearchArgs {
     #[arg(
         long,
         value_name = "[DEVICE:]N[,N]|hdd|ssd",
-        help_heading = "How disks are read"
+        help_heading = "How to read disks"
     )]
     pub threads: Vec<Override>,
 
     /// Keep N scattered reads in flight per thread
-    #[arg(long, value_name = "N", help_heading = "How disks are read")]
+    #[arg(long, value_name = "N", help_heading = "How to read disks")]
     pub depth_random: Option<usize>,
 
     /// Also read files that the file system reports to share their blocks
     ///
     /// On btrfs and xfs, seekless knows without reading that unchanged reflinks and snapshots are equal.
-    #[arg(long, help_heading = "How disks are read")]
+    #[arg(long, help_heading = "How to read disks")]
     pub no_shared_blocks: bool,
 
-    /// Keep what is read in this folder, and do not read it again while files are unchanged
+    /// Save digests in DIR, and do not read unchanged files again
     ///
-    /// Unchanged means: same size and times on ext4, XFS, f2fs or btrfs, and no change in the minute before the file was
-    /// read. Files on other file systems are read each time. Actions compare bytes as always. --verify, and actions with
-    /// --trust-hash, read everything. The folder is created if it is missing; files in it take no part in the search.
-    #[arg(long, value_name = "DIR", help_heading = "How disks are read")]
+    /// A file on ext4, XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified
+    /// less than a minute before it was read is read again, and so are files on other file systems. Actions still compare
+    /// bytes. --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and
+    /// does not search it.
+    #[arg(long, value_name = "DIR", help_heading = "How to read disks")]
     pub cache: Option<PathBuf>,
 
     /// With --cache, do not read a file again if only its time of change (ctime) differs
     ///
-    /// chmod, chown and new hard links set that time. Programs can restore the time of modification after they changed a
-    /// file ('touch -r', 'rsync -t'): the search then reports the content of before. With this option files on FAT, exFAT,
-    /// NTFS, FUSE and network file systems are kept as well, by path, size and time of modification: two runs read them,
-    /// and later ones do not. Actions compare bytes as always.
-    #[arg(long, help_heading = "How disks are read")]
+    /// chmod, chown and new hard links set that time. A program can change a file and then restore its modification time
+    /// ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT, exFAT,
+    /// NTFS, FUSE and network file systems, by path, size and modification time: the first two runs read them, and later
+    /// runs do not. Actions still compare bytes.
+    #[arg(long, help_heading = "How to read disks")]
     pub trust_mtime: bool,
 
     /// Set the order in which files on a spinning disk are read [default: physical]
@@ -150,7 +151,7 @@ pub struct SearchArgs {
         default_value = SweepOrder::Physical.word(),
         hide_default_value = true,
         value_parser = orders(),
-        help_heading = "How disks are read"
+        help_heading = "How to read disks"
     )]
     pub order: SweepOrder,
 
@@ -158,14 +159,14 @@ pub struct SearchArgs {
     ///
     /// This option is for measurements. By default, seekless reads a file whole at once if it will probably need all of
     /// it, which saves a seek.
-    #[arg(long, help_heading = "How disks are read")]
+    #[arg(long, help_heading = "How to read disks")]
     pub sample_first: bool,
 
     /// Limit the memory for data in flight [default: 1/32 of the memory]
     ///
     /// With a low limit, seekless keeps fewer reads in flight. The list of files needs more memory: about 50 bytes and
     /// the name of each file.
-    #[arg(long, value_name = "SIZE", help_heading = "How disks are read")]
+    #[arg(long, value_name = "SIZE", help_heading = "How to read disks")]
     pub memory: Option<Bytes>,
 
     /// Leave a mechanism out, to measure what it contributes (see docs/measurements/benchmarks.md)
@@ -176,7 +177,7 @@ pub struct SearchArgs {
         value_delimiter = ',',
         value_parser = mechanisms(),
         hide = true,
-        help_heading = "How disks are read"
+        help_heading = "How to read disks"
     )]
     pub without: Vec<Mechanism>,
 }

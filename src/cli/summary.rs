@@ -83,8 +83,7 @@ fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
             "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.",
         ),
         _ => Some(
-            "NOT COMPLETE: some file systems did not answer, so nothing is reported: files there may be further \
-            copies.",
+            "NOT COMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.",
         ),
     }
 }
@@ -138,7 +137,7 @@ fn looked_at(summary: &Summary) -> String {
         present => format!(" ({})", percent(read, present)),
     };
     format!(
-        "Looked at {} {}{names} in {} {}, {}; read {}{share} in {}.",
+        "Searched {} {}{names} in {} {}, {}; read {}{share} in {}.",
         count(summary.files),
         plural(summary.files, "file", "files"),
         count(summary.folders),
@@ -167,14 +166,14 @@ fn cached(summary: &Summary) -> Option<String> {
     // What was read in part may be left of it.
     let level = (by_mtime != Unread::default()).then(|| {
         format!(
-            " Of {} of them ({}) only size and time of modification (--trust-mtime).",
+            " For {} of them ({}), seekless only checked size and modification time (--trust-mtime).",
             count(by_mtime.files),
             Bytes(by_mtime.bytes),
         )
     });
     (files > 0).then(|| {
         format!(
-            "Did not have to read {} of {} {}: an earlier run did, and their sizes and times are the same.{}",
+            "Skipped reading {} of {} {}: an earlier run read them, and their sizes and times are unchanged.{}",
             Bytes(bytes),
             count(files),
             plural(files, "file", "files"),
@@ -300,7 +299,7 @@ fn skipped(reasons: &[(u64, &str, &str)]) -> Option<String> {
             way_out => format!("{} {what} ({way_out})", count(*number)),
         })
         .collect();
-    (!parts.is_empty()).then(|| format!("Not looked at: {}.", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("Skipped: {}.", parts.join(", ")))
 }
 
 #[cfg(test)]

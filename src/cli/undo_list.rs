@@ -76,7 +76,7 @@ fn lines(run: &Run, width: usize) -> Vec<String> {
             permanent: true, ..
         } => "permanent",
         Run { undone: true, .. } => "undone",
-        Run { busy: true, .. } => "going on",
+        Run { busy: true, .. } => "running",
         Run {
             cut_short: true, ..
         } => "cut short",

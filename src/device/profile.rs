@@ -73,7 +73,7 @@ pub struct Pools {
 pub enum ProfileError {
     /// The disk cannot be recognized later.
     #[error(
-        "no profile can be kept for {}: its disk has no serial number and its file system no UUID \
+        "cannot save a profile for {}: its disk has no serial number and its file system no UUID \
          that the kernel tells; use the flags instead", .0.display()
     )]
     NoIdentity(PathBuf),
@@ -140,14 +140,14 @@ impl Profile {
     /// One line for people.
     pub(super) fn describe(&self) -> String {
         let Measured { at, by, from } = &self.measured;
-        format!("as saved for this disk: measured {at} by {by} from {from}")
+        format!("saved for this disk: measured {at} by {by} from {from}")
     }
 
     /// The first defect of the numbers, if any.
     fn nonsense(&self) -> Option<String> {
         if self.schema != SCHEMA {
             return Some(format!(
-                "it has schema {}, and this version knows schema {SCHEMA}",
+                "it has schema {}, and this version reads schema {SCHEMA}",
                 self.schema
             ));
         }
@@ -215,7 +215,7 @@ impl Profiles {
             return Err(ProfileError::Bad { path, why });
         }
         if profile.identity != identity {
-            let why = format!("it is about {}, not {identity}", profile.identity);
+            let why = format!("it is for {}, not {identity}", profile.identity);
             return Err(ProfileError::Bad { path, why });
         }
         Ok(Some(profile))

@@ -211,8 +211,8 @@ impl Policy {
             );
         }
         let who = match self.order {
-            Order::Arrival => "pools, as they come",
-            Order::Physical => "threads of the disk's own, in physical order",
+            Order::Arrival => "thread pools, in order of arrival",
+            Order::Physical => "the disk's own threads, in physical order",
         };
         format!(
             "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata \

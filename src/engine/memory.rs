@@ -106,7 +106,7 @@ impl Memory {
     /// Says so.
     pub fn explain(&self) -> String {
         let why = match self.is_told {
-            true => "as told by --memory".to_owned(),
+            true => "set by --memory".to_owned(),
             false => format!("1/{SHARE} of the memory; --memory changes it"),
         };
         format!("in flight: at most {} ({why})", self.bytes)

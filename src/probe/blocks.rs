@@ -32,7 +32,9 @@ const BLOCKS: [u64; 7] = [
 pub fn run(bench: &mut Bench<'_>) -> Result<Chart, String> {
     let test_data = bench.test_data()?;
     if test_data.is_limited() {
-        return Err("with a limit on the rate each block would only wait for that".to_owned());
+        return Err(
+            "not measured with --bwlimit: each read would only wait for that limit".to_owned(),
+        );
     }
     let runs = Runs::of(test_data, bench.part(0.15), bench.control);
     let fewest = 8;

@@ -9,7 +9,7 @@ pub enum NoAdvice {
     #[error("neither scattered reads nor streams could be measured")]
     Unmeasured,
     /// What was measured may be the limit that the user set.
-    #[error("no more than {0} a second were read (--bwlimit), so rates may be that limit")]
+    #[error("--bwlimit limited the measurement to {0} per second")]
     Limited(crate::units::Bytes),
     /// Nothing can be compared with the number in force.
     #[error(

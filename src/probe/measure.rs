@@ -140,7 +140,7 @@ impl Running<'_> {
         if listing.is_partial && !self.control.is_cancelled() {
             let files = listing.entries.len();
             self.notes
-                .push(format!("the tree is large: {files} of its files took part"));
+                .push(format!("the tree is large: {files} of its files were used"));
         }
         let mut bench = Bench {
             control: self.control,
@@ -329,7 +329,7 @@ impl Running<'_> {
 fn nothing_to_measure(volume: &Volume) -> Option<&'static str> {
     match (volume.class, FilesystemKind::of(&volume.filesystem)) {
         (_, FilesystemKind::Pseudo) => {
-            Some("the kernel makes these files up: there is nothing to measure")
+            Some("the kernel generates these files: there is no disk to measure")
         }
         (Class::Memory, _) => Some("these files are in memory: there is no disk to measure"),
         _ => None,

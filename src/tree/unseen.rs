@@ -62,7 +62,7 @@ impl Unseen {
             Self::NoRoot => "no such file or folder",
             Self::Unreadable => "cannot be read",
             Self::Changed => "changed during the run",
-            Self::Vanished => "gone since it was listed",
+            Self::Vanished => "removed since it was listed",
             Self::Unsettled => "changed each time it was listed",
             Self::Unanswered => "did not answer",
             Self::Interrupted => "the run was interrupted",
@@ -72,9 +72,9 @@ impl Unseen {
             Self::ListedBefore => "reached a second time, by another path or mount",
             Self::MountedFile => "another file is mounted here",
             Self::TooMany => "too many levels or names; not listed",
-            Self::Filtered => "left out by a filter",
+            Self::Filtered => "excluded by a filter",
             Self::Hidden => "hidden; left out",
-            Self::Ignored => "left out by an ignore file",
+            Self::Ignored => "excluded by an ignore file",
         }
     }
 }

@@ -96,7 +96,7 @@ fn entry(shown: &Shown<'_>, line: &Line, out: &mut dyn Write) -> io::Result<()> 
     }
     let differing = shown.differing(line);
     if !differing.is_empty() {
-        write!(out, " (other metadata: {})", differing.join(", "))?;
+        write!(out, " (different metadata: {})", differing.join(", "))?;
     }
     writeln!(out)
 }

@@ -48,17 +48,17 @@ pub struct FolderReport<'a> {
 pub const FOLDER_FORMATS: &[FolderFormat] = &[
     FolderFormat {
         name: "text",
-        about: "for people: entries with the folders and what is said of each",
+        about: "a list to read: folders by entry, and how they compare",
         write: text::write,
     },
     FolderFormat {
         name: "json",
-        about: "one document with all that is said",
+        about: "one document with all details",
         write: json::write,
     },
     FolderFormat {
         name: "ndjson",
-        about: "the same, one object a line",
+        about: "the same data, one object per line",
         write: json::write_lines,
     },
     FolderFormat {

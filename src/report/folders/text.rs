@@ -55,11 +55,7 @@ pub fn write(out: &mut dyn Write, report: &FolderReport<'_>) -> io::Result<()> {
         .map(|glob| format!(", {}", escape(glob.as_bytes())))
         .collect();
     let noise = noise.concat();
-    comment(
-        out,
-        "",
-        &format!("Noise, which decides nothing: empty files{noise}"),
-    )?;
+    comment(out, "", &format!("Ignored as noise: empty files{noise}"))?;
     let bytes = |bytes: u64| match report.style.columns {
         Some(_) => Bytes(bytes).to_string(),
         None => format!("{} ({bytes} bytes)", Bytes(bytes)),

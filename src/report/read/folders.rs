@@ -139,7 +139,7 @@ impl Reader {
                 self.no_verdict_is_missing()
             }
             (_, None) => Err(BadLine::Shape(
-                "expected a folder behind two spaces, or what is said of it behind four".to_owned(),
+                "expected a folder after two spaces, or its verdict after four".to_owned(),
             )),
         }
     }
@@ -148,7 +148,7 @@ impl Reader {
         match self.folder {
             None => Ok(()),
             Some(_) => Err(BadLine::Shape(
-                "the line before names a folder, and what is said of it is missing: delete both lines of a folder to \
+                "the line before names a folder, but its verdict is missing: delete both lines of a folder to \
                 leave it alone"
                     .to_owned(),
             )),
@@ -158,7 +158,7 @@ impl Reader {
     fn verdict(&mut self, folder: Vec<u8>, line: &[u8]) -> Result<(), BadLine> {
         match other_in(line) {
             None => Err(BadLine::Shape(
-                "expected what is said of a folder: SIZE, N files, identical to FOLDER".to_owned(),
+                "expected the verdict on a folder: SIZE, N files, identical to FOLDER".to_owned(),
             )),
             Some(None) => {
                 self.read.without_other += 1;
@@ -201,7 +201,7 @@ mod tests {
 # seekless 1.0 folders, text, schema 1
 # folder: /home/me
 # root: .
-# Noise, which decides nothing: empty files
+# Ignored as noise: empty files
 
 8 kB (8000 bytes) can go, 1 folder:
   ./a\\n
@@ -256,8 +256,8 @@ mod tests {
         let gone = without("./a").replace("    8 kB (8000 bytes), 2 files, identical to ./b\n", "");
         assert_eq!(read_folders(gone.as_bytes()).expect("read").pairs.len(), 1);
         assert!(refused(&without("./a")).contains("the folder of this line is missing"));
-        assert!(refused(&without("2 files")).contains("what is said of it is missing"));
-        assert!(refused(&without("1 file, not")).contains("what is said of it is missing"));
+        assert!(refused(&without("2 files")).contains("its verdict is missing"));
+        assert!(refused(&without("1 file, not")).contains("its verdict is missing"));
         assert!(refused(&without("# complete")).contains("truncated"));
         assert!(refused(&WHOLE[..WHOLE.len() - 3]).contains("truncated"));
         assert!(refused(&WHOLE.replace("schema 1", "schema 2")).contains("schema 2"));

@@ -202,7 +202,7 @@ pub enum BadLine {
     #[error("a set without members: delete the set, or create the report again")]
     NoMember,
     /// The object is not a seekless report.
-    #[error("not a report of seekless")]
+    #[error("not a seekless report")]
     Foreign,
     /// A set is too large to be held.
     #[error(

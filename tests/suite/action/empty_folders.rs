@@ -208,7 +208,7 @@ fn a_script_removes_folders_only_if_they_are_empty() {
     let run = || Command::new("sh").arg(&script).output().expect("sh");
     let output = run();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("stays, it is not empty"), "{said}");
+    assert!(said.contains("left alone, not empty"), "{said}");
     assert!(output.status.success(), "{said}");
     assert!(!stage.has("x/p/q") && stage.has("x/p/new"), "{said}");
     fs::remove_file(script).expect("removed");

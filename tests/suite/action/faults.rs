@@ -1,4 +1,4 @@
-//! Whatever call fails, and however: a clear line, the rest goes on, nothing is lost.
+//! Whatever call fails, and however: a clear line, the other steps continue, nothing is lost.
 //!
 //! Builds without debug assertions have nothing that could fail (`sys::fault`).
 #![cfg(debug_assertions)]

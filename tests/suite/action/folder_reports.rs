@@ -95,7 +95,7 @@ fn folders_that_are_deleted_from_the_report_are_left_alone() {
     assert_eq!(going(run(&without(&all, &["a", "b"]))), 2);
     run(&without(&all, &["a", "b", "c"]))
         .exits(2)
-        .says("names no folder");
+        .says("lists no redundant folder");
     whole.on_report(REMOVE, edited).exits(0);
     assert_eq!(whole.names(), ["a/1", "a/2"]);
 }

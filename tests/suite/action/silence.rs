@@ -232,7 +232,7 @@ fn an_action_goes_on_if_the_file_system_answers_again() {
         running.said
     );
     daemon.be_silent(false);
-    running.ends(daemon, 0, &["Done: hardlink 10 files"]);
+    running.ends(daemon, 0, &["Done: replaced 10 files with hard links"]);
 }
 
 #[test]

@@ -405,7 +405,7 @@ fn a_saved_profile_counts_more_than_the_rules_and_less_than_the_flags() {
     assert!(
         volume
             .explain()
-            .contains("as saved for this disk: measured 2026-11-21T05:00:00Z"),
+            .contains("saved for this disk: measured 2026-11-21T05:00:00Z"),
         "{}",
         volume.explain()
     );
@@ -452,7 +452,7 @@ fn a_bad_profile_is_named_and_not_used() {
         ),
         (good.replace("\"schema\": 1", "\"schema\": 2"), "schema 2"),
         (good.replace("arrival", "backwards"), "backwards"),
-        (good.replace("naa.", "naa.f"), "it is about naa.f"),
+        (good.replace("naa.", "naa.f"), "it is for naa.f"),
     ] {
         assert_ne!(bad, good, "{why}");
         fs::write(&path, bad).expect("written");
@@ -479,11 +479,7 @@ fn memory_cannot_have_a_profile() {
         from: String::new(),
     };
     let error = Profile::new(&last("memory", &[]), MEASURED, measured).expect_err("no disk");
-    assert!(
-        error
-            .to_string()
-            .starts_with("no profile can be kept for /")
-    );
+    assert!(error.to_string().starts_with("cannot save a profile for /"));
 }
 
 #[test]

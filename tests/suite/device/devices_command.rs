@@ -140,7 +140,7 @@ fn find_follows_a_saved_profile_and_names_a_bad_one() {
     assert!(said.stdout_text().contains(spins), "{said}");
 
     let file = save(&picture, tree.root(), config.path());
-    let measured = "as saved for this disk: measured 2026-11-21T05:00:00Z";
+    let measured = "saved for this disk: measured 2026-11-21T05:00:00Z";
     for line in ["devices .", "find --explain ."] {
         let said = run(line).stdout_text();
         assert!(said.contains("5 threads x 3 in flight"), "{line}: {said}");

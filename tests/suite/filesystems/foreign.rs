@@ -362,7 +362,7 @@ fn a_copy_elsewhere_is_removed_where_a_mount_asks_for_new_names() {
                 false => (&other, &point),
             };
             let run = desk.act("remove", &[&point, &other], Some(keep), false);
-            let run = run.exits(0).says("Done: remove 1 file");
+            let run = run.exits(0).says("Done: removed 1 file");
             assert!(keep.join("x").exists(), "{what:?}\n{run}");
             assert!(!gone.join("x").exists(), "{what:?}\n{run}");
             assert_nothing_left(&point, &run.to_string());
@@ -446,7 +446,7 @@ fn a_new_inode_number_is_no_change_where_a_daemon_gives_them() {
         fs::rename(&away, &there).expect("renamed");
     }
     let run = desk.run(&format!("remove --yes --from {report} {point}"));
-    let run = run.exits(0).says("Done: remove 1 file");
+    let run = run.exits(0).says("Done: removed 1 file");
     assert_eq!(files(&shows.source()).len(), 1, "{run}");
 }
 

@@ -57,7 +57,7 @@ fn compare_and_folders_follow_it_and_name_it_once() {
         run(&tree, &format!("{table} . ."))
             .run()
             .exits(2)
-            .says("is about one run");
+            .says("applies to a single run");
     }
 }
 
@@ -185,15 +185,15 @@ fn what_changes_files_is_never_read_from_the_file() {
         ("[remove]\nmin-size = \"1k\"\n", 2, "chooses the files"),
         ("[symlink]\nexclude = \".git\"\n", 2, "chooses the files"),
         ("[remove]\nhard-links = true\n", 2, "chooses the files"),
-        ("[move]\nto = \"/a\"\n", 2, "is about one run"),
-        ("[find]\noutput = \"r\"\n", 2, "is about one run"),
+        ("[move]\nto = \"/a\"\n", 2, "applies to a single run"),
+        ("[find]\noutput = \"r\"\n", 2, "applies to a single run"),
         ("[preset.x]\nyes = true\n", 2, "decides"),
-        ("[find]\ntrust-mtime = true\n", 2, "takes for unchanged"),
-        ("[remove]\ntrust-mtime = true\n", 2, "takes for unchanged"),
+        ("[find]\ntrust-mtime = true\n", 2, "count as unchanged"),
+        ("[remove]\ntrust-mtime = true\n", 2, "count as unchanged"),
         (
             "[preset.x.find]\ntrust-mtime = true\n",
             2,
-            "takes for unchanged",
+            "count as unchanged",
         ),
         ("[preset.x.remove]\nname = \"*\"\n", 2, "chooses the files"),
         ("[find]\nnope = 1\n", 2, "find has no option --nope"),
@@ -254,7 +254,7 @@ fn the_command_shows_what_is_in_force_and_where_it_comes_from() {
     run(&tree, "config undo").run().exits(2).says("use one of");
     fs::remove_file(tree.path("config/seekless/config.toml")).expect("removed");
     let nothing = run(&tree, "config").run().exits(0).stdout_text();
-    assert!(nothing.contains("(there is none)"), "{nothing}");
+    assert!(nothing.contains("(not found)"), "{nothing}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ const EXAMPLES: &[Example] = &[
         .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows(
         "seekless move --to ~/Duplicates --ask ~/Pictures",
-        &["Set 3 of 3", "Done: move 3 files"],
+        &["Set 3 of 3", "Done: moved 3 files"],
     )
     .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows("seekless symlink --script -o links.sh ~/src", &[]),
@@ -157,16 +157,16 @@ const EXAMPLES: &[Example] = &[
     shows("seekless cache", &["1 file system in "]).after(&[KEPT]),
     shows(
         "seekless cache info --cache /mnt/backup/.seekless",
-        &["nothing is kept in "],
+        &["is empty"],
     ),
     shows(
         "seekless cache prune --older-than 90d",
-        &["removed what was kept of 0 file systems"],
+        &["removed the cached digests of 0 file systems"],
     )
     .after(&[KEPT]),
     shows(
         "seekless cache clear --yes",
-        &["removed what was kept of 1 file system "],
+        &["removed the cached digests of 1 file system "],
     )
     .after(&[KEPT]),
     // man, completions
@@ -224,7 +224,7 @@ const EXAMPLES: &[Example] = &[
     )
     .but_not(&["IMG_1.jpg", "notes"]),
     shows(
-        "seekless compare -q --one-way /mnt/old /mnt/backup && echo \"nothing is lost when it goes\"",
+        "seekless compare -q --one-way /mnt/old /mnt/backup && echo \"everything is also on the backup\"",
         &[],
     )
     .but_not(&["nothing is lost"]),

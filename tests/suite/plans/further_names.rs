@@ -59,7 +59,7 @@ fn one_name_of_each_set_stays() {
     stage
         .run("remove --yes -H --keep shortest-path .")
         .exits(0)
-        .says("Done: remove 5 files, 8.2 kB of disk space freed");
+        .says("Done: removed 5 files, 8.2 kB of disk space freed");
     assert_eq!(stage.names(), ["a/one", "a/two", "alone"]);
     assert_eq!(links(&stage.tree.path("a/one")), 1);
     stage

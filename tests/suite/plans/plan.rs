@@ -347,7 +347,7 @@ fn companions_are_named_and_can_be_kept_together() {
     };
     let stage = Stage::new(tree());
     let run = stage.run("remove -n --keep first-root a b").exits(0);
-    run.says("b/IMG_1.CR2 goes while its companion stays")
+    run.says("b/IMG_1.CR2 is parted from its companion")
         .never_says("IMG_2")
         .never_says("plain");
     stage

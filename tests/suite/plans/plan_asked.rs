@@ -128,7 +128,9 @@ fn the_question_names_what_a_report_is_about() {
     let talk = stage.talk(&format!("{from} -q b"), "n\n");
     talk.ends(
         0,
-        &format!("This report is about {root}/a, {root}/b; only files in {root}/b take part."),
+        &format!(
+            "This report is about {root}/a, {root}/b; seekless only acts on files in {root}/b."
+        ),
     );
     // One that others could have written needs no more than a yes, where somebody is asked.
     let open_to_all = std::os::unix::fs::PermissionsExt::from_mode(0o666);

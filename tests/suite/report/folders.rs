@@ -277,7 +277,7 @@ fn text_and_tables_say_the_same() {
          # folder: TREE\n\
          # root: .\n\
          # delete both lines of each folder to leave alone\n\
-         # Noise, which decides nothing: empty files, .DS_Store, Thumbs.db, desktop.ini, .nomedia\n\
+         # Ignored as noise: empty files, .DS_Store, Thumbs.db, desktop.ini, .nomedia\n\
          \n\
          5.0 kB (5000 bytes) can go, 2 folders:\n  \
            ./a b\n    \

@@ -419,8 +419,8 @@ fn what_is_no_json_report_is_refused_with_line_and_reason() -> Tested {
     let other = format!("{{{sets},\"more\":[1],{}}}", head.trim_start_matches('{'));
     assert_eq!(ReadReport::read(other.as_bytes())?.sets.len(), 1);
     for (report, said) in [
-        ("{}", "line 1, column 2: not a report of seekless"),
-        (r#"{"a": 1}"#, "column 8: not a report of seekless"),
+        ("{}", "line 1, column 2: not a seekless report"),
+        (r#"{"a": 1}"#, "column 8: not a seekless report"),
         (
             r#"{"format":"seekless","schema":7,"sets":[{}]}"#,
             "the report has schema 7",

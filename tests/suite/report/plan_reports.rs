@@ -418,7 +418,7 @@ fn what_is_no_report_is_refused() {
     let stage = abc();
     for (report, said) in [
         (&b""[..], "the report is empty"),
-        (b"{}", "not a report of seekless"),
+        (b"{}", "not a seekless report"),
         (
             b"{\"format\":\"seekless\",\"schema\":99,\"sets\":[]}",
             "schema 99",

@@ -101,7 +101,7 @@ fn a_plan_ends_with_its_totals_and_the_question() {
 #[test]
 fn a_plan_for_the_trash_says_when_space_is_freed() {
     let arguments = "remove --trash --no-progress --sidecars keep-together .";
-    let sidecar = "(stays with its companion|belongs together)";
+    let sidecar = "(is kept with its companion|belongs together)";
     insta::assert_snapshot!(screens(&stage(), arguments, true, sidecar));
 }
 

@@ -95,7 +95,7 @@ fn the_comparison_of_what_a_report_says_keeps_to_it() {
     fs::write(&state, stage.report("find .")).expect("written");
     forget(&stage);
     let command = format!("remove --yes LIMIT --from {}", state.display());
-    keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: remove 1 file");
+    keeps_to_the_limit(&stage, &command, 2 * SIZE).says("Done: removed 1 file");
     assert!(stage.has("a") && !stage.has("b"));
 }
 

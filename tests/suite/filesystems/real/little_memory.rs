@@ -41,10 +41,7 @@ fn is_said_by_explain_and_too_little_is_refused() {
         run.run().exits(0).stdout_text()
     };
     let told = explained("--memory 8MiB --threads 4,4 --depth-random 64");
-    assert!(
-        told.contains("at most 8.4 MB (as told by --memory)"),
-        "{told}"
-    );
+    assert!(told.contains("at most 8.4 MB (set by --memory)"), "{told}");
     assert!(told.contains("reduced to fit into memory"), "{told}");
     let not_told = explained("");
     assert!(not_told.contains("1/32 of the memory"), "{not_told}");

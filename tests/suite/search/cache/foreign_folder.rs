@@ -13,7 +13,7 @@ use crate::common::users::ALICE;
 use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise, seekless};
 
-const REFUSED: &str = "the search goes on without this cache";
+const REFUSED: &str = "continuing without this cache";
 
 /// A pair of copies in `t`, and nothing else there.
 fn pair(tree: Tree) -> Tree {

@@ -236,7 +236,7 @@ fn a_line_says_why_files_in_memory_are_read_each_time() {
     let run = seekless(tree.root(), &format!("find --cache {cache} ."));
     run.run()
         .exits(0)
-        .says("files on this file system are read each time: ");
+        .says("files on this file system are not cached: ");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_folder_that_cannot_be_used_costs_a_line_and_nothing_else() {
         .copies(["a", "b"], noise(1, 5000))
         .file("file", "x");
     let run = seekless(tree.root(), "find --cache file .").run().exits(0);
-    run.says("the search goes on without this cache");
+    run.says("continuing without this cache");
 }
 
 #[test]

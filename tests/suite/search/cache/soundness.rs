@@ -182,7 +182,7 @@ impl Play<'_> {
             let without = search_for(&roots, None, digests);
             let with = search_for(&roots, Some(self.runs.later()), digests);
             let is_expected =
-                |line: &String| line.contains("files on this file system are read each time");
+                |line: &String| line.contains("files on this file system are not cached");
             assert!(with.problems.iter().all(is_expected), "{:?}", with.problems);
             assert_eq!(with.sets, without.sets, "round {round}");
             answered += with.summary.cached.files;

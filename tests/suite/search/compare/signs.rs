@@ -160,7 +160,7 @@ fn filters_narrow_the_question_and_the_first_line_repeats_them() {
     assert_eq!(run.stdout_text().lines().next(), Some(first));
     compare(&tree, "--name *.png a b")
         .exits(2)
-        .says("no file takes part");
+        .says("no files to compare");
 }
 
 #[test]
@@ -219,11 +219,14 @@ fn metadata_is_a_note_and_does_not_change_the_answer() {
         .mode("b/f", 0o600);
     compare(&tree, "a b").exits(0).never_says("metadata");
     let run = compare(&tree, "--metadata a b").exits(0);
-    let run = run.says("2 names have the same content and other metadata");
+    let run = run.says("2 names have the same content but different metadata");
     let text = run.stdout_text();
-    assert!(text.contains("\n= f (other metadata: mode)\n"), "{text}");
     assert!(
-        text.contains("\n> old => new (other metadata: mtime)\n"),
+        text.contains("\n= f (different metadata: mode)\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n> old => new (different metadata: mtime)\n"),
         "{text}"
     );
     assert!(!text.contains("like"), "{text}");

@@ -33,17 +33,17 @@ fn a_side_that_is_not_there_or_holds_nothing() {
     ] {
         let run = compare(tree.root(), sides)
             .exits(2)
-            .says("no file takes part");
+            .says("no files to compare");
         let named = run.stderr_text();
         let named = named
             .lines()
-            .filter(|line| !line.contains("no file takes part"));
+            .filter(|line| !line.contains("no files to compare"));
         let named: Vec<&str> = named.collect();
         assert!(named.len() == 1 && named[0].contains(cause), "{run}");
     }
     compare(tree.root(), "empty b")
         .exits(2)
-        .says("no file takes part");
+        .says("no files to compare");
     compare(tree.root(), "--one-way a empty").exits(2);
 }
 
@@ -75,7 +75,7 @@ fn what_cannot_be_read() {
         let run = seekless(tree.root(), &format!("compare {arguments}"));
         run.without_privileges().run()
     };
-    run("a b").exits(2).says("could not be answered");
+    run("a b").exits(2).says("could not be compared");
     tree.set_mode("b/g", 0o644);
     tree.set_mode("a/locked", 0);
     run("a b").exits(2);
@@ -103,7 +103,9 @@ fn one_way_what_is_unreadable_on_the_other_side_does_not_matter_if_all_is_found(
         let run = seekless(tree.root(), &format!("compare {arguments}"));
         run.without_privileges().run()
     };
-    run("--one-way a b").exits(0).says("found without");
+    run("--one-way a b")
+        .exits(0)
+        .says("this does not change the answer");
     run("-q --one-way a b").exits(0);
     run("a b").exits(2);
     let json = run("-f json --one-way a b").exits(0).json();
@@ -255,7 +257,7 @@ fn another_file_system_that_is_not_entered() {
     sh(&format!("mount -t tmpfs none {}", place.display()));
     compare(tree.root(), "-x a b")
         .exits(2)
-        .says("could not be answered");
+        .says("could not be compared");
     unmount(&place);
 }
 

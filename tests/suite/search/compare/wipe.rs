@@ -80,7 +80,7 @@ fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
     assert_eq!(code(&run(copy_changed)), Some(1));
     let yes = run(ask_again);
     assert_eq!(code(&yes), Some(0), "{yes:?}");
-    assert_eq!(yes.stdout, b"nothing is lost when it goes\n");
+    assert_eq!(yes.stdout, b"everything is also on the backup\n");
     let were = contents(&from);
     sh(&format!("rm -rf {}/*", from.display()));
     drop(old);
