@@ -11,7 +11,8 @@ use super::reader::{ReadSettings, Reader};
 use super::task::{Batch, Completion};
 use super::worker::{self, Shape};
 
-/// Threads of one kind, started when the first task comes.
+/// Threads of one kind, started when the first tasks come: one for each batch, until all are there, so that a search of a
+/// few files takes few of them. Where they help each other all are started at once.
 pub struct Pool<F: Fold> {
     name: Arc<str>,
     threads: usize,
@@ -22,6 +23,8 @@ pub struct Pool<F: Fold> {
     queue: Sender<Batch>,
     tasks: Receiver<Batch>,
     done: Sender<Vec<Completion<F::Digest>>>,
+    /// Batches that were sent.
+    sent: usize,
     running: Vec<JoinHandle<()>>,
 }
 
@@ -48,6 +51,7 @@ impl<F: Fold> Pool<F> {
             queue,
             tasks,
             done,
+            sent: 0,
             running: Vec::new(),
         }
     }
@@ -76,20 +80,14 @@ impl<F: Fold> Pool<F> {
             self.threads += self.running.len();
         }
         self.shape.slots = self.shape.slots.max(slots);
-        if !self.running.is_empty() {
-            while self.running.len() < self.threads {
-                self.start();
-            }
-        }
+        // Batches may be waiting for the threads that were missing.
+        self.start_wanted();
     }
 
     /// Hands over tasks.
     pub fn send(&mut self, batch: Batch) {
-        if self.running.is_empty() {
-            for _ in 0..self.threads.max(1) {
-                self.start();
-            }
-        }
+        self.sent += 1;
+        self.start_wanted();
         if self.running.is_empty() {
             return self.do_now(batch);
         }
@@ -106,7 +104,17 @@ impl<F: Fold> Pool<F> {
         worker::run(reader, self.shape, None, &tasks, &self.done);
     }
 
-    fn start(&mut self) {
+    fn start_wanted(&mut self) {
+        let wanted = match (&self.team, self.sent) {
+            (_, 0) => 0,
+            (Some(_), _) => self.threads(),
+            (None, batches) => self.threads().min(batches),
+        };
+        while self.running.len() < wanted && self.start() {}
+    }
+
+    /// Starts a thread; false if the system gives none.
+    fn start(&mut self) -> bool {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
         let reader = Reader::new(self.settings.clone(), self.fold.clone());
@@ -114,9 +122,11 @@ impl<F: Fold> Pool<F> {
         let work = move || worker::run(reader, shape, team, &tasks, &done);
         let thread = thread::Builder::new().name(self.name.to_string());
         // Without one more thread those that run do the work.
-        if let Ok(handle) = thread.spawn(work) {
-            self.running.push(handle);
-        }
+        let Ok(handle) = thread.spawn(work) else {
+            return false;
+        };
+        self.running.push(handle);
+        true
     }
 
     /// Has one more thread work in the place of one that gets no answer.
@@ -167,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_started_with_the_first_task_and_no_sooner() {
+    fn each_batch_starts_a_thread_until_all_are_there() {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut pool, batch) = pool(folder.path(), 3);
         pool.widen(5, 1);
@@ -176,7 +186,22 @@ mod tests {
         pool.widen(1, 7);
         assert_eq!((pool.threads, pool.shape.slots), (5, 7));
         pool.send(batch);
-        assert_eq!(pool.running.len(), 5);
+        assert_eq!(pool.running.len(), 1);
+        for running in [2, 3, 4, 5, 5] {
+            pool.send(Batch::default());
+            assert_eq!(pool.running.len(), running);
+        }
+        pool.join();
+    }
+
+    #[test]
+    fn threads_that_help_each_other_are_all_started_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (pool, batch) = pool(folder.path(), 3);
+        let mut pool = pool.with_team(Some(Team::new(1 << 20)));
+        assert_eq!(pool.running.len(), 0);
+        pool.send(batch);
+        assert_eq!(pool.running.len(), 3);
         pool.join();
     }
 
@@ -185,6 +210,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (mut pool, batch) = pool(folder.path(), 2);
         pool.send(batch);
+        for _ in 0..8 {
+            pool.send(Batch::default());
+        }
         assert_eq!(pool.running.len(), 2);
         pool.widen(2, 2);
         assert_eq!(pool.running.len(), 2, "nothing is lacking");

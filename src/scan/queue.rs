@@ -138,15 +138,22 @@ impl<T> Queue<T> {
         over
     }
 
-    /// Lets one more walker work in a group, up to its number.
-    pub fn allow_more(&self, group: usize) {
+    /// Lets one more walker work in a group, up to its number. True if it may.
+    pub fn allow_more(&self, group: usize) -> bool {
         let mut state = self.lock();
         let group = state.groups.get_mut(group);
-        if let Some(group) = group.filter(|group| group.allowed < group.most) {
-            group.allowed += 1;
-            drop(state);
-            self.changed.notify_one();
-        }
+        let Some(group) = group.filter(|group| group.allowed < group.most) else {
+            return false;
+        };
+        group.allowed += 1;
+        drop(state);
+        self.changed.notify_one();
+        true
+    }
+
+    /// Walkers that may work at the same time.
+    pub fn allowed(&self) -> usize {
+        self.lock().groups.iter().map(|group| group.allowed).sum()
     }
 
     /// Lets one more walker work in each group, in the place of one that waits for a file system.
@@ -193,8 +200,8 @@ mod tests {
             Some((1, "d")),
             "the first group is complete"
         );
-        queue.allow_more(0);
-        queue.allow_more(1);
+        assert!(!queue.allow_more(0) && queue.allow_more(1));
+        assert_eq!(queue.allowed(), 3);
         assert_eq!(
             queue.take(|| ()),
             Some((1, "c")),

@@ -19,12 +19,31 @@ pub const TICK: Duration = Duration::from_millis(50);
 /// How long threads that were told to end may take. Those that the kernel lets go are much faster.
 const GRACE: Duration = Duration::from_millis(400);
 
+/// What a thread sends.
+enum Word<T> {
+    /// It has ended.
+    Ended(thread::Result<T>),
+    /// It wants the receiver to look at what there is to do.
+    Look,
+}
+
+/// Lets a thread wake the receiver before its next tick.
+pub struct Waker<T>(Sender<Word<T>>);
+
+impl<T> Waker<T> {
+    /// Wakes the receiver.
+    pub fn wake(&self) {
+        // Nobody listens any more only when nobody waits.
+        let _ignored = self.0.send(Word::Look);
+    }
+}
+
 /// Threads at work.
 pub struct Workers<T> {
     watchlist: Arc<Watchlist>,
     stop: Arc<AtomicBool>,
-    to: Sender<thread::Result<T>>,
-    ended: Receiver<thread::Result<T>>,
+    to: Sender<Word<T>>,
+    ended: Receiver<Word<T>>,
     at_work: usize,
     over_since: Option<Instant>,
 }
@@ -56,7 +75,7 @@ impl<T: Send + 'static> Workers<T> {
             let result = catch_unwind(AssertUnwindSafe(work));
             heartbeat.rest();
             // Nobody listens any more only when nobody waits.
-            let _ignored = to.send(result);
+            let _ignored = to.send(Word::Ended(result));
         });
         self.at_work += usize::from(spawned.is_ok());
         spawned.is_ok()
@@ -72,20 +91,25 @@ impl<T: Send + 'static> Workers<T> {
         self.stop.load(Ordering::Relaxed) || self.watchlist.is_given_up()
     }
 
-    /// The result of a thread that ends within a tick.
+    /// What wakes [`Self::next`].
+    pub fn waker(&self) -> Waker<T> {
+        Waker(self.to.clone())
+    }
+
+    /// The result of a thread that ends within a tick, and before a thread wakes it.
     pub fn within_a_tick(&mut self) -> Option<T> {
         match self.ended.recv_timeout(TICK) {
-            Ok(Ok(result)) => {
+            Ok(Word::Ended(Ok(result))) => {
                 self.at_work -= 1;
                 Some(result)
             }
-            Ok(Err(panic)) => resume_unwind(panic),
-            Err(_) => None,
+            Ok(Word::Ended(Err(panic))) => resume_unwind(panic),
+            Ok(Word::Look) | Err(_) => None,
         }
     }
 
     /// The result of the next thread that ends; `None` if there is none, or if the run has given up. Calls `each_tick`
-    /// now and then while it waits.
+    /// now and then while it waits, and when a thread wakes it.
     pub fn next(&mut self, mut each_tick: impl FnMut(&mut Self)) -> Option<T> {
         while self.at_work > 0 {
             let ended = self.within_a_tick();

@@ -6,8 +6,8 @@
 //!
 //! Symbolic links that are to be followed wait like folders; [`links`] says when their targets are listed.
 //!
-//! There are as many walkers at work as cores, until one finds that it had to wait for the disk
-//! while listing a folder; each such folder lets one more join in, up to the policy's number.
+//! There are as many walkers as cores, until one finds that it had to wait for the disk while listing a folder; for each
+//! such folder one more is started, up to the policy's number.
 
 mod again;
 mod entries;
@@ -220,29 +220,34 @@ impl Walk {
         for folder in folders {
             queue.push(group_of(&folder), folder);
         }
-        let most: usize = groups.iter().map(|group| group.most.max(1)).sum();
         let mut workers = Workers::new(&self.watchlist, &self.stop);
         let (mut heartbeats, mut stuck) = (Vec::new(), Vec::new());
         let mut are_told = false;
-        let walker = |heartbeat: &Arc<Heartbeat>| Walker::new(self, round, &queue, to, heartbeat);
+        let walker = |workers: &Workers<Walked>, heartbeat: &Arc<Heartbeat>| {
+            Walker::new(self, round, &queue, workers.waker(), to, heartbeat)
+        };
         let start = |workers: &mut Workers<Walked>| {
             let heartbeat = self.watchlist.admit(Subject::Folder);
-            let walker = walker(&heartbeat);
+            let walker = walker(workers, &heartbeat);
             // With fewer threads than wished for, those that run do the work.
             workers
                 .start("walk", &heartbeat, || walker.work())
                 .then_some(heartbeat)
         };
-        heartbeats.extend((0..most).map_while(|_| start(&mut workers)));
+        let mut wanted = queue.allowed();
+        heartbeats.extend((0..wanted).map_while(|_| start(&mut workers)));
         if workers.at_work() == 0 {
             let heartbeat = self.watchlist.admit(Subject::Folder);
-            total.add(walker(&heartbeat).work());
+            total.add(walker(&workers, &heartbeat).work());
             heartbeat.rest();
         }
         while let Some(walked) = workers.next(|workers| {
             if workers.is_over() {
                 return queue.stop();
             }
+            let more = queue.allowed() - wanted;
+            wanted += more;
+            heartbeats.extend((0..more).map_while(|_| start(workers)));
             // In the place of one that waits for a file system another one walks the others.
             let silent = heartbeats
                 .iter()
@@ -250,6 +255,7 @@ impl Walk {
             if let Some(silent) = silent {
                 stuck.push(heartbeats.swap_remove(silent));
                 queue.allow_extra();
+                wanted += groups.len();
                 heartbeats.extend(start(workers));
             }
             // What links lead to does not wait for it either.

@@ -20,6 +20,7 @@ use crate::scan::listing::Listing;
 use crate::scan::other_entry::{OtherEntry, unseen_by_problem};
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
+use crate::scan::workers::Waker;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{dirent, open, process, statfs};
 use crate::tree::{EntryKind, Unseen};
@@ -33,6 +34,8 @@ const ATTEMPTS: u64 = 1000;
 pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Folder>>,
+    /// Wakes who starts walkers.
+    waker: Waker<Walked>,
     pub(super) outbox: Outbox,
     pub(super) heartbeat: Arc<Heartbeat>,
     handles: DirHandles,
@@ -52,12 +55,14 @@ impl Walker {
         walk: &Arc<Walk>,
         round: Round,
         queue: &Arc<Queue<Folder>>,
+        waker: Waker<Walked>,
         to: &Sender<ScanMessage>,
         heartbeat: &Arc<Heartbeat>,
     ) -> Self {
         Self {
             walk: Arc::clone(walk),
             queue: Arc::clone(queue),
+            waker,
             outbox: Outbox::new(to, heartbeat),
             heartbeat: Arc::clone(heartbeat),
             handles: DirHandles::new(walk.open_folders),
@@ -98,8 +103,8 @@ impl Walker {
                 self.outbox.walked(group);
             }
             let now = process::thread_waits();
-            if now > waits {
-                self.queue.allow_more(group);
+            if now > waits && self.queue.allow_more(group) {
+                self.waker.wake();
             }
             waits = process::thread_waits();
         }
