@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
-use super::filesystem::walks_files;
+use super::filesystem::{reads_one_disk, walks_files};
 use super::leaf::Leaf;
 use super::profile::Pools;
 use super::rules::Facts;
@@ -22,6 +22,8 @@ pub struct Policy {
     pub sequential_threads: usize,
     /// Files that each of those threads has under way at a time: more than one only in physical order.
     pub sequential_depth: usize,
+    /// Whole files that are not in the page cache are read one at a time.
+    pub one_uncached: bool,
     /// Threads that list folders and ask for metadata.
     pub metadata_threads: usize,
 }
@@ -80,6 +82,7 @@ impl Policy {
                 depth: SOLID_STATE_DEPTH,
                 sequential_threads: STREAMS.max(cores),
                 sequential_depth: 1,
+                one_uncached: false,
                 metadata_threads: METADATA_THREADS,
             },
             Class::Rotational => {
@@ -95,6 +98,7 @@ impl Policy {
                     depth: (SPINNING_DEPTH * spindles.max(1)).min(SPINNING_DEPTH_MOST),
                     sequential_threads: 1,
                     sequential_depth: streams(facts),
+                    one_uncached: false,
                     metadata_threads: 1,
                 }
             }
@@ -104,6 +108,7 @@ impl Policy {
                 depth: 1,
                 sequential_threads: cores,
                 sequential_depth: 1,
+                one_uncached: false,
                 metadata_threads: cores,
             },
             Class::Network | Class::Fuse => Self {
@@ -115,6 +120,7 @@ impl Policy {
                     false => REMOTE_STREAMS,
                 },
                 sequential_depth: 1,
+                one_uncached: reads_one_disk(facts.filesystem),
                 metadata_threads: METADATA_THREADS,
             },
         }
@@ -125,6 +131,7 @@ impl Policy {
     pub(super) fn with_threads(mut self, random: usize, sequential: Option<usize>) -> Self {
         self.random_threads = random;
         self.sequential_threads = sequential.unwrap_or(self.sequential_threads.min(random));
+        self.one_uncached &= sequential.is_none();
         if self.order == Order::Physical {
             if self.is_one_thread_a_disk() {
                 return self;
@@ -153,6 +160,7 @@ impl Policy {
             Order::Arrival => 1,
             Order::Physical => streams.div_ceil(self.sequential_threads),
         };
+        self.one_uncached = false;
         self.metadata_threads = pools.metadata_threads.unwrap_or(self.metadata_threads);
         self
     }

@@ -210,13 +210,17 @@ impl Policy {
                  metadata {metadata}"
             );
         }
+        let uncached = match self.one_uncached {
+            true => ", one at a time if not cached",
+            false => "",
+        };
         let who = match self.order {
             Order::Arrival => "thread pools, in order of arrival",
             Order::Physical => "the disk's own threads, in physical order",
         };
         format!(
-            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}; metadata \
-            {metadata}"
+            "{who}: scattered reads {random} x {depth} in flight, whole files {whole} x {at_a_time}{uncached}; \
+            metadata {metadata}"
         )
     }
 }

@@ -122,6 +122,7 @@ mod tests {
         depth: 64,
         sequential_threads: 8,
         sequential_depth: 8,
+        one_uncached: false,
     };
 
     #[test]
@@ -145,6 +146,7 @@ mod tests {
                     depth,
                     sequential_threads,
                     sequential_depth,
+                    ..
                 } = limits;
                 let least = random_threads.min(depth).min(sequential_threads);
                 assert!(least.min(sequential_depth) >= 1, "{limits:?}");

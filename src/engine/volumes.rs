@@ -306,5 +306,6 @@ pub fn limits(policy: &Policy, open_files: usize, rings: bool) -> Limits {
         sequential_depth: policy
             .sequential_depth
             .clamp(1, (open_files / sequential_threads).max(1)),
+        one_uncached: policy.one_uncached,
     }
 }

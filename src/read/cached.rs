@@ -37,14 +37,7 @@ impl<F: Fold> Reader<F> {
                 bytes += span.len;
             }
         }
-        match finished(task, fd, digests, bytes) {
-            Outcome::Read { digests, bytes, .. } => Some(Outcome::Read {
-                digests,
-                bytes,
-                cached: true,
-            }),
-            other => Some(other),
-        }
+        Some(finished(task, fd, digests, bytes, true))
     }
 
     /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.

@@ -273,7 +273,10 @@ impl<F: Fold> Many<F> {
         if let Some(file) = self.files[place].take() {
             let outcome = match file.failure {
                 Some(failure) => Outcome::Failed(failure),
-                None => finished(&file.task, file.fd.as_fd(), file.digests, file.folded),
+                None => {
+                    let fd = file.fd.as_fd();
+                    finished(&file.task, fd, file.digests, file.folded, false)
+                }
             };
             source.complete(&file.task, outcome);
         }

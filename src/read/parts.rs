@@ -134,7 +134,7 @@ impl<F: Fold> Parts<F> {
             (None, Some(parts)) => {
                 let mut digests = [None; SPANS];
                 digests[0] = Some(fold.join(parts, true));
-                finished(&self.task, self.fd.as_fd(), digests, read)
+                finished(&self.task, self.fd.as_fd(), digests, read, false)
             }
             (failure, _) => Outcome::Failed(failure.unwrap_or(Failure::Changed)),
         })

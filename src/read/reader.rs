@@ -179,7 +179,7 @@ impl<F: Fold> Reader<F> {
                 bytes += span.len;
             }
         }
-        finished(task, fd, digests, bytes)
+        finished(task, fd, digests, bytes, false)
     }
 
     fn read_span(
@@ -321,12 +321,13 @@ pub fn finished<D>(
     fd: BorrowedFd<'_>,
     digests: [Option<D>; SPANS],
     bytes: u64,
+    cached: bool,
 ) -> Outcome<D> {
     match is_expected(task, fd) {
         Ok(()) => Outcome::Read {
             digests,
             bytes,
-            cached: false,
+            cached,
         },
         Err(failure) => Outcome::Failed(failure),
     }

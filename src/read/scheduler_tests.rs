@@ -20,6 +20,7 @@ const LIMITS: Limits = Limits {
     depth: 4,
     sequential_threads: 1,
     sequential_depth: 2,
+    one_uncached: false,
 };
 
 const DISK: Limits = Limits {
@@ -27,6 +28,7 @@ const DISK: Limits = Limits {
     depth: 4,
     sequential_threads: 1,
     sequential_depth: 1,
+    one_uncached: false,
 };
 
 /// Files of one folder, and what was asked of them.
@@ -161,6 +163,44 @@ fn windows_are_kept_and_everything_is_answered() {
         assert!(asker.most[&true] <= 2 * 8 * 2, "{:?}", asker.most);
         assert!(asker.scheduler.busy(volume) > Duration::ZERO);
         asker.scheduler.join();
+    });
+}
+
+/// Where one program answers from one disk, a second file under way would have it go back and forth.
+#[test]
+fn whole_files_are_read_one_at_a_time_while_they_are_not_cached() {
+    in_time(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut asker = TestAsker::new(folder.path(), &[300_000; 40]);
+        let limits = Limits {
+            sequential_threads: 2,
+            one_uncached: true,
+            ..LIMITS
+        };
+        let volume = asker
+            .scheduler
+            .add_volume(&"sdx".into(), Lane::OwnPools, limits);
+        let mut most_of = |files: std::ops::Range<usize>| {
+            asker.most.clear();
+            files.clone().for_each(|file| asker.ask(volume, file, true));
+            let finished = asker.all();
+            assert_eq!(finished.len(), files.len());
+            asker.check(&finished, volume);
+            asker.most[&true]
+        };
+        // They were written just now.
+        assert!(most_of(0..10) > 1);
+        let mut names = (10..40).map(|file| folder.path().join(format!("f{file}")));
+        let are_cold = names.all(|path| forget_pages(&path));
+        // One of them shows that they are not cached.
+        most_of(10..20);
+        let most = most_of(20..40);
+        assert_eq!(most == 1, are_cold, "{most} at a time");
+        // What was read is given back.
+        for file in 10..20 {
+            fs::read(folder.path().join(format!("f{file}"))).expect("read");
+        }
+        assert!(most_of(10..20) > 1, "cached again");
     });
 }
 

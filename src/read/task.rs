@@ -51,6 +51,8 @@ pub struct Task {
     pub may_go_past_cache: bool,
     /// Requests for its bytes that overtake one another cost time: the kernel reads ahead no further than usual.
     pub in_order: bool,
+    /// Of the whole files on its volume those that are not in the page cache are read one at a time.
+    pub one_uncached: bool,
     /// The space in which the file's blocks have their numbers, if files there may share blocks.
     pub space: Option<VolumeId>,
 }

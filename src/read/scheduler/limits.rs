@@ -22,6 +22,8 @@ pub struct Limits {
     pub sequential_threads: usize,
     /// Files under way for each, on a disk with a head.
     pub sequential_depth: usize,
+    /// Whole files that are not in the page cache are read one at a time.
+    pub one_uncached: bool,
 }
 
 impl Limits {
@@ -31,6 +33,7 @@ impl Limits {
         depth: 0,
         sequential_threads: 0,
         sequential_depth: 0,
+        one_uncached: false,
     };
 
     /// The limits of pools that serve volumes with these limits and with others.
@@ -41,6 +44,7 @@ impl Limits {
             depth: self.depth.max(other.depth),
             sequential_threads: self.sequential_threads.max(other.sequential_threads),
             sequential_depth: self.sequential_depth.max(other.sequential_depth),
+            one_uncached: self.one_uncached && other.one_uncached,
         }
     }
 
@@ -110,6 +114,7 @@ mod tests {
         depth: 8,
         sequential_threads: 3,
         sequential_depth: 5,
+        one_uncached: false,
     };
 
     #[test]

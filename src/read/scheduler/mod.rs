@@ -309,6 +309,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             }
             Visit::Compared => self.sets.ended(ticket),
             Visit::Pooled => {
+                if let (true, Outcome::Read { cached, .. }) = (job.bulk, &outcome) {
+                    volume.read_whole(*cached);
+                }
                 let is_watched = !job.bulk && volume.may_have_a_head();
                 let evidence = match outcome {
                     Outcome::Read { cached: true, .. } if is_watched => {

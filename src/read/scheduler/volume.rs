@@ -48,6 +48,8 @@ pub(super) struct VolumeQueues<W> {
     /// It has pools of its own: a thread takes one task at a time, so that no other waits behind one that gets no
     /// answer.
     is_apart: bool,
+    /// The last whole file that the pools read was not in the page cache.
+    last_was_uncached: bool,
     random: Queue<W>,
     bulk: Queue<W>,
     /// Jobs of files whose position on the disk is being asked for.
@@ -101,6 +103,7 @@ impl<W: Copy> VolumeQueues<W> {
             pace: Pace::default(),
             limits,
             is_apart,
+            last_was_uncached: false,
             random: Queue::default(),
             bulk: Queue::default(),
             looked_for: 0,
@@ -127,6 +130,20 @@ impl<W: Copy> VolumeQueues<W> {
     /// Takes note of a short read by the pools that the page cache answered.
     pub fn answered_from_memory(&mut self) {
         self.pace.answered_from_memory();
+    }
+
+    /// Takes note that the pools have read a whole file, from the page cache or not.
+    pub fn read_whole(&mut self, cached: bool) {
+        self.last_was_uncached = !cached;
+    }
+
+    /// Whole files that may be under way in the pools, those that wait there included.
+    fn bulk_window(&self) -> usize {
+        match self.limits.one_uncached && self.last_was_uncached {
+            // The next one must not wait there: a second thread would take it.
+            true => 1,
+            false => self.limits.sequential_threads * AHEAD,
+        }
     }
 
     /// Takes a job.
@@ -235,7 +252,7 @@ impl<W: Copy> VolumeQueues<W> {
                 };
                 (window, most)
             }
-            (false, true) => (limits.sequential_threads * AHEAD, 1),
+            (false, true) => (self.bulk_window(), 1),
         };
         let queue = self.queue(bulk);
         // A few tasks wait for more to come as long as the readers have work.
@@ -277,7 +294,7 @@ impl<W: Copy> VolumeQueues<W> {
         asker: &mut dyn Asker<W>,
         under_way: &mut UnderWay<W>,
     ) -> Option<Batch> {
-        if self.bulk.in_flight >= self.limits.sequential_threads * AHEAD {
+        if self.bulk.in_flight >= self.bulk_window() {
             return None;
         }
         let group = self.groups.pop_front()?;

@@ -66,6 +66,8 @@ pub(super) struct File<F: Fold> {
     is_one_hole: bool,
     /// The kernel reads it ahead.
     is_left_to_readahead: bool,
+    /// All of it was in the page cache.
+    is_cached: bool,
 }
 
 /// Some of a file's bytes that follow one another.
@@ -101,6 +103,7 @@ impl<F: Fold> File<F> {
             holes: [Holes::of(is_thin); 2],
             is_one_hole: false,
             is_left_to_readahead: false,
+            is_cached: false,
         }
     }
 
@@ -129,6 +132,7 @@ impl<F: Fold> File<F> {
             let in_one = len == self.task.spans[self.first].len;
             self.open.drops_behind = in_one && reader.drops_behind(&self.task, missing);
             if missing == Some(0) && !self.open.is_direct {
+                self.is_cached = true;
                 self.undecided = false;
                 self.announced = len;
                 return;
@@ -310,7 +314,10 @@ impl<F: Fold> File<F> {
         }
         Some(match failure {
             Some(failure) => Outcome::Failed(failure),
-            None => finished(&self.task, self.open.fd.as_fd(), self.digests, read),
+            None => {
+                let fd = self.open.fd.as_fd();
+                finished(&self.task, fd, self.digests, read, self.is_cached)
+            }
         })
     }
 

@@ -169,7 +169,9 @@ impl<F: Fold> Stream<F> {
         reader.announce(&task, fd.as_fd());
         let is_direct = self.window == Window::NONE && reader.goes_past_cache(&task, fd.as_fd());
         let fd = Arc::new(fd);
-        let team = self.team.as_ref();
+        // Threads that help each other read at several places.
+        let is_alone = task.one_uncached && reader.uncached_bytes(&task, fd.as_fd()) != Some(0);
+        let team = self.team.as_ref().filter(|_| !is_alone);
         let parts = team.and_then(|team| team.cut(&task, &fd, is_direct, is_thin));
         if parts.is_some() {
             (self.parts, self.helps) = (parts, false);
