@@ -32,12 +32,31 @@ impl<F: Fold> Reader<F> {
         for (digest, span) in digests.iter_mut().zip(task.spans) {
             if span.len > 0 {
                 let len = span.len as usize;
-                pread::cached(fd, self.piece(len), span.offset)?;
+                match pread::cached(fd, self.piece(len), span.offset) {
+                    Ok(true) => {}
+                    Ok(false) => return None,
+                    Err(_) => return self.read_if_cached(task, fd),
+                }
                 *digest = Some(self.digest_of_piece(len, is_whole(task, span)));
                 bytes += span.len;
             }
         }
         Some(finished(task, fd, digests, bytes, true))
+    }
+
+    /// As [`Self::read_cached`], where no read tells.
+    fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
+        if self.uncached_bytes(task, fd) != Some(0) {
+            return None;
+        }
+        Some(match self.read_now(task, fd) {
+            Outcome::Read { digests, bytes, .. } => Outcome::Read {
+                digests,
+                bytes,
+                cached: true,
+            },
+            other => other,
+        })
     }
 
     /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.

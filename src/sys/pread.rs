@@ -21,12 +21,15 @@ pub fn full(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
     Ok(filled)
 }
 
-/// Reads only what is in the page cache (`RWF_NOWAIT`); `None` if that is not all that was
-/// asked for, or if the file system cannot tell.
+/// Reads only what is in the page cache (`RWF_NOWAIT`); false if that is not all that was asked for.
 ///
 /// Since Linux 5.10 a miss also starts the read in the background, so that a real read that
 /// follows finds it under way.
-pub fn cached(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Option<()> {
+///
+/// # Errors
+///
+/// [`Errno::OPNOTSUPP`] where the file system has no such reads (FUSE).
+pub fn cached(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Result<bool> {
     let wanted = buffer.len();
     let got = rustix::io::preadv2(
         fd,
@@ -34,7 +37,11 @@ pub fn cached(fd: impl AsFd, buffer: &mut [u8], offset: u64) -> Option<()> {
         offset,
         ReadWriteFlags::NOWAIT,
     );
-    (got == Ok(wanted)).then_some(())
+    match got {
+        Ok(got) => Ok(got == wanted),
+        Err(Errno::AGAIN) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 // `O_DIRECT`: reads of an open file that go past the page cache.
