@@ -10,6 +10,7 @@
 #   TOOLS    the columns: seekless jdupes rdfind rmlint fdupes fclones yadf; "seekless@--threads=1,1" runs seekless
 #            with options
 #   CORPORA  small photos big
+#   PHOTOS   pairs of photos; with more of them a hundredth of a second matters less (16)
 #   CACHES   warm: all files were read before; anew: the file system is unmounted and mounted before each run, while the
 #            image or the folder below it stays in the page cache; dropped: as anew, and the page cache of the whole
 #            machine is dropped
@@ -17,7 +18,7 @@ set -euo pipefail
 
 seekless=$(realpath "$1")
 shift
-runs=${RUNS:-5}
+runs=${RUNS:-5} photos=${PHOTOS:-16}
 read -ra tools <<<"${TOOLS:-seekless jdupes rdfind}"
 read -ra corpora <<<"${CORPORA:-small photos big}"
 read -ra caches <<<"${CACHES:-anew warm}"
@@ -31,7 +32,7 @@ device=
 trap 'unmount; rm -rf "$top"' EXIT
 
 # Files of each corpus that have a copy.
-declare -A right=([small]=1600 [photos]=32 [big]=4)
+declare -A right=([small]=1600 [photos]=$((2 * photos)) [big]=4)
 
 # Makes one corpus in a folder: of five contents of one size four occur twice, of six large ones two.
 fill() {
@@ -46,7 +47,7 @@ fill() {
                 [ $((n % 2)) = 0 ] || head -c $((n * 397 % 65536 + 1)) /dev/urandom >"$at/$((n % 40))/$n-other"
             done ;;
         photos)
-            for n in $(seq 16); do
+            for n in $(seq "$photos"); do
                 head -c $((3500000 + n / 2 * 100000)) /dev/urandom >"$at/$n.jpg"
                 cp "$at/$n.jpg" "$at/$n-copy.jpg"
                 [ $((n % 2)) = 0 ] || head -c $((3500000 + n / 2 * 100000)) /dev/urandom >"$at/$n-other.jpg"
@@ -133,7 +134,7 @@ run() {
 }
 
 median() {
-    sort -n | awk '{ all[NR] = $1 } END { printf "%.2f", all[int((NR + 1) / 2)] }'
+    sort -n | awk '{ all[NR] = $1 } END { printf "%.3f", all[int((NR + 1) / 2)] }'
 }
 
 # Writes the row of one corpus and cache.

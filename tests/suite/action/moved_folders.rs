@@ -53,7 +53,7 @@ fn new_folders_are_as_the_old_ones() {
         fs::create_dir(&to).expect("a folder");
         set_extended(&to, ACLS[1], &acl(NOBODY, 7, 0o777));
         let line = format!("move --yes --keep shortest-path --to {} .", to.display());
-        stage.run(&line).exits(0).says("move 3 files");
+        stage.run(&line).exits(0).says("moved 3 files");
         let now = ["p", "p/q", "p/q/r"].map(|name| all(&moved(&to, &stage.tree.path(name))));
         assert_eq!(now, before, "another disk: {other_disk}");
         // Nor does a copy inherit rights that the file did not have.

@@ -152,7 +152,9 @@ fn acls_groups_and_capabilities_count() {
     set_extended(&s.tree.path("b"), "system.posix_acl_access", &value);
     left(&s, "another ACL");
     set_extended(&s.tree.path("a"), "system.posix_acl_access", &value);
-    s.run("hardlink --yes .").exits(0).says("hardlink 1 file");
+    s.run("hardlink --yes .")
+        .exits(0)
+        .says("replaced 1 file with hard links");
 
     let s = stage();
     set_extended(&s.tree.path("a"), "security.capability", &CAPABILITY);
@@ -178,7 +180,7 @@ fn root_removes_nobodys_file_for_the_sake_of_somebody_elses() {
     // Each owner keeps one.
     fs::copy(stage.tree.path("r/v"), stage.tree.path("r/again")).expect("a copy");
     give(&stage.tree.path("r/again"), ALICE, 0o600);
-    stage.run("remove --yes .").exits(0).says("remove 1 file");
+    stage.run("remove --yes .").exits(0).says("removed 1 file");
     assert_eq!(stage.names().len(), 2, "{:?}", stage.names());
     stage
         .run("remove --yes --across-owners --keep oldest .")

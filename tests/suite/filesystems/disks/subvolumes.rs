@@ -121,6 +121,6 @@ fn a_plan_says_what_snapshots_keep() {
         .says("8.4 MB more are not freed: other files or snapshots share these blocks");
     plan(&format!("reflink --yes {keep} ."))
         .exits(0)
-        .says("reflink 1 file, 0 B");
+        .says("shared the blocks of 1 file, 0 B");
     assert!(free(&top).abs_diff(before) < SIZE as u64 / 8);
 }
