@@ -1,5 +1,5 @@
-//! The settings of all reads of a run: the budgets of the devices, what becomes of the pages, and how the reading
-//! thread shows that it lives.
+//! The settings of all reads of a run: the budgets of the devices, the treatment of page cache pages, and the signs of
+//! life of the reading threads.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

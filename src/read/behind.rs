@@ -1,7 +1,7 @@
-//! Gives pages back that were read and need not stay in the page cache, or keeps them out of it.
+//! Drops pages from the page cache that were read and need not stay there, or keeps them out of it.
 //!
-//! As long as memory lies free, what is read pushes nothing out, and whoever acts on the result
-//! will read it again: it stays. Once little is free, it goes.
+//! As long as memory is free, the pages that a run reads evict no others, and a later action reads the same files
+//! again: the pages stay. Once little memory is free, they are dropped.
 
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};

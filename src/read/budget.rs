@@ -1,4 +1,4 @@
-//! Limits the bytes per second from each device, however many threads read from it.
+//! Limits the bytes per second that all threads together read from each device.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

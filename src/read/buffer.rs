@@ -1,4 +1,4 @@
-//! A thread's buffer for what it reads of a file.
+//! A thread's buffer for the bytes that it reads from a file.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

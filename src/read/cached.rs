@@ -1,4 +1,4 @@
-//! What a reader asks and tells the page cache: what is in it, what comes next, and what stays out of it.
+//! Queries and advice for the page cache: which pages are in it, which come next, and which stay out of it.
 
 use std::os::fd::BorrowedFd;
 

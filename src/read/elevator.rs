@@ -1,4 +1,5 @@
-//! C-SCAN: requests in one sweep from the disk's start to its end, then from the start again.
+//! The elevator of a disk (C-SCAN): requests in one sweep from the start of the disk to its end, then from the start
+//! again.
 
 use std::collections::BTreeMap;
 

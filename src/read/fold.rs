@@ -1,4 +1,4 @@
-//! The processing of bytes that were read.
+//! The interface of the function that digests the bytes of a file.
 
 use std::hash::Hash;
 

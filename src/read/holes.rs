@@ -1,6 +1,6 @@
-//! Holes of files: bytes that need not be read, because the file system says that they are zeros.
+//! Holes of files: ranges that need not be read, because the file system reports that they are zeros.
 //!
-//! Only the search uses them. `--verify`, and the comparison before an action, read every byte.
+//! Only the search skips holes. `--verify`, and the comparison before an action, read every byte.
 
 use std::os::fd::AsFd;
 

@@ -1,4 +1,4 @@
-//! Thin files, against what a plain read of them gives.
+//! Tests that compare reads of sparse files with plain reads.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

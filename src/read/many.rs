@@ -1,8 +1,8 @@
 //! Keeps many reads in flight through a ring.
 //!
-//! Files are begun in the order in which their tasks come. Each is read in pieces of one slot's
-//! size, several at a time; pieces may arrive in any order and are folded in the right one. What is
-//! in the page cache is read at once and never waits behind what is not.
+//! Files begin in the order of their tasks. Each file is read in pieces of one slot's size, several at a time. Pieces
+//! may arrive in any order; they are folded in the order of the file. Cached pieces are read at once and never wait
+//! behind pieces from the disk.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! Reads one file at a time, for where there is no ring.
+//! Reads one file at a time, for systems without a ring.
 
 use std::ffi::CStr;
 use std::os::fd::AsFd;

@@ -1,5 +1,4 @@
-//! An open file, and how its bytes come into memory: as its device's budget allows, and through the page cache or past
-//! it.
+//! An open file, and the reads of its bytes: within the budget of its device, through the page cache or past it.
 //!
 //! All bytes of files are read here, except the scattered reads that a ring keeps in flight (`many.rs`).
 

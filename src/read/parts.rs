@@ -1,8 +1,8 @@
-//! One long file, read by several threads at a time.
+//! Reads one long file with several threads at a time.
 //!
-//! It is cut into parts of one length. Whoever began with the file takes one after the other, and
-//! so does every thread of the pool that has nothing else to do. The digests of the parts come in
-//! any order; whoever ends the last one joins them and answers for the file.
+//! The file is cut into parts of one length. The thread that began with the file takes one part after the other, and so
+//! does every thread of the pool that has no other task. The digests of the parts are ready in any order. The thread
+//! that ends the last part joins the digests and reports the file's outcome.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

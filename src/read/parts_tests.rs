@@ -1,4 +1,4 @@
-//! Long files shared by the threads of a pool.
+//! Tests of long files that the threads of a pool share.
 
 use std::collections::HashSet;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Threads that take tasks from one queue.
+//! Pools: threads that take tasks from one queue.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};

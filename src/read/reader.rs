@@ -1,4 +1,4 @@
-//! Opens one file, reads it and makes sure that it was the right one.
+//! Opens one file, reads it, and verifies that it is the expected file.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! All ways of reading, against a plain read of each file.
+//! Tests that compare all ways of reading with a plain read of each file.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

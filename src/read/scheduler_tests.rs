@@ -1,4 +1,4 @@
-//! Who is asked, when, and how much at a time.
+//! Tests of the scheduler: which pool gets a job, when, and how many jobs are in flight.
 
 use std::collections::HashMap;
 use std::fs;

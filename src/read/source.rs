@@ -1,4 +1,4 @@
-//! Where a reading thread's tasks come from, and where its completions go.
+//! The source of tasks for a reading thread, and the channel for its completions.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! Reads and their outcomes.
+//! Tasks of readers, and their outcomes.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! What the tests of reading share.
+//! Helpers that the tests of reading share.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! A reading thread: scattered reads many at a time, whole files one after the other.
+//! A reading thread: many scattered reads at a time, whole files one after the other.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Patterns that cannot be used.
+//! The error for a pattern that cannot be used.
 
 /// A pattern that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,9 +1,9 @@
-//! Was this folder listed already?
+//! Detects whether a folder was listed already.
 //!
-//! A folder may be reached twice: nested roots, one root given twice, bind mounts, links. It is listed once. But a
-//! device and inode number met before prove nothing by themselves: the first folder may have been moved or
-//! removed and its number given to this one, and some file systems give one number to several folders. So a
-//! folder is passed over only if it is provably the one that was met; one that is not is listed.
+//! The walk may reach a folder twice: through nested roots, one root given twice, bind mounts, or links. The folder is
+//! listed once. A known device and inode number is no proof by itself: the first folder may have been moved or removed
+//! and its number reused for this one, and some file systems give one number to several folders. The walk therefore
+//! passes a folder over only if it is provably the known one. Otherwise it lists the folder.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};

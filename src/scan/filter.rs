@@ -1,8 +1,7 @@
-//! Which names, sizes and times take part.
+//! Filters entries by name, size and time.
 //!
-//! A [`FilterSpec`](super::FilterSpec) says what is wanted and is checked once; the [`Filter`]
-//! made from it answers for each entry, on raw bytes. Tests of different kinds must all agree;
-//! patterns of one kind are alternatives.
+//! A [`FilterSpec`](super::FilterSpec) holds the user's filters and is checked once. The [`Filter`] made from it tests
+//! each entry, on raw bytes. Tests of different kinds must all agree; patterns of one kind are alternatives.
 
 use regex::RegexSet;
 

@@ -1,4 +1,4 @@
-//! The filters of the user, and their check before the run.
+//! The filters that the user asked for, and their check before the run.
 
 use std::path::PathBuf;
 

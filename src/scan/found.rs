@@ -1,4 +1,4 @@
-//! How walkers hand over what they find.
+//! Messages in which walkers hand over the files that they find.
 
 use std::sync::Arc;
 

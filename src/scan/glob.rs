@@ -1,12 +1,12 @@
-//! Globs as people know them from shells, over names in any bytes.
+//! Shell globs over names of any bytes.
 //!
-//! `?` is one character, `*` any number of them, neither crosses a `/`; `**` as a whole part of a
-//! path stands for any number of folders; `[a-z]`, `[!a-z]` and `{this,that}` choose; `\` takes
-//! the next character as it is.
+//! `?` matches one character, `*` any number of them; neither matches a `/`. `**` as a whole component of a path
+//! matches any number of folders. `[a-z]`, `[!a-z]` and `{this,that}` match one of several alternatives. `\` makes the
+//! next character literal.
 //!
-//! The usual libraries match bytes: their `?` does not match `é`, which has two, and ignoring the
-//! case of letters ends with ASCII. So a glob becomes a regular expression over characters here.
-//! Bytes that are no UTF-8 count as characters of their own, which only wildcards match.
+//! The usual libraries match bytes: their `?` does not match `é`, which has two bytes, and they ignore the case of
+//! ASCII letters only. This module therefore translates a glob into a regular expression over characters. Bytes that
+//! are not UTF-8 count as characters of their own, which only wildcards match.
 
 use regex::{RegexSet, RegexSetBuilder};
 

@@ -1,8 +1,7 @@
 //! Ignore files in the syntax of `.gitignore`.
 //!
-//! Rules stack as git stacks them: the deepest folder whose file has an opinion decides, and a
-//! folder that is ignored is not entered, so nothing below it can come back. This module matches;
-//! reading the files is the walker's.
+//! Rules stack as in git: the deepest folder whose ignore file matches a path decides. The walk does not enter an
+//! ignored folder, so no rule can bring back an entry below it. This module matches paths; the walker reads the files.
 
 use std::ffi::{CStr, OsStr};
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Kinds of files, told by the extension of their names.
+//! Kinds of files, such as images, by the extension of the name.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Limits that end a scan which would not end by itself.
+//! Limits for a scan that would not end by itself.
 //!
 //! A FUSE file system is a program and may show anything: a folder with endless names, or endlessly nested folders.
 //! `docs/explanation/correctness.md` gives the reason for each limit.

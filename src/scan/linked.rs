@@ -1,5 +1,5 @@
-//! Files that are reached through symbolic links. The engine gets them last, so that a file with a real name below the
-//! roots is known by that name.
+//! Files that are reached through symbolic links. The engine gets them last. A file that also has a real name below the
+//! roots is thus known by its real name.
 
 use std::sync::{Arc, Mutex};
 

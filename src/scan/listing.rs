@@ -1,4 +1,4 @@
-//! The entries of one folder.
+//! A buffer for the entries of one folder.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! Finding files: walking, filtering, links.
+//! Finds files: walks folders, filters entries, follows links.
 
 mod bad_pattern;
 mod enter;

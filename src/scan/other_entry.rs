@@ -1,4 +1,4 @@
-//! Entries that are neither files nor listed folders, and why some were not looked at.
+//! Entries that are neither files nor listed folders, and the reasons why some were skipped.
 
 use std::ffi::CStr;
 

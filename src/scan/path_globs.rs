@@ -1,4 +1,4 @@
-//! Globs over whole paths.
+//! Globs that match whole paths.
 
 use std::borrow::Cow;
 use std::os::unix::ffi::OsStrExt;

@@ -1,12 +1,11 @@
-//! Folders waiting to be listed, shared by the walkers.
+//! The queue of folders that wait to be listed, shared by the walkers.
 //!
-//! Each disk with a head has a group of walkers for itself, so that it is neither listed by two at a
-//! time nor left alone while they are on another disk; all other devices share one group.
+//! Each disk with a head has a group of walkers for itself. Two walkers never list such a disk at a time, and it is
+//! never idle because its walker is busy on another disk. All other devices share one group.
 //!
-//! Last in, first out: the folders that wait are then few (one path's siblings instead of one
-//! level's), and a folder's parent is likely to be still open. Of siblings the one with the lowest
-//! inode number comes first. It ends when no folder waits and no walker is listing one, for only a
-//! walker at work can add folders.
+//! The queue is last in, first out. Few folders then wait (one path's siblings instead of one level's), and a folder's
+//! parent is likely to be still open. Of siblings, the one with the lowest inode number comes first. The queue ends
+//! when no folder waits and no walker is listing one, for only a walker at work can add folders.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The places where the user wants to look.
+//! The roots of a search: the files and folders that the user names.
 
 use std::collections::HashMap;
 use std::ffi::CString;

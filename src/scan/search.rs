@@ -1,6 +1,7 @@
-//! The whole scan: has the roots looked at and the folders among them walked, and reports the result.
+//! The whole scan: checks the roots, walks the folders among them, and reports the result.
 //!
-//! The thread that does this makes no calls to file systems itself, so it can always be told to end.
+//! Other threads do the work. The thread that directs them makes no calls to file systems itself, so it can always be
+//! told to end.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

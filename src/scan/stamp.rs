@@ -1,4 +1,4 @@
-//! Did a folder change after it was listed?
+//! Detects whether a folder changed after it was listed.
 
 use std::os::fd::AsFd;
 use std::thread;

@@ -1,7 +1,7 @@
-//! Threads of a scan, which may never return from a call to a file system that does not answer.
+//! Threads of a scan, any of which may block forever in a call to a file system that does not answer.
 //!
-//! Therefore they are not joined. Each sends its result when it ends. The receiver waits until all have ended or the
-//! run has given up on the rest.
+//! For this reason they are not joined. Each thread sends its result when it ends. The receiver waits until all threads
+//! have ended, or until the run has given up on the rest.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where files are looked at next.
+//! Chooses the next block of the files under comparison.
 
 use std::ops::Range;
 

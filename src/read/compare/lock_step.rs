@@ -1,4 +1,4 @@
-//! The comparison itself: files of one length, block by block, with whatever differs in classes of their own.
+//! The comparison itself: files of one length, block by block. Files that differ move to classes of their own.
 
 use crate::sys::memory::Aligned;
 

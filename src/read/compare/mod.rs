@@ -1,8 +1,8 @@
 //! Compares files of one length with each other, block by block.
 //!
-//! All of them advance together, so that each is left alone as soon as it differs from all others,
-//! and bytes are looked at once. On cached files this is faster than any strong hash. The search compares so instead of
-//! hashing, `--verify` compares what was found, and an action compares its two files.
+//! All files advance together. The comparison drops a file as soon as it differs from all others, and reads each byte
+//! once. On cached files this is faster than any strong hash. The search compares such files instead of hashing them,
+//! `--verify` compares the sets that were found, and an action compares its two files.
 
 mod blocks;
 mod lock_step;

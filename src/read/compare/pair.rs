@@ -1,4 +1,4 @@
-//! Two open files, byte by byte, as an action compares them: every byte is read, of holes as well.
+//! Compares two open files byte by byte, for an action. Every byte is read, holes included.
 
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;

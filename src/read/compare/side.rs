@@ -1,4 +1,4 @@
-//! The interface of a file to the comparison.
+//! The interface through which the comparison reads a file.
 
 /// A file that is compared with others.
 pub trait Side: Sized + Send {

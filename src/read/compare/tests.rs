@@ -1,4 +1,4 @@
-//! Files compared with each other, against their contents.
+//! Tests that compare files with each other and check the outcomes against their contents.
 
 use std::fs::{self, File};
 use std::path::Path;

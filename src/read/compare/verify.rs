@@ -1,4 +1,4 @@
-//! Every byte of every file of a set, compared with the first one that can be read.
+//! Compares every byte of every file of a set with the first file that can be read.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! A disk with an executor of its own: what waits for its head, and one reader.
+//! A disk with an executor of its own: the jobs that wait for its head, and one reader.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! How the files lay that a disk with a head read as a whole: each further piece is a further seek.
+//! Counts of fragmented files that a disk with a head read as a whole: each further piece of a file is a further seek.
 
 use crate::sys::extents::Pieces;
 

@@ -1,4 +1,4 @@
-//! How much of a volume may be under way.
+//! Limits on the reads in flight on a volume.
 
 use crate::read::buffer::PIECE;
 use crate::read::stream::Window;

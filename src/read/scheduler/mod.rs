@@ -1,13 +1,13 @@
-//! Routes jobs to whoever reads the device that they lie on.
+//! Routes jobs to the readers of the device that their files lie on.
 //!
-//! Jobs wait here, in as few bytes as possible, and become tasks only when the device has room
-//! for them: what is in flight is bounded by the devices, however fast the scan finds files.
+//! Jobs wait here, in as few bytes as possible, and become tasks only when the device has room for them. The devices
+//! thus bound the number of tasks in flight, however fast the scan finds files.
 //!
-//! A spinning disk's jobs first go to the random pool, which answers at once for what is in
-//! the page cache and tells where on the disk the rest lies. The rest waits in the disk's elevator
-//! until its scan is over (the head can be in one place only), then one thread serves it in sweeps,
-//! samples and whole files as they lie. Just before the head comes by, whoever asked may choose to
-//! have a file read whole instead of sampled.
+//! A spinning disk's jobs first go to the random pool. This pool answers at once for files in the page cache, and
+//! reports the disk position of all others. These others wait in the disk's elevator until the scan of the disk is
+//! over, since the head can be in one place only. Then one thread serves them in sweeps, samples and whole files in the
+//! order of their positions. Just before the head reaches a file, the asker may choose to have it read whole instead of
+//! sampled.
 
 mod disk;
 mod evidence;

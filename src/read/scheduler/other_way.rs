@@ -1,4 +1,4 @@
-//! Reads a volume in another way, once it turns out to be something else than was thought.
+//! Changes the way in which a volume is read, once its device turns out to be of another class.
 
 use crate::device::VolumeId;
 use crate::read::fold::Fold;

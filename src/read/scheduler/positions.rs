@@ -1,4 +1,4 @@
-//! Where files lie on disks with a head: asked once, kept for all stages.
+//! Positions of files on disks with a head. Each is queried once and kept for all stages.
 
 use crate::file::FileIndex;
 use crate::sys::extents::Pieces;

@@ -1,4 +1,4 @@
-//! Chooses the pool that compares a set of files, and the time.
+//! Chooses the pool that compares a set of files, and the time of the comparison.
 
 use crate::device::VolumeId;
 use crate::read::fold::Fold;

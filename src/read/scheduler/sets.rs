@@ -1,4 +1,4 @@
-//! Sets of files that are compared with each other, every byte, wherever they lie.
+//! Sets of files whose every byte is compared, wherever the files lie.
 
 use std::collections::HashMap;
 

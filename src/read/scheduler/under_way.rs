@@ -1,4 +1,4 @@
-//! Jobs that readers have: each has a ticket, which comes back with its end.
+//! Jobs in the hands of readers. Each has a ticket, which the reader returns with the result.
 
 use crate::device::VolumeId;
 use crate::read::task::{Ask, Batch, Task, Ticket};

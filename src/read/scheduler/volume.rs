@@ -1,4 +1,4 @@
-//! A file system's queues, and how much of it may be under way.
+//! The queues of a file system, and its limits on reads in flight.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

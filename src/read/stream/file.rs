@@ -1,4 +1,4 @@
-//! A file under way: how far it was announced and read, and what its bytes come to.
+//! A file in progress: how much of it was announced and read, and the digest so far.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;

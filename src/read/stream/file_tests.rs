@@ -1,4 +1,4 @@
-//! What is read of a file with one call.
+//! Tests of the length of each read of a file.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! A thread that reads files, one after the other, and keeps the disk busy ahead of itself.
+//! A thread that reads files one after the other, and keeps the disk busy ahead of itself.
 //!
-//! Where it is the only thread that reads the disk, it announces what comes next to the kernel, of this file and of
-//! the following ones (`POSIX_FADV_WILLNEED`), up to a window of bytes ahead; then it reads, mostly from
-//! the page cache. So the disk has many requests in the order of the files, and the pieces need no
-//! buffers of their own. Where there are many such threads, the kernel reads ahead for each.
+//! Where it is the only thread that reads the disk, it announces the next bytes of this file and of the following files
+//! to the kernel (`POSIX_FADV_WILLNEED`), up to a window of bytes ahead. Then it reads, mostly from the page cache. The
+//! disk thus has many requests in the order of the files, and the pieces need no buffers of their own. Where there are
+//! many such threads, the kernel reads ahead for each.
 
 mod file;
 #[cfg(test)]

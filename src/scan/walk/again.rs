@@ -1,4 +1,4 @@
-//! Looks again at folders that were looked at before.
+//! Checks folders a second time, after the walk listed them or passed them over.
 
 use std::os::fd::AsFd;
 

@@ -1,4 +1,4 @@
-//! Lists a folder: which entries take part, and what is to be done with each.
+//! Lists a folder, and decides for each entry whether it takes part and how it is processed.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

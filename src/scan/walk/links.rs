@@ -1,9 +1,9 @@
-//! Symbolic links that were found, and their targets.
+//! Symbolic links that the walk found, and their targets.
 //!
-//! A folder that a link leads to may also be reached without the link, or through another one. The first of these ways
-//! decides under which path the folder is listed, so it must not depend on which walker is faster. Therefore links to
-//! folders wait until everything that is reached without them is listed. Then their folders get numbers in the order of
-//! the links' paths, and are listed.
+//! A folder that is the target of a link may also be reachable without the link, or through another link. The first of
+//! these ways determines the path under which the folder is listed, so the choice must not depend on which walker is
+//! faster. Links to folders therefore wait until everything that is reachable without them is listed. Then their
+//! folders get numbers in the order of the links' paths, and are listed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! One walker: takes folders and enters them.
+//! One walker: a thread that takes folders from the queue and lists them.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
