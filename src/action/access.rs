@@ -1,8 +1,9 @@
 //! Access rights of files, and whether one file may replace another without changing them.
 //!
-//! After `hardlink` and `symlink` whoever opens the one name gets the other file, with its owner and its
-//! permissions. So both must have the same, or somebody gains or loses access. Who can take a file away depends on the
-//! folders that it lies in (`plan::reach`); who can reach it through them is not looked at.
+//! After `hardlink` and `symlink`, a program that opens the victim's name gets the keeper, with its owner and its
+//! permissions. Both files must therefore have the same rights, or some user gains or loses access. The folders of a
+//! file decide which users can remove it (`plan::reach`). This module does not check which users can reach the file
+//! through them.
 
 use std::fmt;
 

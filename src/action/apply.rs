@@ -1,4 +1,5 @@
-//! Carries out a plan: each portion of steps is written down, then done. It can be watched, and ended between portions.
+//! Carries out a plan: each portion of steps is written to the journal, then carried out. Callers can watch the run,
+//! and end it between portions.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! Folders and patterns that decide what may be touched.
+//! Folders and patterns that decide which files an action may touch.
 
 use std::ffi::OsStr;
 use std::io;

@@ -1,4 +1,4 @@
-//! Looking again, right before acting: on open descriptors, below opened folders.
+//! Checks the files again, right before the act: on open descriptors, below opened folders.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Whether what a file system answers can come from a cache that is out of date. Each file system is asked once.
+//! Determines whether a file system may answer from a cache that is out of date. Each file system is tested once.
 
 use std::collections::HashMap;
 use std::os::fd::AsFd;

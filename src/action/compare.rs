@@ -1,4 +1,4 @@
-//! Compares open files for actions, and names the first byte that differs.
+//! Compares open files for actions, and reports the first byte that differs.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! Copying a file's bytes into a new file.
+//! Copies a file's bytes into a new file.
 
 use std::os::fd::OwnedFd;
 

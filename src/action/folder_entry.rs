@@ -1,4 +1,4 @@
-//! A name in an opened folder: how every file is reached, so that no path is trusted twice.
+//! A name in an opened folder. Actions reach every file in this way, so that no path is trusted twice.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Times of the folders in which a run changes names, so that they can be set again.
+//! Records the times of the folders in which a run changes names, so that they can be restored.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Owner, mode and ACLs of a folder, to be given to the folder that a move makes for it elsewhere.
+//! Owner, mode and ACLs of a folder, for the new folder that a move creates for it elsewhere.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

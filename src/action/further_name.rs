@@ -1,5 +1,5 @@
-//! When a victim may be another name of its keeper (`--hard-links`): two entries of folders, and one inode
-//! that has at least two names.
+//! Decides when a victim may be another name of its keeper (`--hard-links`): two entries of folders, and one inode that
+//! has at least two names.
 
 use super::check::Opened;
 use super::step::{ActionKind, Skip};

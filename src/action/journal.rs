@@ -1,4 +1,4 @@
-//! The journal of a run: what is about to be done, written down and on the disk before it is done.
+//! The journal of a run: each step is written to the disk before it is carried out.
 
 use std::ffi::CString;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! The folder that journals are in: its owner's alone.
+//! The folder of the journals: only its owner has access.
 
 use std::ffi::{CString, OsString};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Leftovers of runs that were cut short: found by their journals, never by the form of a name.
+//! Leftovers of runs that were cut short. Journals identify them, never the form of a name.
 
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};

@@ -1,4 +1,4 @@
-//! The process that has locked a folder, as `/proc` shows it.
+//! Finds the process that has locked a folder, in `/proc`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

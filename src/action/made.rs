@@ -1,5 +1,5 @@
-//! Folders that a step made on its way: they get their attributes when they are filled, and go again if the step
-//! is not done.
+//! Folders that a step created. They get their attributes when they are filled, and are removed if the step is not
+//! carried out.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};

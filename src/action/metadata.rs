@@ -1,4 +1,4 @@
-//! Metadata of files: reads, compares and restores it.
+//! Reads, compares and restores the metadata of files.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;

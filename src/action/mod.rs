@@ -1,8 +1,8 @@
 //! Actions on duplicates, which never lose a byte.
 //!
-//! A [`Step`] says what shall happen to one file, the *victim*, because another one, the *keeper*,
-//! holds the same bytes. Steps are made by whoever plans; nothing in them is believed when an
-//! [`Actor`] carries them out. `docs/explanation/safety.md` says what is promised.
+//! A [`Step`] says what is to happen to one file, the *victim*, because another one, the *keeper*, has the same bytes.
+//! The planner makes steps; an [`Actor`] trusts nothing in them when it carries them out. `docs/explanation/safety.md`
+//! documents the guarantees.
 
 mod access;
 mod act;

@@ -1,4 +1,4 @@
-//! `move`: the victim goes to another folder, below which it keeps its path.
+//! `move`: moves the victim to another folder, below which it keeps its path.
 
 use std::os::fd::OwnedFd;
 

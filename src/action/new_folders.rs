@@ -1,4 +1,4 @@
-//! Folders that a move creates on the way to its destination. The journal names each of them before it is created, so
+//! Folders that a move creates on the path to its destination. The journal names each of them before it is created, so
 //! that an undo can remove those that are empty again.
 
 use std::os::fd::{AsFd, OwnedFd};

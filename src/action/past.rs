@@ -1,4 +1,4 @@
-//! The state of a past run according to its journal: how far each step came.
+//! The state of a past run according to its journal: the progress of each step.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! Proof that keeper and victim are two files, while the victim is set aside.
+//! Proves that keeper and victim are two files, while the victim is set aside.
 //!
-//! A mount may answer from a cache that the keeper still exists. Entries of different folders are different entries. So
-//! the random temporary name of the victim, which no cache can hold, must not show up in the keeper's folder, and the
-//! keeper must open and be readable once more.
+//! A mount may report from a cache that the keeper still exists. Entries of different folders are different entries.
+//! The temporary name of the victim is random, so no cache can contain it. This name must not appear in the keeper's
+//! folder, and the keeper must open and be readable once more.
 
 use rustix::io::Errno;
 

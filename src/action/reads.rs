@@ -1,4 +1,4 @@
-//! How the files of a run that acts are read: by the rules that hold for a search.
+//! The reads of a run that acts: the rules of a search apply to them.
 
 use std::collections::HashMap;
 use std::fmt;

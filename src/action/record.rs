@@ -1,4 +1,4 @@
-//! The records of a journal. `docs/explanation/safety.md` documents them; they are a promise.
+//! The records of a journal. `docs/explanation/safety.md` documents them; their format is a promise.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

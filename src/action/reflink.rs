@@ -1,7 +1,7 @@
 //! `reflink`: the victim shares the keeper's blocks and stays a file of its own.
 //!
-//! Only by `FIDEDUPERANGE`: the kernel compares under its own locks. `FICLONE` would overwrite whatever
-//! the victim holds by then.
+//! It uses `FIDEDUPERANGE` only: the kernel compares under its own locks. `FICLONE` would overwrite the current content
+//! of the victim, even if it has changed.
 
 use rustix::io::Errno;
 

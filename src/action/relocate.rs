@@ -1,4 +1,4 @@
-//! Moving a file to a folder that is held open: what `move` and `trash` have in common.
+//! Moves a file to a folder that is kept open: the common part of `move` and `trash`.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! `remove`: takes the name away. What had it is gone with its last name.
+//! `remove`: removes the name. The content is gone with its last name.
 
 use super::act::{self, Act};
 use super::step::{Action, ActionKind, Done, Reversal};

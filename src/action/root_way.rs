@@ -1,7 +1,7 @@
-//! Where a given path leads, and who decides that.
+//! Resolves a given path, and checks which users control the links on it.
 //!
-//! The owner of a symbolic link on the way to a path can make the path lead elsewhere at any time. An action that
-//! follows such a link does to other people's files what the owner of the link wants.
+//! The owner of a symbolic link on a path can redirect the path at any time. An action that follows such a link does to
+//! other people's files what the owner of the link wants.
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::io;

@@ -1,4 +1,4 @@
-//! Names of runs: the start time, in order.
+//! Names of runs: the start time, so that names sort in the order of the runs.
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, RandomState};

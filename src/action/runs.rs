@@ -1,4 +1,4 @@
-//! The runs that have a journal, and which of them is the last.
+//! The runs that have a journal, and the last of them.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The words that planning and acting have in common.
+//! Types that planning and acting have in common.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,4 @@
-//! Why a step ended early, and what the user can do about it.
+//! The reason why a step ended early, and the way out for the user.
 
 use std::fmt;
 

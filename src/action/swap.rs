@@ -1,5 +1,5 @@
-//! Taking a name from a file, or giving it to another one, so that a crash at any point leaves
-//! the old or the new state, and so that a file that came in between is noticed and put back.
+//! Takes a name from a file, or gives it to another file. A crash at any point leaves the old or the new state. A file
+//! that appears in between is detected and put back.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Whether a kept file is on the disk, so that it survives a loss of power when its copy goes.
+//! Checks whether a kept file is on the disk, so that it survives a loss of power when its copy is removed.
 
 use std::collections::HashMap;
 

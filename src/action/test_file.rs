@@ -1,5 +1,5 @@
-//! A test file: what a plan creates on a mount to find out what that can do, and removes again. A kill in between
-//! leaves it; the journal names it.
+//! A test file: a plan creates it on a mount to find out what the mount supports, and removes it again. If the process
+//! is killed in between, the file remains; the journal names it.
 
 use std::ffi::CString;
 

@@ -1,4 +1,4 @@
-//! Files that belong together: all of them go, or none.
+//! Files that belong together: an action removes all of them, or none.
 
 use super::act::{self, Act};
 use super::past::{Fate, PastStep};

@@ -1,5 +1,5 @@
-//! `trash`: the victim goes into the trash of its file system, as freedesktop.org's Trash
-//! specification 1.0 has it, so that every desktop can show it and give it back.
+//! `trash`: moves the victim into the trash of its file system, by freedesktop.org's Trash specification 1.0, so that
+//! every desktop can show and restore it.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! The folders of a trash: where it is, and whose.
+//! The folders of a trash: their place and their owner.
 
 use std::ffi::OsStr;
 use std::io;

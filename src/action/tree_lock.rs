@@ -1,10 +1,10 @@
-//! Two runs that change files never work in one tree at the same time.
+//! Locks trees, so that two runs that change files never work in one tree at the same time.
 //!
-//! Each step is proven by itself, but not against the plan of another process: one may make a link to what the
-//! other moves away a moment later. So a run locks its trees (`flock`): the folders at their tops exclusively,
-//! and the folders above them shared, by every way that leads there. A run in a folder above or below then
-//! meets a lock on the folder that both have in common. The kernel drops the locks with the process, however
-//! it ends; on every file system folders are locked by this machine's kernel, for all its users.
+//! Each step is proven by itself, but not against the plan of another process: one run may make a link to a file that
+//! the other moves away a moment later. A run therefore locks its trees (`flock`): the folders at their tops
+//! exclusively, and the folders above them shared, on every path that leads there. A run in a folder above or below
+//! then meets a lock on the folder that both have in common. The kernel releases the locks when the process ends,
+//! however it ends. On every file system, folders are locked by this machine's kernel, for all its users.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsStr};

@@ -1,4 +1,4 @@
-//! Takes a run back, as its journal tells it, and clears up after one that was killed.
+//! Undoes a run by its journal, and cleans up after a run that was killed.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Steps that are undone, until the journal says so.
+//! Steps that are undone, but not yet recorded as undone in the journal.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;

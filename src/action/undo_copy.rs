@@ -1,4 +1,4 @@
-//! Brings a file back as a copy of another one: of the kept file, or of one that was moved to another file system.
+//! Restores a file as a copy of another one: of the kept file, or of one that was moved to another file system.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

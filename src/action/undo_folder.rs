@@ -1,7 +1,7 @@
-//! Brings removed folders back: first the folders, the outermost first, so that files can go back into them; at the
-//! end their metadata, the innermost first.
+//! Restores removed folders. It first creates the folders, the outermost first, so that files can be moved back into
+//! them. At the end it restores their metadata, the innermost first.
 //!
-//! Until then only the user who runs the undo may enter them.
+//! Until then, only the user who runs the undo may enter them.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,4 @@
-//! Undoes a step that put a link into a file's place.
+//! Undoes a step that replaced a file with a link.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! Undoes a step that moved a file: back to where it was, from the same file system or another one.
+//! Undoes a step that moved a file: moves it back, from the same file system or another one.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

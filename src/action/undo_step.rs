@@ -1,7 +1,7 @@
-//! Undoes one step. What happened is read from the files; the journal says what to look for.
+//! Undoes one step. The files show what happened; the journal says which files to look for.
 //!
-//! Device numbers are not compared with the journal's: they change when a disk is plugged in again.
-//! Inode number, length and time of modification at a known path are enough to know a file by.
+//! Device numbers are not compared with those of the journal: they change when a disk is plugged in again. Inode
+//! number, length and time of modification at a known path are enough to identify a file.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! What became of the steps of an undo, one by one and in total.
+//! The results of the steps of an undo, one by one and in total.
 
 use super::journal::JournalError;
 use super::past::PastStep;

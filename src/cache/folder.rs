@@ -1,4 +1,4 @@
-//! The folder that the files of rows are in: the user's own, which nobody else may change.
+//! The folder of the cache files: it belongs to the user, and no other user may change it.
 
 use std::ffi::OsString;
 use std::io;

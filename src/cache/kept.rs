@@ -1,4 +1,4 @@
-//! What the files of rows in a folder hold, and their removal.
+//! Lists the contents of the files of rows in a folder, and removes such files.
 
 use std::fs;
 use std::io;

@@ -1,11 +1,11 @@
-//! What was read of files is kept from run to run, so that nothing is read twice.
+//! The cache: keeps the results of reads from run to run, so that no file is read twice.
 //!
-//! A row says what reading a file in one state came to. It answers in the place of a read as long as the file is in that
-//! state (`rule`). Each file system has a file of its own (`volume`, `store`). Rows of neighbouring inodes are written
-//! down together (`pack`), stay in memory once they were asked for (`neighbours`), and are written behind by one thread
-//! (`writer`).
+//! A row records the result of reading a file in one state. As long as the file is in that state, the row replaces a
+//! read (`rule`). Each file system has a file of its own (`volume`, `store`). Rows of neighbouring inodes are written
+//! together (`pack`), and stay in memory once they were requested (`neighbours`). One thread writes rows in the
+//! background (`writer`).
 //!
-//! Whatever goes wrong here costs a read, never an answer.
+//! An error of the cache costs a read, never a wrong answer.
 
 mod folder;
 mod kept;

@@ -1,4 +1,4 @@
-//! Rows in memory: of inodes that were asked for, and of their neighbours, which are mostly asked for next.
+//! Rows in memory: those of requested inodes, and those of their neighbours, which are mostly requested next.
 
 use std::collections::HashMap;
 

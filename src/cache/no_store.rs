@@ -1,4 +1,4 @@
-//! In place of `store` in a build without the feature `cache`: there is no file to open.
+//! Replaces `store` in a build without the feature `cache`: there is no file to open.
 
 use super::folder::CacheFolder;
 use super::kept::Contents;

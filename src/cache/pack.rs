@@ -1,5 +1,5 @@
-//! Rows of neighbouring inodes, which are written down and read together: one by one, most of the time that a row takes
-//! would be SQLite's own.
+//! Packs: rows of neighbouring inodes, which are written and read together. With single rows, SQLite itself would take
+//! most of the time of a row.
 //!
 //! ```text
 //! n × (place u8 · length u16 · row)

@@ -1,10 +1,10 @@
-//! What is kept of one file, and how it is written down.
+//! The row of one file in the cache, and its format.
 //!
 //! ```text
 //! parts u8 · size u64 · mtime i64 · ctime i64 · began u64 · [head 16] · [tail 16] · [content 32] · [n u8 · n × (place u8, digest 16)] · [handle u64] · [token 20] · check 8
 //! ```
-//! Numbers are little-endian. SQLite does not notice a flipped bit, so each row has a check of its own, which counts the
-//! file that it is about as well.
+//! Numbers are little-endian. SQLite does not detect a flipped bit, so each row has a checksum of its own, which also
+//! covers the identity of the file.
 
 use super::rule::State;
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};

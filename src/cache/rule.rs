@@ -1,4 +1,4 @@
-//! When a row may answer in the place of a read.
+//! The rules that decide when a row may replace a read.
 
 use std::time::Duration;
 

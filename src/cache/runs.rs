@@ -1,4 +1,4 @@
-//! Runs that wrote to a file of rows: where, and which of them did not end.
+//! Records of runs in a file of rows: the folders that they searched, and the runs that did not end.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

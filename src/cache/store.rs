@@ -1,6 +1,6 @@
-//! The SQLite file that holds the rows of one file system.
+//! The SQLite file with the rows of one file system.
 //!
-//! It is in WAL mode: a process that is killed leaves it whole, and two runs may use it at a time.
+//! It is in WAL mode: a killed process leaves it intact, and two runs may use it at a time.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What a file system is known by from run to run, whatever it is mounted on and whatever number its device has.
+//! The key of a file system in the cache. It is the same from run to run, whatever the mount point and the device
+//! number.
 
 use std::fmt;
 use std::fs::File;

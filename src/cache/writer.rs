@@ -1,4 +1,4 @@
-//! Writes rows behind the run, so that nobody waits for it.
+//! Writes rows in the background, so that the run does not wait for them.
 
 use std::io;
 use std::mem;

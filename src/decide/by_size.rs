@@ -1,5 +1,5 @@
-//! Files by their size. Most sizes have one file only, which takes four bytes here; a size gets a
-//! class, with all that is known of it, when something else of this size is found.
+//! The table of files by size. Most sizes have one file only, which takes four bytes here. A size gets a class, with
+//! all that is known of it, when something else of this size is found.
 
 use hashbrown::HashTable;
 

@@ -1,4 +1,4 @@
-//! Files that are held back, class by class.
+//! Lists of held files, one for each class.
 
 use crate::file::FileIndex;
 

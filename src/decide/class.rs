@@ -1,4 +1,4 @@
-//! Classes of files that are equal as far as they were read, and what becomes of the files of each.
+//! Classes of files that are equal as far as they were read, and the next stage of the files of each class.
 
 use super::chain::Held;
 

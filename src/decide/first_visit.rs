@@ -1,9 +1,8 @@
-//! When a file is read as a whole on the first visit.
+//! The rule that decides when a file is read as a whole on the first visit.
 //!
-//! A second visit costs an opening and whatever else comes with a task, which is worth reading so
-//! many bytes more; but bytes are read in vain where the first ones tell the file from all
-//! others already. With P the chance that they do not, reading on wastes (1 - P) · rest and saves
-//! P · visit.
+//! A second visit costs an open call and the overhead of a task. This cost equals that of reading a number of further
+//! bytes, called visit. But the further bytes are read in vain if the first ones tell the file from all others already.
+//! With P the chance that they do not, reading on wastes (1 - P) · rest and saves P · visit.
 
 use super::sample_sizes::HEAD;
 

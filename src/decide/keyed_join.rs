@@ -1,9 +1,9 @@
-//! A join that holds back what is alone.
+//! A join that holds back files without a match.
 //!
-//! Files are offered under a key. Those of one key form a class. While a class is too small to
-//! matter its files are held; once it is large enough it opens, all held ones go on, and every
-//! later one goes on at once, in the way that the state of the class says. So no file is read on without need, and none
-//! waits for a barrier.
+//! The machine offers files under a key. Files with one key form a class. A class that is too small to matter holds its
+//! files. Once the class is large enough, it opens: all held files go on, and every later file goes on at once, in the
+//! way that the state of the class says. The search thus reads no file further than necessary, and no file waits for a
+//! barrier.
 
 use hashbrown::HashTable;
 

@@ -1,5 +1,6 @@
-//! The keys by which files are joined, stage after stage. Each key names the class of the stage before, so that classes
-//! only split, and a digest is compared only with digests of the same stage, the same range and the same size.
+//! The keys by which files are joined, stage after stage. Each key names the class of the stage before. Classes
+//! therefore only split, and a digest is compared only with digests of the same stage, the same range and the same
+//! size.
 
 use crate::file::FileIndex;
 use crate::hash::{ContentDigest, SampleDigest};

@@ -1,4 +1,4 @@
-//! Values by number. A value that was taken leaves eight bytes.
+//! A list of values by number. A value that was taken leaves eight bytes.
 
 /// All that were added and not taken.
 #[derive(Debug)]

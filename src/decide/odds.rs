@@ -1,8 +1,8 @@
-//! The chance that a file's head will be met again, learnt by size class as the run goes.
+//! The chance that another file has the same head, learnt by size class during the run.
 //!
-//! Where a seek is dear it decides whether the rest of a file is read on the first visit. Before
-//! anything was compared the sizes alone say much: among few files of about this length two of
-//! exactly the same length are hardly an accident.
+//! Where a seek is expensive, this chance decides whether the rest of a file is read on the first visit. Before
+//! anything was compared, the sizes alone are strong evidence: among few files of about this length, two of exactly the
+//! same length are hardly an accident.
 
 /// Exponents of two that a length may have.
 const EXPONENTS: usize = 64;

@@ -1,4 +1,4 @@
-//! When a class matters, and which samples pay.
+//! The rules that decide when a class matters, and which samples pay off.
 
 use crate::file::DevIndex;
 

@@ -1,4 +1,4 @@
-//! How long samples are.
+//! The lengths of the samples.
 
 /// Bytes of the head sample. Files no longer than this are done with one read.
 pub const HEAD: u64 = 4096;

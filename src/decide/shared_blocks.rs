@@ -1,9 +1,9 @@
 //! Files that are known to be equal because they lie in the same blocks.
 //!
-//! Every file of a class of equal samples that could share its blocks is looked at: the answer stands for all
-//! extents that it lies in, or says that nothing is known. Files with one answer are candidates, and the first of
-//! them is read for all. What makes that safe is the second look, when nothing of the size is being read any
-//! more: candidates count as equal only if all their extents are the same as before
+//! The search queries the blocks of every file of a class of equal samples that could share its blocks. The answer is a
+//! digest of all extents of the file, or says that nothing is known. Files with one answer are candidates, and the
+//! search reads only the first of them. A second query makes this safe. It runs when no file of the size is being read
+//! any more: candidates count as equal only if all their extents are the same as before
 //! (`docs/explanation/correctness.md`).
 
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Large classes: many long files of one size that are equal at both ends.
 //!
-//! Two such files are hardly ever different, a thousand often are: frames of a camera, images of disks,
-//! files of a database. Before any of a large class is read whole, all are told apart by stretches, one that grows from
-//! the head on and one from the middle on. Where a look tells few of them apart no further one follows.
+//! Two such files hardly ever differ, a thousand often do: frames of a camera, images of disks, files of a database.
+//! Before any file of a large class is read whole, the search tells the files apart by stretches. One stretch grows
+//! from the head on, and one from the middle on. If a round tells few files apart, no further round follows.
 
 use std::collections::{HashMap, HashSet};
 

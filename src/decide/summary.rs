@@ -1,4 +1,4 @@
-//! Counts of a run.
+//! The totals of a run.
 
 use std::time::Duration;
 

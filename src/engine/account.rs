@@ -1,4 +1,4 @@
-//! The entries that a run did not see, where every entry counts.
+//! Records the entries that a run did not see, for searches in which every entry counts.
 
 use std::collections::HashMap;
 

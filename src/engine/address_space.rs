@@ -1,7 +1,7 @@
 //! Limits on the address space of the process (`ulimit -v`, `RLIMIT_AS`).
 //!
-//! The limit also counts memory that is only mapped: the stack of each thread, and the heap that the C library
-//! maps for each thread (64 MiB). A run that needs 20 MB of memory would otherwise need 500 MB of addresses.
+//! The limit also counts memory that is only mapped: the stack of each thread, and the heap that the C library maps for
+//! each thread (64 MiB). A run that needs 20 MB of memory would otherwise need 500 MB of addresses.
 
 use crate::sys::{memory, process};
 use crate::units::Bytes;

@@ -1,4 +1,4 @@
-//! Which files of a set may be one file.
+//! Finds the files of a set that may be one and the same file.
 
 use std::collections::{HashMap, HashSet};
 

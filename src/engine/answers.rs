@@ -1,4 +1,4 @@
-//! Results of reads: digests for the machine, or problems for the observer.
+//! Handles the results of reads: digests go to the machine, problems to the observer.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;

@@ -1,4 +1,4 @@
-//! Files that arrive from the scan.
+//! Handles the files that arrive from the scan.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

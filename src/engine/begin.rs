@@ -1,4 +1,4 @@
-//! The parts of a run put together, before it starts.
+//! Puts the parts of a run together, before the run starts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};

@@ -1,4 +1,4 @@
-//! The fold of this engine: BLAKE3.
+//! The fold that this engine uses: BLAKE3.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, RwLock};

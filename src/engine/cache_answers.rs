@@ -1,4 +1,4 @@
-//! Reads that an earlier run did: asked before a read is, and told what each came to.
+//! Answers from the cache: the engine asks the cache before each read, and records the result of each read in it.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The cache of one run: a file of rows for each file system that it meets.
+//! The cache of one run: a file of rows for each file system that the run meets.
 
 use std::collections::{HashMap, HashSet};
 use std::io;

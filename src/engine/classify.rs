@@ -1,4 +1,4 @@
-//! The class of every file, and everything else that a run saw or did not see.
+//! Classifies all files by content, and reports every entry that a run saw or missed.
 
 use std::collections::HashMap;
 use std::ffi::CString;

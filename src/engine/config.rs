@@ -1,4 +1,4 @@
-//! Everything a run needs to know, decided once before it starts.
+//! All settings of a run, fixed before it starts.
 
 use std::path::PathBuf;
 use std::time::Duration;

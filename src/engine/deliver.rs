@@ -1,4 +1,4 @@
-//! From equal files to sets, in the order that is wanted.
+//! Turns classes of equal files into sets, and delivers them in the requested order.
 
 use std::collections::HashSet;
 use std::io;

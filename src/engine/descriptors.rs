@@ -1,4 +1,4 @@
-//! How many files and folders may be open at a time.
+//! Limits on the number of files and folders that are open at a time.
 
 use crate::sys::{memory, process};
 

@@ -1,4 +1,4 @@
-//! Says what device each root is on and how it will be read.
+//! Describes the device of each root, and how the run will read it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Finding duplicates.
+//! The entry point of a search: finds duplicates and hands over each set.
 
 use std::io;
 

@@ -1,8 +1,8 @@
-//! Whether folders still hold what was listed, once more when everything was read.
+//! Checks the listed folders once more after all reads, to detect changes.
 //!
-//! What came into a folder after it was listed was not seen, and a link may say something else by now. Both change the
-//! folder's times. If no folder and no file changed until they were looked at again, all that was seen and read was so
-//! at one moment: when the reading was over.
+//! An entry that came into a folder after it was listed was not seen, and a symbolic link may have another target by
+//! now. Both changes also change the folder's times. If no folder and no file changed before this second check, all
+//! results hold for one moment: the end of the reads.
 
 use rustix::io::Result;
 

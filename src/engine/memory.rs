@@ -1,6 +1,6 @@
-//! How much may be in flight: what is read ahead and not yet dealt with takes so much memory and no more.
+//! Limits the memory for data in flight: data that was read ahead and not yet processed.
 //!
-//! The tables are not meant: they grow with the number of files.
+//! The limit does not include the tables: they grow with the number of files.
 
 use crate::read::Limits;
 use crate::sys::process;

@@ -1,4 +1,4 @@
-//! Mode, owner, time and extended attributes of files, where somebody asks for them.
+//! Reads mode, owner, time and extended attributes of files, if the caller asks for them.
 
 use std::collections::HashMap;
 

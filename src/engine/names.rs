@@ -1,8 +1,9 @@
-//! Which names lead to which file: where inode numbers do not say it, and once more before names are reported.
+//! Matches names to files: during the scan where inode numbers are not enough, and once more before names are reported.
 //!
-//! A file is read through one of its names, and compared with what the scan saw. Its further names are only what
-//! the scan saw of them, at other moments: a file may have been moved in between, or its inode number given to
-//! another one. So each name of a file that has several is looked up a last time before it is reported.
+//! The engine reads a file through one of its names, and compares the file with the scan's view of it. For the further
+//! names of the file, only the scan's view exists, from other moments. The file may have been moved in between, or its
+//! inode number given to another file. The engine therefore looks up each name of a file with several names a last time
+//! before it reports the file.
 
 use std::collections::HashSet;
 use std::ffi::CString;

@@ -1,8 +1,8 @@
-//! The order of names in a file, of files in a set, and of sets in a report: total orders that do not
-//! depend on what was found first.
+//! The order of names in a file, of files in a set, and of sets in a report: total orders that do not depend on the
+//! order of discovery.
 //!
-//! A name comes before another if its root was given first, then if fewer folders lie above it, then by its
-//! path, byte by byte. A file counts with the best of its names, a set with its first file.
+//! A name comes before another if its root was given first, then if fewer folders lie above it, then by its path, byte
+//! by byte. A file is ranked by the best of its names, a set by its first file.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

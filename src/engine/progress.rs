@@ -1,4 +1,4 @@
-//! How far a run is, and what it came to.
+//! The progress of a run, and its totals at the end.
 
 use std::time::Instant;
 

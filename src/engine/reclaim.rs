@@ -1,4 +1,4 @@
-//! How many bytes are freed when files go.
+//! Computes the number of bytes that the removal of files frees.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;

@@ -1,4 +1,4 @@
-//! Files that are opened once more after everything was read, to ask what else is known of them.
+//! Opens files once more after all reads, to query further properties.
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;

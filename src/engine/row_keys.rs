@@ -1,4 +1,4 @@
-//! Where the row of a file is, and what tells the file from another one that got its inode number.
+//! The key of a file's row in the cache, and the number that tells the file from another one that got its inode number.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;

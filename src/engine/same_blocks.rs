@@ -1,7 +1,7 @@
-//! Which files of one content lie in the same blocks, so that they are one physical copy.
+//! Finds the files of one content that lie in the same blocks, and so are one physical copy.
 //!
-//! The search asks for blocks only where that may spare a read, which depends on the page cache. A note about sides must
-//! not.
+//! The search asks for blocks only where the answer may spare a read, which depends on the page cache. A note about the
+//! sides of a comparison must not depend on it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! A run: one thread owns the tables; walkers and readers send it what they find.
+//! A run: one thread owns the tables; walkers and readers send it their results.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;

@@ -1,4 +1,4 @@
-//! Which sets come first in a report.
+//! The order of the sets in a report.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Which threads get no answer from a file system, and when the run gives up on them.
+//! Detects threads that get no answer from a file system, and decides when the run gives up on them.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Counting the work of each stage on each device.
+//! Counts the work of each stage on each device.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Sets whose members are compared byte by byte before they are handed over, for people who want that word.
+//! Compares the members of sets byte by byte before the sets are delivered (`--verify`).
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! File systems met during a run: what device lies below, and which executor serves it.
+//! File systems that a run meets: the device below each of them, and the executor that serves it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! Checks the files of the next steps in a second thread, while the actor carries out the steps before.
 //!
-//! To open and compare two small files takes longer than the act itself. Steps that share a file are never checked
-//! ahead of each other: the first one changes what the second one has to find.
+//! Opening and comparing two small files takes longer than the act itself. Steps that share a file are never checked
+//! ahead of each other: the first step changes the state that the second one has to find.
 
 use std::collections::HashSet;
 use std::{iter, thread};

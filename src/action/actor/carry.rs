@@ -1,4 +1,4 @@
-//! Looks again, acts, and writes down what came of it.
+//! Checks the files again, carries out a step, and records the result in the journal.
 
 use std::collections::HashSet;
 use std::sync::Arc;

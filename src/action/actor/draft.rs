@@ -1,4 +1,4 @@
-//! Looks at a step's files, decides what to do, and prepares the record for the journal.
+//! Inspects a step's files, decides what to do, and prepares the record for the journal.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

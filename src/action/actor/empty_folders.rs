@@ -1,4 +1,4 @@
-//! Removes the folders that a run emptied, after its files: upwards, and only if they are empty.
+//! Removes the folders that a run emptied, after the files of the run: upwards, and only if they are empty.
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};

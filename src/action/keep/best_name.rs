@@ -1,4 +1,4 @@
-//! How much a name looks like that of a copy.
+//! Scores how much a name looks like the name of a copy.
 
 /// Words that file managers and people put before a name, in lower case.
 const BEFORE: &[&str] = &[

@@ -1,8 +1,8 @@
-//! Which files of a set stay: rules in the order in which they were given.
+//! Decides which files of a set stay, by rules in the order in which they were given.
 //!
-//! A rule gives each file a score; the lowest is best. The first rule decides; those that it leaves
-//! equal are looked at by the next one; what no rule can tell apart stays in the order in which it
-//! was listed. A rule is one row of [`RULES`].
+//! A rule gives each file a score; the lowest is best. The first rule decides. The next rule decides between files with
+//! equal scores. Files that no rule can tell apart stay in the order in which they were listed. A rule is one row of
+//! [`RULES`].
 
 use regex::Regex;
 

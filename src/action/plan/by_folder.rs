@@ -1,4 +1,4 @@
-//! Decides by a report of folders: files of one folder go if another folder has copies of them.
+//! Decides by a report of folders: files of one folder are removed if another folder has copies of them.
 
 use std::collections::{BTreeSet, HashMap};
 

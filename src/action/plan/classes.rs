@@ -1,4 +1,4 @@
-//! Divides files of one set into those that may stand for each other (`action::access`).
+//! Divides the files of one set into groups of files that may replace each other (`action::access`).
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::CString;

@@ -1,7 +1,7 @@
 //! Symbolic links that a plan breaks.
 //!
-//! A search only counts links, so that it costs `find` nothing. The links are looked for when a plan takes
-//! names away. That needs 16 bytes for each of these names, and a walk through the folders that may hold links.
+//! A search only counts links, so this check costs `find` nothing. A plan that removes names looks for the links. The
+//! check needs 16 bytes for each of these names, and a walk through the folders that may contain links.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;

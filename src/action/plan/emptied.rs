@@ -1,4 +1,4 @@
-//! Folders that are empty when a plan has been carried out.
+//! Finds the folders that a plan leaves empty.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Tells names of a file apart from one name that is reached in several ways (bind mounts).
+//! Distinguishes several names of a file from one name that is reached in several ways (bind mounts).
 
 use std::collections::HashMap;
 use std::ffi::CString;

@@ -1,4 +1,4 @@
-//! How many bytes are freed when a plan is carried out.
+//! Estimates how many bytes a plan frees.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;

@@ -1,4 +1,4 @@
-//! Files that can have no further name: the next one of their set stays, for those that follow.
+//! Files that have reached the maximum number of names: the next file of their set stays, for the files that follow.
 
 use std::collections::HashMap;
 use std::ffi::CString;

@@ -1,4 +1,4 @@
-//! Looks at what is really there under the names of a claim.
+//! Inspects the files that the names of a claim lead to now.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr};

@@ -1,12 +1,13 @@
-//! From what is said about files to the steps that are safe to take.
+//! Turns claims about files into steps that are safe to take.
 //!
 //! ```text
 //! Claim ─ Inspector: what is really there ─ Policy: who stays ─ Spool ─ companions ─ Plan ─► steps
 //! ```
 //!
-//! A claim says which files to compare, and which paths they were found in; that they are equal is proven later.
-//! Every name is looked up, its folder's links and `..` are resolved, names of one file are put together, and a file
-//! takes part in one set only. A set goes through on its own, so that memory holds one set and 8 bytes for each file.
+//! A claim names the files to compare, and the paths under which they were found. The proof that they are equal comes
+//! later. The planner looks up every name, resolves the links and `..` of its folder, and joins the names of one file.
+//! Each file belongs to one set only. The planner processes one set at a time, so memory contains one set and 8 bytes
+//! for each file.
 
 mod by_folder;
 mod by_name;

@@ -1,6 +1,7 @@
-//! Finds out before the question what the file systems of a plan can do, and what can be proven on them.
+//! Finds out which operations the file systems of a plan support, and what can be proven on them, before the user is
+//! asked.
 //!
-//! This is only needed on FUSE and network mounts, overlays, and file systems that may lack links.
+//! Only FUSE and network mounts, overlays, and file systems that may lack links need this check.
 
 use std::collections::HashMap;
 

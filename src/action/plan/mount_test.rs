@@ -1,5 +1,5 @@
-//! Tests what a mount can do, by test files, which a journal names before they are created: a sweep finds those that a
-//! kill leaves.
+//! Tests what a mount supports with test files. A journal names these files before they are created, so a sweep finds
+//! those that a kill leaves.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;

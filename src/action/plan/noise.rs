@@ -1,4 +1,4 @@
-//! Files that keep no folder from being removed: they may go without a copy that stays.
+//! Files that do not prevent the removal of a folder: they may be removed without a copy that stays.
 
 use crate::folders::NOISE;
 use crate::scan::{BadPattern, Globs};

@@ -1,4 +1,4 @@
-//! Takes claims, one set after the other, and gives each file its fate.
+//! Takes claims, one set after the other, and decides the fate of each file.
 
 use std::io;
 

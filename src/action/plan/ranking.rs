@@ -1,4 +1,4 @@
-//! Puts the files of a set that was found into the order in which a plan would keep them.
+//! Sorts the files of a set that was found into the order in which a plan would keep them.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! The users who could remove the name of a kept file, according to the folders on its path.
 //!
-//! Root may remove a file, or make it a symbolic link, because its owner has a copy. If that copy lies in a folder of
-//! somebody else, that user can take it away afterwards, or put another file in its place. So files that different
-//! users can take away do not stand for each other.
+//! Root may remove a file, or replace it with a symbolic link, because its owner has a copy. If that copy lies in a
+//! folder of another user, this user can remove it afterwards, or put another file in its place. Files that different
+//! users can remove are therefore no substitutes for each other.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,4 +1,4 @@
-//! One set as it is planned: which files stay, which are acted on, what is left alone.
+//! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
 use std::fmt;
 use std::ops::Not;

@@ -1,4 +1,4 @@
-//! Files that belong together by their names: a photo and what programs put beside it.
+//! Files that belong together by their names: a photo and the files that programs put beside it.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;

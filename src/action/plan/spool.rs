@@ -1,4 +1,4 @@
-//! A plan of any length, in a file without a name.
+//! A plan of any length, stored in a file without a name.
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! The steps that carry a set's plan out.
+//! The steps that carry out a set's plan.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a plan comes to: sets, steps, bytes, and what is left alone.
+//! The totals of a plan: sets, steps, bytes, and files that are left alone.
 
 use std::collections::BTreeMap;
 

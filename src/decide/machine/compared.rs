@@ -1,7 +1,9 @@
-//! Files that wait for each other: to be compared, or since comparisons of earlier runs tell some of them apart.
+//! Files that wait for each other, either for a comparison, or because comparisons of earlier runs tell some of them
+//! apart.
 //!
-//! Of files with one token, one is compared or read for all. When a file has failed another takes its place, so a class
-//! may be compared several times, and its files get a content only when one comparison tells all of them apart.
+//! Of the files with one token, only one is compared or read. When this file fails, another one takes its place, so a
+//! class may be compared several times. The files of a class get a content only when one comparison tells all of them
+//! apart.
 
 use std::collections::HashMap;
 use std::mem;

@@ -1,4 +1,4 @@
-//! The stages put together: found files and digests in, reads and sets out.
+//! The machine of all stages: takes found files and digests, and produces reads and sets.
 
 mod compared;
 mod outcome;

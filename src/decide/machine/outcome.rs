@@ -1,4 +1,4 @@
-//! The results so far.
+//! The results of the machine so far.
 
 use crate::decide::by_size::SameSize;
 use crate::decide::chain::Chain;

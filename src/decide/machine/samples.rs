@@ -1,4 +1,4 @@
-//! Heads and tails: what is like another so far goes on.
+//! The stages of heads and tails: files with a sample in common go on to the next stage.
 
 use crate::decide::class::{Awaited, ClassId, ClassState, SampleClass};
 use crate::decide::keyed_join::Offered;

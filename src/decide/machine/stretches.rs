@@ -1,4 +1,4 @@
-//! Large classes: told apart by stretches of them before any is read whole.
+//! The stage of stretches: tells the files of a large class apart before any of them is read whole.
 
 use crate::decide::class::{Awaited, ClassId, LargeId, SampleClass};
 use crate::decide::stretches::{LargeClass, Seen, StretchRule};

@@ -1,4 +1,4 @@
-//! Whole contents: read, or known from the blocks they lie in.
+//! The stage of whole contents: a content is read, or known from the blocks of the file.
 
 use crate::decide::class::{Awaited, BlocksId, ClassId, ClassState, SampleClass};
 use crate::decide::keyed_join::Offered;

@@ -1,4 +1,4 @@
-//! Single cases.
+//! Tests of single cases.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

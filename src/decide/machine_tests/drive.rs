@@ -1,4 +1,4 @@
-//! Drives a machine through a made-up world.
+//! Drives a machine through a world of made-up files.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

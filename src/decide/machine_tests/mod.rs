@@ -1,4 +1,4 @@
-//! The machine in random orders of arrival, against a comparison of every pair.
+//! Tests of the machine in random orders of arrival, against a comparison of every pair.
 
 mod cases;
 mod drive;

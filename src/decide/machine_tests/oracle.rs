@@ -1,4 +1,4 @@
-//! What is expected: sets from comparing every pair, and no read in vain.
+//! The expected results: sets from a comparison of every pair, and no unnecessary read.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,4 +1,4 @@
-//! Made-up files, and what a search counts.
+//! Made-up files, and the counting rules of a search.
 
 use std::collections::BTreeSet;
 
