@@ -16,15 +16,15 @@ use crate::sys::{dirent, open, statfs};
 /// The result of opening a folder for listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entered {
-    /// It has a number now and is to be listed.
+    /// A new folder. It has a number now and is to be listed.
     New(DirId),
-    /// It is this one, which was or will be listed on another way.
+    /// The known folder with this number. It was or will be listed by another path.
     Before(DirId),
-    /// Too many folders have its inode number to compare it with all of them.
+    /// Too many folders have its inode number, so it cannot be compared with all of them.
     OneOfTooMany,
 }
 
-/// Gives an open folder a number, unless it was met before.
+/// Gives an open folder a number, unless the walk has met the folder before.
 pub fn enter(
     dirs: &SharedDirs,
     above: DirId,
@@ -37,7 +37,7 @@ pub fn enter(
     })
 }
 
-/// The same for a root, by the path that the user gave.
+/// As [`enter`], for a root, by the path that the user gave.
 pub fn enter_root(
     dirs: &SharedDirs,
     path: &[u8],
@@ -50,7 +50,7 @@ pub fn enter_root(
     })
 }
 
-/// The same for a folder that took the place of one that was listed.
+/// As [`enter`], for a folder that replaced a listed folder.
 pub fn enter_again(dirs: &SharedDirs, place: DirId, here: &Stat, fd: BorrowedFd<'_>) -> Entered {
     let above = dirs.read().parent(place);
     enter_as(dirs, above, here, fd, |dirs, known| {
@@ -91,29 +91,29 @@ fn enter_as(
     }
 }
 
-/// True if a folder that was listed is still what its path leads to, as far as can be told: where numbers do not tell
-/// folders, one with another number may be the same.
+/// True if the path of a listed folder still leads to it, as far as this is known. Where numbers do not identify
+/// folders, a folder with another number may be the same.
 pub fn is_same_place(listed: FolderId, now: &Stat, fd: impl AsFd) -> bool {
     let now = FolderId::from(now);
     listed == now
         || (listed.dev, listed.mount) == (now.dev, now.mount) && !numbering_of(fd).tells_folders()
 }
 
-/// True for the empty folder that a btrfs snapshot shows in the place of a subvolume: always inode 2
-/// (`BTRFS_EMPTY_SUBVOL_DIR_OBJECTID`), with the time of the latest look for its own.
+/// True for the empty folder that a btrfs snapshot shows in the place of a subvolume. It is always inode 2
+/// (`BTRFS_EMPTY_SUBVOL_DIR_OBJECTID`), and has the time of the latest look as its own.
 pub fn is_placeholder(here: &Stat, fd: impl AsFd) -> bool {
     const EMPTY_SUBVOLUME: u64 = 2;
     const BTRFS: u64 = 0x9123_683e;
     here.ino == EMPTY_SUBVOLUME && statfs::magic(fd) == Some(BTRFS)
 }
 
-/// How reliable inode numbers are on the file system of a name; none if it is gone.
+/// How reliable inode numbers are on the file system of a name; `None` if the name is gone.
 pub fn numbering_of_name(folder: impl AsFd, name: &CStr, follow: bool) -> Option<Numbering> {
     let magic = statfs::magic(open::any_handle(folder, name, follow).ok()?)?;
     Some(Numbering::of_magic(magic))
 }
 
-/// The same for a path; links are followed.
+/// As [`numbering_of_name`], for a path. Follows links.
 pub fn numbering_of_path(path: &[u8]) -> Option<Numbering> {
     let path = CString::new(path).ok()?;
     numbering_of_name(open::CWD, &path, true)
@@ -124,8 +124,8 @@ pub fn numbering_of(fd: impl AsFd) -> Numbering {
     statfs::magic(fd).map_or(Numbering::Arbitrary, Numbering::of_magic)
 }
 
-/// True if the path of a folder that was met leads to the folder that is open here. While both are open, unique
-/// numbers are not given to others. Where numbers are not unique, the kernel's path of both must be one.
+/// True if the path of a known folder leads to the folder that is open here. While both are open, their unique numbers
+/// are not reused. Where numbers are not unique, the kernel must report one path for both.
 fn is_now(
     dirs: &SharedDirs,
     dir: DirId,
@@ -163,10 +163,10 @@ fn leads_back(
         && entries(met.as_fd()).is_some_and(|of_met| entries(fd) == Some(of_met))
 }
 
-/// Entries of two folders that are compared at most.
+/// The maximum number of entries of two folders that are compared.
 const COMPARED: usize = 100_000;
 
-/// Names and inode numbers in a folder, in the order of names; nothing if there are very many.
+/// Names and inode numbers in a folder, in the order of names; `None` if there are too many.
 fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, u64)>> {
     let folder = open::folder_following(folder, c".").ok()?;
     let mut entries = Vec::new();

@@ -12,21 +12,21 @@ use super::path_globs::PathGlobs;
 /// The result of a filter for an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It takes part (a folder: is entered).
+    /// The entry is kept (a folder: is entered).
     Keep,
-    /// Its name starts with a dot, and hidden entries are not wanted.
+    /// Its name starts with a dot, and the user skips hidden entries.
     Hidden,
     /// A name, path, type, size or time test rules it out.
     Filtered,
-    /// It is an empty file, and these are not wanted.
+    /// It is an empty file, and the user does not include empty files.
     Empty,
 }
 
 /// The tests, ready to use. The default keeps everything but empty files.
 ///
-/// It is asked in three steps, cheapest first: [`entry`](Self::entry) knows only the name,
-/// [`path`](Self::path) is asked only if [`needs_path`](Self::needs_path), and
-/// [`metadata`](Self::metadata) comes after the file was looked up.
+/// The tests run in three steps, cheapest first. [`entry`](Self::entry) knows only the name. [`path`](Self::path) is
+/// called only if [`needs_path`](Self::needs_path) is true. [`metadata`](Self::metadata) comes after the file was
+/// looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub(super) skip_hidden: bool,
@@ -47,9 +47,9 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Tests the bare name of a folder's entry, before anything else is known about it.
+    /// Tests the bare name of a folder's entry, before anything else is known about the entry.
     ///
-    /// Name globs and kinds are asked of files only: a folder must be entered to find them.
+    /// Name globs and kinds apply to files only: the walk must enter a folder to find files.
     pub fn entry(&self, name: &[u8], is_folder: bool) -> Verdict {
         if self.skip_hidden && name.first() == Some(&b'.') {
             return Verdict::Hidden;
@@ -57,8 +57,7 @@ impl Filter {
         self.name(name, is_folder)
     }
 
-    /// Tests a root that the user named: as its entry and its path would be, but for its being
-    /// hidden, since who names it wants it.
+    /// Tests a root that the user named, by its name and its path. A hidden root is kept, since the user named it.
     pub fn root(&self, path: &[u8], is_folder: bool) -> Verdict {
         let last = path
             .rsplit(|&byte| byte == b'/')
@@ -104,7 +103,7 @@ impl Filter {
             || self.regexes.is_some()
     }
 
-    /// Tests the whole path as reached from a root. Only exclusions are asked of a folder.
+    /// Tests the whole path as reached from a root. Only exclusions apply to a folder.
     pub fn path(&self, path: &[u8], is_folder: bool) -> Verdict {
         let in_globs = |globs: &Option<PathGlobs>| {
             let globs = globs.as_ref();
@@ -122,8 +121,8 @@ impl Filter {
         keep_unless(excluded || unwanted)
     }
 
-    /// Tests a file by its whole path, of which a search would have tested each part from `start` on: the folders on the
-    /// way and the name. Nothing is left of the path of a root.
+    /// Tests a file by its whole path. From `start` on, it tests the same parts as a search: the folders on the way and
+    /// the name. Nothing is left of the path of a root.
     pub fn reported(&self, path: &[u8], start: usize) -> Verdict {
         if start >= path.len() {
             return self.root(path, false);

@@ -13,34 +13,33 @@ use crate::units::Bytes;
 
 /// The tests that the user asked for, not yet checked.
 ///
-/// The default asks for nothing: every file but the empty ones takes part.
+/// The default has no tests: every file but the empty ones is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterSpec {
-    /// Globs of which a file's bare name must match one.
+    /// Globs, one of which must match a file's bare name.
     pub names: Vec<String>,
-    /// Globs of which a file's whole path must match one.
+    /// Globs, one of which must match a file's whole path.
     ///
-    /// A pattern that starts with `/`, `./` or `../` is anchored; any other may start at any
-    /// folder of the path.
+    /// A pattern that starts with `/`, `./` or `../` is anchored; any other may start at any folder of the path.
     pub paths: Vec<String>,
-    /// Globs that take out files and whole folders: matched against the bare name, or like
-    /// [`paths`](Self::paths) if they have a slash inside. A slash at the end means folders only.
+    /// Globs that exclude files and whole folders. They match the bare name, or work like [`paths`](Self::paths) if
+    /// they contain a slash. A slash at the end means folders only.
     pub excludes: Vec<String>,
-    /// Regular expressions of which one must be found in a file's whole path.
+    /// Regular expressions, one of which must match somewhere in a file's whole path.
     pub regexes: Vec<String>,
-    /// Patterns of all sorts ignore the case of letters.
+    /// All patterns ignore case.
     pub ignore_case: bool,
-    /// Kinds of files of which one must fit the extension.
+    /// Kinds of files, one of which must fit the extension.
     pub kinds: Vec<Kind>,
-    /// Extensions of which a file's name must have one, with or without the dot; the case of letters does not matter.
+    /// Extensions, one of which a file's name must have, with or without the dot. Case does not matter.
     pub extensions: Vec<String>,
-    /// Leave out files and folders whose name starts with a dot.
+    /// Skip files and folders whose name starts with a dot.
     pub skip_hidden: bool,
-    /// Let empty files take part.
+    /// Include empty files.
     pub keep_empty: bool,
-    /// Smallest size that takes part.
+    /// Minimum size of a file.
     pub min_size: Option<Bytes>,
-    /// Largest size that takes part.
+    /// Maximum size of a file.
     pub max_size: Option<Bytes>,
     /// Modified at this time or later (nanoseconds since 1970).
     pub newer_ns: Option<i64>,

@@ -12,14 +12,14 @@ use crate::tree::Unseen;
 use super::other_entry::OtherEntry;
 use super::stamp::Stamp;
 
-/// Files found, many at a time.
+/// A batch of found files.
 #[derive(Debug, Default)]
 pub struct FoundBatch {
-    /// Which of the files lie in which folder, in order.
+    /// The runs of files in one folder each, in order.
     pub runs: Vec<FolderRun>,
     /// The files.
     pub files: Vec<FoundFile>,
-    /// Their names, one behind the other.
+    /// Their names, concatenated.
     pub names: Vec<u8>,
 }
 
@@ -34,7 +34,7 @@ pub struct FoundIn {
     pub dev: u64,
 }
 
-/// Files of one folder that follow each other in a batch.
+/// Consecutive files of a batch that lie in one folder.
 #[derive(Clone, Copy, Debug)]
 pub struct FolderRun {
     /// The folder.
@@ -45,7 +45,7 @@ pub struct FolderRun {
     pub dev: u64,
     /// How reliable inode numbers are there, if known.
     pub numbering: Option<Numbering>,
-    /// How many files.
+    /// Number of files.
     pub files: u32,
 }
 
@@ -54,9 +54,9 @@ pub struct FolderRun {
 pub enum ScanMessage {
     /// Files.
     Found(FoundBatch),
-    /// Something that cannot be looked at.
+    /// A path that cannot be examined.
     Problem(Problem),
-    /// The roots have been looked at: device numbers of the good ones, each with its root's number.
+    /// All roots have been checked: device numbers of the good ones, each with its root's number.
     Rooted(Vec<(u64, usize)>),
     /// All folders of one group have been listed, as far as they are known.
     Walked {
@@ -71,20 +71,20 @@ pub enum ScanMessage {
         left_out: LeftOut,
         /// Folders that changed after they were listed, and were listed again.
         listed_again: Vec<DirId>,
-        /// Folders that did not change again until all were listed, if entries are wanted.
+        /// Folders that did not change again until all were listed, if entries are requested.
         listed: Vec<(DirId, Stamp)>,
-        /// Entries that no other message tells of, if they are wanted.
+        /// Entries that no other message reports, if they are requested.
         others: Vec<OtherEntry>,
-        /// Roots that take no part, and why.
+        /// Roots that are skipped, and why.
         roots: Vec<(u32, Unseen)>,
     },
 }
 
-/// Files that travel in one message: enough to make the channel's cost small against the few
-/// microseconds that a file takes, few enough that reading starts early.
+/// Files in one message: enough to make the cost of the channel small against the few microseconds that a file takes,
+/// few enough that reading starts early.
 const FILES: usize = 512;
 
-/// Bytes of a name for which room is made at once.
+/// Bytes that are reserved for a name at first.
 const USUAL_NAME: usize = 30;
 
 /// Fills batches and sends them.
@@ -97,7 +97,8 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Sends there; while it waits for whoever receives, no file system is asked.
+    /// An outbox that sends to this channel. While it waits for the receiver, its thread counts as idle: it asks no
+    /// file system.
     pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
         Self {
             batch: FoundBatch::default(),
@@ -114,27 +115,27 @@ impl Outbox {
         self.heartbeat.beat();
     }
 
-    /// True if it holds files that lie elsewhere than on this device.
+    /// True if the batch has files from other devices than this one.
     pub fn holds_others(&self, dev: u64) -> bool {
         self.batch.runs.iter().any(|run| run.dev != dev)
     }
 
-    /// True if `numbering` is not asked when a file from this device is added.
+    /// True if a file from this device can be added without a call of `numbering`.
     pub fn knows(&self, dev: u64) -> bool {
         matches!(self.last, Some((last, Some(_))) if last == dev)
     }
 
-    /// It waits for other threads from now on.
+    /// Marks this thread as waiting for other threads from now on.
     pub fn rest(&self) {
         self.heartbeat.rest();
     }
 
-    /// Says what cannot be looked at.
+    /// Reports a path that cannot be examined.
     pub fn problem(&self, problem: Problem) {
         self.send(ScanMessage::Problem(problem));
     }
 
-    /// Adds a file. `numbering` is asked when a device is met that was not the last one.
+    /// Adds a file. Calls `numbering` if the device differs from that of the file before.
     pub fn push(
         &mut self,
         place: FoundIn,
@@ -170,13 +171,13 @@ impl Outbox {
         }
     }
 
-    /// Sends what there is, and that a group has done its work.
+    /// Sends the batch, and reports that a group has done its work.
     pub fn walked(&mut self, group: usize) {
         self.flush();
         self.send(ScanMessage::Walked { group });
     }
 
-    /// Sends what there is.
+    /// Sends the batch.
     pub fn flush(&mut self) {
         if !self.batch.files.is_empty() {
             let batch = std::mem::take(&mut self.batch);

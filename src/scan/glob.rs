@@ -12,7 +12,7 @@ use regex::{RegexSet, RegexSetBuilder};
 
 use super::bad_pattern::BadPattern;
 
-/// Globs of which a text must match one as a whole.
+/// A list of globs, one of which must match a text as a whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
     set: RegexSet,
@@ -42,7 +42,7 @@ impl Globs {
     }
 }
 
-/// Makes sure that a text is a glob.
+/// Checks that a text is a glob.
 pub(super) fn check(glob: &str) -> Result<(), BadPattern> {
     to_regex(glob).map(drop).map_err(|reason| bad(glob, reason))
 }
@@ -54,7 +54,7 @@ fn bad(glob: &str, reason: &str) -> BadPattern {
     }
 }
 
-/// Takes away the meaning of every character that has one.
+/// Escapes every character that has a special meaning.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -66,7 +66,7 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Translates a glob, or says what is wrong with it.
+/// Translates a glob, or returns its defect.
 fn to_regex(glob: &str) -> Result<String, &'static str> {
     if glob.is_empty() {
         return Err("it is empty and matches nothing");
@@ -115,7 +115,7 @@ fn to_regex(glob: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Translates `**` where it is a whole part of a path, and gives back what follows.
+/// Translates `**` where it is a whole component of a path, and returns the rest.
 fn any_folders(rest: &str, starts_part: bool) -> Option<(&'static str, &str)> {
     if starts_part && let Some(after) = rest.strip_prefix("**") {
         return match after {
@@ -131,7 +131,7 @@ fn any_folders(rest: &str, starts_part: bool) -> Option<(&'static str, &str)> {
     }
 }
 
-/// Translates `[...]` from behind its bracket, and gives back what follows it.
+/// Translates `[...]` from behind its bracket, and returns the rest.
 fn class<'a>(text: &'a str, regex: &mut String) -> Result<&'a str, &'static str> {
     const UNCLOSED: &str = "a [ without a ] after it (\\[ means the character)";
     let (negated, text) = match text.strip_prefix(['!', '^']) {
@@ -175,7 +175,7 @@ fn push_literal(c: char, regex: &mut String) {
     regex.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
 }
 
-/// Writes a character by its number: many have a meaning in a class.
+/// Writes a character by its number: many have a special meaning in a class.
 fn push_in_class(c: char, regex: &mut String) {
     regex.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
 }

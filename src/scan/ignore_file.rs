@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::sys::{open, stat};
 
-/// Longest ignore file that is read, bytes; what goes beyond is no list made by a person.
+/// Maximum length of an ignore file, bytes. A longer file is no list made by a person.
 const LONGEST: u64 = 1 << 20;
 
 /// Reads an ignore file of an open folder.
@@ -35,14 +35,14 @@ pub(super) fn read(folder: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<Ve
     }
 }
 
-/// The rules that hold in one folder: those of its own ignore file and of all above it.
+/// The rules that apply in one folder: those of its own ignore file and of all ignore files above it.
 #[derive(Debug)]
 pub struct IgnoreRules {
     own: Gitignore,
     above: Option<Arc<IgnoreRules>>,
 }
 
-/// A line of an ignore file that is no pattern; it is passed over.
+/// A line of an ignore file that is not a pattern. It is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Number of the line, from 1.
@@ -52,7 +52,7 @@ pub struct BadLine {
 }
 
 impl IgnoreRules {
-    /// Adds the contents of an ignore file found in `folder` to the rules that hold there.
+    /// Adds the contents of an ignore file found in `folder` to the rules that apply there.
     ///
     /// With several ignore files in one folder, call it for each: later ones win.
     pub fn push(
@@ -90,7 +90,7 @@ impl IgnoreRules {
         (Arc::new(Self { own, above }), bad)
     }
 
-    /// True if the rules leave out this path, written from the same root as the folders were.
+    /// True if the rules ignore this path, which is relative to the same root as the folders of the rules.
     pub fn is_ignored(&self, path: &[u8], is_folder: bool) -> bool {
         let path = Path::new(OsStr::from_bytes(path));
         let mut rules = Some(self);
@@ -106,7 +106,7 @@ impl IgnoreRules {
 }
 
 impl Drop for IgnoreRules {
-    /// Lets go of long chains one by one: ten thousand nested folders must not exhaust the stack.
+    /// Drops long chains one by one: ten thousand nested folders must not exhaust the stack.
     fn drop(&mut self) {
         let mut above = self.above.take();
         while let Some(mut level) = above.and_then(Arc::into_inner) {

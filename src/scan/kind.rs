@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of file that people ask for by one word.
+/// A kind of file that the user names by one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Photos and drawings, cameras' raw formats included.
@@ -31,7 +31,7 @@ impl Kind {
         Self::Archive,
     ];
 
-    /// The word by which the user names it.
+    /// The word for it on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// Extensions, in small letters, without the dot.
+    /// Extensions, in lower case, without the dot.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Self::Image => &[
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// True if a file of this name is of this kind. The case of letters does not matter.
+    /// True if a file of this name is of this kind. Ignores case.
     pub fn fits(self, name: &[u8]) -> bool {
         let Some(dot) = name.iter().rposition(|&byte| byte == b'.') else {
             return false;

@@ -5,22 +5,22 @@
 
 use crate::sys::memory::{self, Memory};
 
-/// Names in one folder.
+/// Maximum number of names in one folder.
 pub const NAMES: u64 = 100_000_000;
 
-/// Nested folders.
+/// Maximum depth of nested folders.
 pub const DEPTH: u32 = 16_384;
 
-/// Folders with one inode number: each further one is compared with all of them.
+/// Maximum number of folders with one inode number: each further one is compared with all of them.
 pub const ALIKE: usize = 256;
 
 /// After this many names, check how much memory is left.
 pub const LOOK: usize = 1 << 14;
 
-/// A process that holds less is not checked.
+/// Minimum memory of a process, bytes: a process that uses less is not checked.
 const LITTLE: u64 = 64 << 20;
 
-/// True if memory is nearly used up, and it is this process that holds much of it.
+/// True if memory is nearly used up, and this process uses much of it.
 pub fn is_memory_short() -> bool {
     memory::of_this_process().is_some_and(is_short)
 }
@@ -28,10 +28,10 @@ pub fn is_memory_short() -> bool {
 /// Address space for everything but tables: threads that start later, and their buffers.
 const RESERVE: u64 = 24 << 20;
 
-/// True if the tables could not grow much longer. All of them are lists that double when they are full. Memory is
-/// taken when it is used, so a quarter of what the process holds is enough: the largest hash table is a sixth, and it
-/// is there twice while it grows. Address space is taken at once, and lists of one length double together. If other
-/// processes hold the memory, listing less would not help.
+/// True if the tables could not grow much longer. All tables are lists that double when they are full. The system
+/// provides memory when it is used, so a quarter of the memory of the process is enough: the largest hash table is a
+/// sixth, and exists twice while it grows. Address space is taken at once, and lists of one length double together. If
+/// other processes use the memory, listing less would not help.
 fn is_short(memory: Memory) -> bool {
     memory.addresses < memory.held.saturating_add(RESERVE)
         || memory.held >= LITTLE && memory.available < memory.held / 4

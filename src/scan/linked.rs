@@ -24,7 +24,8 @@ pub struct LinkedFile {
     pub file: FoundFile,
 }
 
-/// Has a thread of its own hand over files that were reached through links. Call it after all others were handed over.
+/// Starts a thread that hands over the files that were reached through links. Call it after all other files were handed
+/// over.
 pub fn start<T: Default + Send + 'static>(
     linked: Vec<LinkedFile>,
     workers: &mut Workers<T>,

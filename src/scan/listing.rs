@@ -4,11 +4,11 @@ use std::ffi::CStr;
 
 use rustix::fs::FileType;
 
-/// Entries that are held at a time. What is held is looked at in the order of inode numbers, so up to a million entries
-/// come in the order of the disk; a folder may have any number.
+/// Maximum number of entries in memory. The walk processes the entries in memory in the order of inode numbers, so up
+/// to a million entries come in the order of the disk; a folder may have any number.
 const ENTRIES: usize = 1 << 20;
 
-/// Bytes of names that are held at a time: as many names of 30 bytes.
+/// Maximum bytes of names in memory: as many names of 30 bytes.
 const NAMES: usize = 32 << 20;
 
 /// Entries with their names in one buffer, reused from folder to folder.
@@ -23,7 +23,7 @@ pub struct Listing {
 pub struct Entry {
     ino: u64,
     start: u32,
-    /// The type according to the folder; [`FileType::Unknown`] if it does not say.
+    /// The type according to the folder; [`FileType::Unknown`] if the folder does not tell.
     pub kind: FileType,
 }
 
@@ -44,7 +44,7 @@ impl Listing {
         self.names.extend_from_slice(name.to_bytes_with_nul());
     }
 
-    /// True if what is held is to be looked at before more is added.
+    /// True if the entries must be processed before more are added.
     pub fn is_full(&self) -> bool {
         self.entries.len() >= ENTRIES || self.names.len() >= NAMES
     }

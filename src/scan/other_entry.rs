@@ -8,7 +8,7 @@ use crate::tree::{EntryKind, Unseen};
 
 use super::filter::Verdict;
 
-/// An entry that no other message tells of.
+/// An entry that no other message reports.
 #[derive(Debug)]
 pub struct OtherEntry {
     /// The folder that it lies in.
@@ -31,7 +31,7 @@ impl OtherEntry {
     }
 }
 
-/// What a filter's verdict means for what was seen; nothing if it keeps the entry.
+/// The reason that a filter's verdict gives for an unseen entry; `None` if the filter keeps the entry.
 pub fn unseen_by_filter(verdict: Verdict) -> Option<Unseen> {
     match verdict {
         Verdict::Keep => None,
@@ -40,7 +40,7 @@ pub fn unseen_by_filter(verdict: Verdict) -> Option<Unseen> {
     }
 }
 
-/// What a problem means for what was seen; nothing if no entry was missed by it.
+/// The reason that a problem gives for an unseen entry; `None` if the problem hid no entry.
 pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
     match kind {
         ProblemKind::MissingRoot | ProblemKind::UnsuitableRoot | ProblemKind::LinkRoot => {

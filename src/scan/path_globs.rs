@@ -7,11 +7,11 @@ use std::path::Path;
 use super::bad_pattern::BadPattern;
 use super::glob::{self, Globs};
 
-/// Globs of which a path must match one. `*` stays within a folder's name, `**` does not.
+/// A list of globs, one of which must match a path. `*` stays within a folder's name, `**` does not.
 ///
-/// Paths are what the user sees: as reached from a root, perhaps relative. A floating pattern
-/// (`cache/*.tmp`) may start at any folder of that path. An anchored one (`/srv/x`, `./x`,
-/// `../x`) is compared with the path from `/`, so that it works however the root was written.
+/// Paths are those that the user sees: as reached from a root, perhaps relative. A floating pattern (`cache/*.tmp`) may
+/// start at any folder of that path. An anchored pattern (`/srv/x`, `./x`, `../x`) is compared with the path from `/`,
+/// so that it works in whatever way the root was written.
 #[derive(Clone, Debug)]
 pub(crate) struct PathGlobs {
     floating: Option<Globs>,
@@ -79,7 +79,7 @@ impl PathGlobs {
     }
 }
 
-/// Takes away a leading `./`, which says nothing.
+/// Removes a leading `./`, which has no meaning.
 fn without_dot(mut path: &[u8]) -> &[u8] {
     while let Some(rest) = path.strip_prefix(b"./") {
         path = rest;

@@ -66,8 +66,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds these folders, each with its group, if no other one waits, and somebody is at work, but no more than so
-    /// many walkers. Once nobody is, all walkers end.
+    /// Adds these folders, each with its group, if no other folder waits, and at least one but at most this many
+    /// walkers are at work. Once no walker is at work, all walkers end.
     pub fn add_beside(&self, walkers: usize, folders: impl FnOnce() -> Vec<(usize, T)>) {
         let mut state = self.lock();
         let at_work: usize = state.groups.iter().map(|group| group.at_work).sum();
@@ -84,8 +84,8 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// Takes a folder and the number of its group, waiting for one if need be; `None` when there will
-    /// never be one again. `idle` is called once before waiting.
+    /// Takes a folder and the number of its group, and waits for one if necessary; `None` when no folder will ever come
+    /// again. `idle` is called once before waiting.
     pub fn take(&self, mut idle: impl FnMut()) -> Option<(usize, T)> {
         let mut state = self.lock();
         let mut waited = false;
@@ -116,8 +116,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Adds the folders found in one that was taken, and takes note that it is done. True if it was
-    /// the last of its group.
+    /// Adds the folders found in a taken folder, and marks that folder as done. True if it was the last of its group.
     pub fn done(&self, group: usize, found: &mut Vec<T>) -> bool {
         let mut state = self.lock();
         let Some(group) = state.groups.get_mut(group) else {
@@ -137,7 +136,7 @@ impl<T> Queue<T> {
         over
     }
 
-    /// Lets one more walker work in a group, up to its number. True if it may.
+    /// Lets one more walker work in a group, up to its maximum. True if it may.
     pub fn allow_more(&self, group: usize) -> bool {
         let mut state = self.lock();
         let group = state.groups.get_mut(group);
@@ -155,7 +154,7 @@ impl<T> Queue<T> {
         self.lock().groups.iter().map(|group| group.allowed).sum()
     }
 
-    /// Lets one more walker work in each group, in the place of one that waits for a file system.
+    /// Lets one more walker work in each group, as a substitute for one that waits for a file system.
     pub fn allow_extra(&self) {
         let mut state = self.lock();
         for group in &mut state.groups {
@@ -166,7 +165,7 @@ impl<T> Queue<T> {
         self.changed.notify_all();
     }
 
-    /// Folders that nobody took.
+    /// Folders that no walker took.
     pub fn left(&self) -> u64 {
         let state = self.lock();
         state
@@ -176,7 +175,7 @@ impl<T> Queue<T> {
             .sum()
     }
 
-    /// Makes all walkers end as soon as they have done what they took.
+    /// Makes all walkers end as soon as they have finished their current folders.
     pub fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();

@@ -26,11 +26,11 @@ use super::linked::LinkedFile;
 use super::other_entry::{unseen_by_filter, unseen_by_problem};
 use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 
-/// Looks at roots: folders are entered in the table, so that no walk from elsewhere lists them a
-/// second time; files are handed over at once.
+/// Checks roots: enters folders in the table, so that no walk from elsewhere lists them a second time, and hands files
+/// over at once.
 ///
-/// A call about a root may never return. So the results lie behind a lock that is not held during such a call, and
-/// other threads can [take](RootResults::take) them.
+/// A call about a root may never return. The results therefore lie behind a lock that is not held during such a call,
+/// and other threads can [take](RootResults::take) them.
 pub struct Roots {
     walk: Arc<Walk>,
     /// Folders of files that were named one by one.
@@ -54,13 +54,13 @@ pub struct Found {
     pub folders: Vec<Folder>,
     /// Counts of skipped files.
     pub left_out: LeftOut,
-    /// Files named through links, which come last: a file's own names go first.
+    /// Files named through links. They come last: a file's own names have priority.
     pub linked: Vec<LinkedFile>,
-    /// Roots that take no part, and why.
+    /// Roots that are skipped, and why.
     pub unseen: Vec<(u32, Unseen)>,
 }
 
-/// One root to be looked at.
+/// One root to check.
 pub struct Given {
     /// Its number.
     pub number: u32,
@@ -74,15 +74,15 @@ pub struct Given {
 
 /// The type of a root.
 enum Seen {
-    /// It takes no part.
+    /// The root is skipped.
     Problem(ProblemKind, Option<Errno>),
     /// A filter rules it out.
     LeftOut(Verdict),
-    /// A folder that was met before.
+    /// A folder that the scan has met before.
     Before,
     /// A folder.
     Folder(Folder),
-    /// A file; what numbers are worth on its file system, if that was not known.
+    /// A file, with the reliability of inode numbers on its file system, if that was not known.
     File {
         path: Vec<u8>,
         place: FoundIn,
@@ -92,7 +92,7 @@ enum Seen {
 }
 
 impl RootResults {
-    /// Nothing yet.
+    /// Empty results.
     pub fn new(to: &Sender<ScanMessage>, heartbeat: &Arc<Heartbeat>) -> Self {
         Self {
             outbox: Outbox::new(to, heartbeat),
@@ -100,7 +100,7 @@ impl RootResults {
         }
     }
 
-    /// Hands over the files that were found, and gives back the rest.
+    /// Hands over the files that were found, and returns the rest.
     pub fn take(&mut self) -> Found {
         self.outbox.flush();
         std::mem::take(&mut self.found)
@@ -148,7 +148,7 @@ impl RootResults {
         }
     }
 
-    /// Takes note of the device that a good root lies on.
+    /// Records the device of a good root.
     fn add_device(&mut self, dev: u64, root: u32) {
         let devices = &mut self.found.devices;
         if devices.iter().all(|&(known, _)| known != dev) {
@@ -167,7 +167,7 @@ impl Roots {
         }
     }
 
-    /// Looks at roots until there are no more.
+    /// Checks roots until there are no more.
     pub fn look_at_all(&mut self, given: &Receiver<Given>, heartbeat: &Heartbeat) {
         loop {
             heartbeat.rest();
@@ -178,7 +178,7 @@ impl Roots {
         locked(&self.results).outbox.flush();
     }
 
-    /// Looks at one root.
+    /// Checks one root.
     pub fn look_at(&mut self, root: &Given) {
         let seen = self.look(root);
         locked(&self.results).add(root, seen);
@@ -291,7 +291,7 @@ impl Roots {
     }
 }
 
-/// Metadata of a path itself and of what it leads to.
+/// Metadata of a path itself and of its target.
 fn metadata(path: &[u8]) -> Result<(Stat, Stat)> {
     let path = CString::new(path).map_err(|_| Errno::NOENT)?;
     let named = stat::entry(open::CWD, &path)?;

@@ -17,28 +17,28 @@ use super::roots::{Found, Given, RootResults, Roots};
 use super::walk::{Group, Walk, Walked};
 use super::workers::{TICK, Workers};
 
-/// Roots that may wait to be looked at.
+/// Maximum number of roots that wait to be checked.
 const ROOTS_AHEAD: usize = 256;
 
-/// Threads that look at roots, at most.
+/// Maximum number of threads that check roots.
 const LOOKERS: usize = 64;
 
-/// After so long without an answer, other threads look at the next roots. It is not less, since a root that is reached
-/// twice counts for the path that is looked at first: threads on a busy machine must not overtake each other.
+/// After this time without an answer, other threads check the next roots. It is not shorter, since a root that is
+/// reached twice counts for the path that is checked first: threads on a busy machine must not overtake each other.
 const ALONE: Duration = Duration::from_secs(1);
 
-/// Scans.
+/// A scan.
 pub struct Search {
     /// The walk.
     pub walk: Arc<Walk>,
-    /// Where what is found goes.
+    /// The channel for the results.
     pub to: Sender<ScanMessage>,
     /// The groups of walkers: the answer to [`ScanMessage::Rooted`].
     pub groups: Receiver<Vec<Group>>,
 }
 
 impl Search {
-    /// Looks at these roots and walks the folders among them.
+    /// Checks these roots and walks the folders among them.
     pub fn run(self, roots: impl Iterator<Item = Given>) {
         let mut workers = Workers::new(&self.walk.watchlist, &self.walk.stop);
         let mut lookers = Vec::new();
@@ -86,7 +86,7 @@ impl Search {
         });
     }
 
-    /// Has roots looked at, one after the other. If a thread gets no answer, others take the next roots.
+    /// Has roots checked, one after the other. If a thread gets no answer, others take the next roots.
     fn look(
         &self,
         roots: impl Iterator<Item = Given>,
@@ -144,17 +144,17 @@ impl Search {
     }
 }
 
-/// A thread that looks at roots.
+/// A thread that checks roots.
 struct Looker {
     heartbeat: Arc<Heartbeat>,
     results: Arc<Mutex<RootResults>>,
-    /// Its count of calls, and since when it has stood still.
+    /// Its count of calls, and the time since when the count has not changed.
     count: u32,
     since: Instant,
 }
 
 impl Looker {
-    /// True if it has waited for an answer for a while.
+    /// True if the thread has waited for an answer for a while.
     fn waits(&mut self) -> bool {
         let (count, is_at_work) = self.heartbeat.count();
         if !is_at_work || count != self.count {

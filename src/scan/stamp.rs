@@ -8,11 +8,11 @@ use crate::sys::stat::Stat;
 
 use super::enter::numbering_of;
 
-/// How far a time stamp may lag behind the clock on file systems with inodes of their own: a tick of the kernel, 1 to
-/// 10 ms (`CONFIG_HZ`), twice.
+/// The maximum lag of a time stamp behind the clock on file systems with inodes of their own: two ticks of the kernel,
+/// of 1 to 10 ms each (`CONFIG_HZ`).
 const TICK_NS: i64 = 20_000_000;
 
-/// The same on other file systems: FAT counts modification times by two seconds.
+/// The same on other file systems: FAT stores modification times in steps of two seconds.
 const COARSE_TICK_NS: i64 = 2_000_000_000;
 
 /// The times of a folder just before it was listed.
@@ -20,7 +20,7 @@ const COARSE_TICK_NS: i64 = 2_000_000_000;
 pub struct Stamp {
     mtime_ns: i64,
     ctime_ns: i64,
-    /// It had changed so shortly before that until this moment a later change may leave the same times.
+    /// The folder had just changed: until this moment, a later change may leave the same times.
     fresh_until_ns: Option<i64>,
 }
 
@@ -44,14 +44,14 @@ impl Stamp {
         }
     }
 
-    /// Times that hold at no moment: a folder whose listing is known to be out of date.
+    /// Times that match no folder: for a folder whose listing is known to be out of date.
     pub const OUTDATED: Self = Self {
         mtime_ns: i64::MIN,
         ctime_ns: i64::MIN,
         fresh_until_ns: None,
     };
 
-    /// Waits until changes leave other times than these; four seconds at most.
+    /// Waits until a change would set other times than these; four seconds at most.
     pub fn wait_until_told_apart(&self) {
         if let Some(until) = self.fresh_until_ns {
             let left = until.saturating_sub(now_ns()).clamp(0, 2 * COARSE_TICK_NS);
@@ -59,7 +59,7 @@ impl Stamp {
         }
     }
 
-    /// True if nothing came into the folder and nothing left it between then and now.
+    /// True if no entry was added to the folder or removed from it between then and now.
     pub fn still_holds(&self, now: &Stat) -> bool {
         self.fresh_until_ns.is_none()
             && (self.mtime_ns, self.ctime_ns) == (now.mtime_ns, now.ctime_ns)

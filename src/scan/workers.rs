@@ -16,14 +16,14 @@ use crate::heartbeat::{Heartbeat, Watchlist};
 /// How often to check whether the run still waits.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// How long threads that were told to end may take. Those that the kernel lets go are much faster.
+/// The time that threads have to end. Threads that the kernel does not block are much faster.
 const GRACE: Duration = Duration::from_millis(400);
 
 /// What a thread sends.
 enum Word<T> {
     /// It has ended.
     Ended(thread::Result<T>),
-    /// It wants the receiver to look at what there is to do.
+    /// It asks the receiver to check for work.
     Look,
 }
 
@@ -49,7 +49,7 @@ pub struct Workers<T> {
 }
 
 impl<T: Send + 'static> Workers<T> {
-    /// None yet.
+    /// No threads.
     pub fn new(watchlist: &Arc<Watchlist>, stop: &Arc<AtomicBool>) -> Self {
         let (to, ended) = unbounded();
         Self {
@@ -62,7 +62,7 @@ impl<T: Send + 'static> Workers<T> {
         }
     }
 
-    /// Starts a thread; false if the system gives none.
+    /// Starts a thread; returns false if the system provides none.
     pub fn start(
         &mut self,
         name: &str,
@@ -86,17 +86,17 @@ impl<T: Send + 'static> Workers<T> {
         self.at_work
     }
 
-    /// True if those at work are to end.
+    /// True if the threads at work are to end.
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.watchlist.is_given_up()
     }
 
-    /// What wakes [`Self::next`].
+    /// A handle that wakes [`Self::next`].
     pub fn waker(&self) -> Waker<T> {
         Waker(self.to.clone())
     }
 
-    /// The result of a thread that ends within a tick, and before a thread wakes it.
+    /// The result of a thread that ends within a tick, and before a thread wakes the receiver.
     pub fn within_a_tick(&mut self) -> Option<T> {
         match self.ended.recv_timeout(TICK) {
             Ok(Word::Ended(Ok(result))) => {

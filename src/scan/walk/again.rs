@@ -14,7 +14,7 @@ use super::walker::Walker;
 use super::{Folder, Left, ReachedBy, Round};
 
 impl Walker {
-    /// Lists a folder again if it changed since.
+    /// Lists a folder again if it has changed since.
     pub(super) fn look_again(&mut self, folder: Folder, stamp: Stamp) {
         let dir = folder.dir;
         if self.round == Round::Again {
@@ -54,7 +54,7 @@ impl Walker {
         self.walked.left_out = before;
     }
 
-    /// Looks whether a folder that was passed over is still the one that it was.
+    /// Checks whether a folder that was passed over is still the same one.
     pub(super) fn pass_again(&mut self, folder: Folder, id: FolderId) {
         let Some(name) = &folder.name else { return };
         let here = self.with_folder(folder.dir, |above| match folder.reached_by {

@@ -29,7 +29,7 @@ struct FolderContext {
     root: u32,
     rules: Option<Arc<IgnoreRules>>,
     needs_path: bool,
-    /// Folders in it are listed.
+    /// Its subfolders are listed.
     deeper: bool,
 }
 
@@ -77,7 +77,7 @@ impl Walker {
         (self.listing, self.buffer) = (listing, buffer);
     }
 
-    /// The context of all entries of a folder, of which these are the first; all of them if `is_whole`.
+    /// The context of all entries of a folder. These are the first entries, or all of them if `is_whole`.
     fn here(
         &mut self,
         dir: DirId,
@@ -100,7 +100,7 @@ impl Walker {
         }
     }
 
-    /// Looks at some of a folder's entries.
+    /// Processes some of a folder's entries.
     fn portion(
         &mut self,
         fd: &OwnedFd,
@@ -123,7 +123,7 @@ impl Walker {
         }
     }
 
-    /// Looks at one of a folder's entries.
+    /// Processes one of a folder's entries.
     fn entry(
         &mut self,
         fd: &OwnedFd,
@@ -178,7 +178,7 @@ impl Walker {
         }
     }
 
-    /// Takes note of a symbolic link that is not followed, and of what it says.
+    /// Records a symbolic link that is not followed, and its target.
     fn link(&mut self, dir: DirId, fd: BorrowedFd<'_>, name: &CStr) {
         if !self.walk.tell_others {
             return;
@@ -191,7 +191,7 @@ impl Walker {
         }
     }
 
-    /// True if a folder with this many names is not to be listed any further.
+    /// True if a folder with this many names must not be listed any further.
     fn is_too_much(&mut self, dir: DirId, names: u64) -> bool {
         if names >= limits::NAMES {
             self.walked.left_out.unreadable += 1;
@@ -200,7 +200,7 @@ impl Walker {
         names >= limits::NAMES
     }
 
-    /// Ends the whole walk if memory is nearly used up. So many names are next.
+    /// Ends the whole walk if memory is nearly used up. `names` is the number of names that come next.
     fn is_memory_short(&mut self, dir: DirId, names: usize) -> bool {
         self.unlooked += names;
         if self.unlooked < limits::LOOK {
@@ -241,7 +241,7 @@ impl Walker {
         unseen_by_filter(verdict).map_or(Ok(()), Err)
     }
 
-    /// Looks a file up and hands it over if it takes part.
+    /// Looks a file up and hands it over if the filter keeps it.
     fn file(&mut self, dir: DirId, root: u32, fd: BorrowedFd<'_>, name: &CStr) {
         let stat = match stat::entry(fd, name) {
             Ok(stat) => stat,
@@ -279,7 +279,7 @@ impl Walker {
         }
     }
 
-    /// The ignore rules that hold in a folder: those from above and its own ignore files'.
+    /// The ignore rules that apply in a folder: those from above and those of its own ignore files.
     fn rules_of(
         &mut self,
         dir: DirId,

@@ -19,7 +19,7 @@ use super::walker::Walker;
 use super::{Folder, Round, count, found_file, path_of};
 
 impl Walker {
-    /// Finds out what a link leads to, and takes note of it if that takes part.
+    /// Resolves a link, and records its target if the filter keeps it.
     pub(super) fn follow(&mut self, folder: Folder) {
         let before = self.walked.left_out;
         if let Some(name) = folder.name.clone()
@@ -33,7 +33,7 @@ impl Walker {
         }
     }
 
-    /// The target of a link; none if the link is broken.
+    /// The target of a link; `None` if the link is broken.
     fn target(&mut self, folder: &Folder, name: &CStr) -> Option<Stat> {
         let walk = self.walk.clone();
         let target = self.with_folder(folder.dir, |above| names::read_link(above, name));

@@ -13,7 +13,7 @@ use crate::scan::linked::LinkedFile;
 
 use super::{Folder, ReachedBy};
 
-/// Links whose targets take part.
+/// Links whose targets the filter keeps.
 #[derive(Default)]
 pub struct Links {
     /// Links to folders, each with the identity that the folder had when the link was followed.
@@ -34,7 +34,7 @@ impl Links {
         self.files.push(file);
     }
 
-    /// The folders that are to be listed next, the first one last.
+    /// The folders to list next, the first one last.
     pub fn next_folders(&mut self, dirs: &SharedDirs) -> Vec<Folder> {
         let mut folders = std::mem::take(&mut self.folders);
         if folders.is_empty() {

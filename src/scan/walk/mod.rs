@@ -40,57 +40,57 @@ use crate::sys::stat::Stat;
 use links::Links;
 use walker::Walker;
 
-/// The settings of a walk. It is shared with walkers that may never come back.
+/// The settings of a walk. Walkers share them, also those that never return.
 pub struct Walk {
-    /// Where folders are entered.
+    /// The table of folders.
     pub dirs: Arc<SharedDirs>,
-    /// Which entries take part.
+    /// The filter of entries.
     pub filter: Filter,
-    /// Deepest level that is listed.
+    /// Maximum depth of listed folders.
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
-    /// List folders again that changed after they were listed: the answer depends on having seen every file.
+    /// List folders again that changed after they were listed, because the answer depends on every file.
     pub list_again: bool,
-    /// Roots must be what they were when they were looked at first.
+    /// Roots must be the same files and folders as at the first check.
     pub tied_roots: bool,
-    /// Names of ignore files to obey.
+    /// Names of ignore files to read.
     pub ignore_files: Vec<String>,
     /// Folders that each walker may keep open.
     pub open_folders: usize,
-    /// Names of folders on which something is mounted that may not answer.
+    /// Names of mount points whose file systems may not answer.
     pub remote_names: HashSet<Vec<u8>>,
-    /// Where each walker's signs of life are looked after.
+    /// The list of threads that are watched for signs of life.
     pub watchlist: Arc<Watchlist>,
     /// Set when the walk is to end.
     pub stop: Arc<AtomicBool>,
-    /// Symbolic links are followed.
+    /// Follow symbolic links.
     pub follow_links: bool,
     /// Links that lead to something that takes part.
     pub links: Mutex<Links>,
-    /// Folders on devices that do not answer: whether they do after all is seen when all others are done.
+    /// Folders on devices that do not answer. They are tried again when all other folders are done.
     pub aside: Mutex<Vec<Folder>>,
     /// Set when memory is nearly used up.
     pub full: AtomicBool,
-    /// Also say which entries took no part, and why.
+    /// Also report the entries that were skipped, and why.
     pub tell_others: bool,
 }
 
-/// Walkers that keep to some devices.
+/// Walkers for some devices only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Device numbers of the roots that they begin at.
+    /// Device numbers of their first roots.
     pub devices: Vec<u64>,
-    /// How many there are at first.
+    /// Number of walkers at first.
     pub first: usize,
-    /// How many there may be.
+    /// Maximum number of walkers.
     pub most: usize,
 }
 
 /// A folder to be listed.
 #[derive(Clone)]
 pub struct Folder {
-    /// Itself if it is a root, else the folder above it.
+    /// The folder itself if it is a root, else the folder above it.
     pub dir: DirId,
     /// Its name in the folder above; none if it is a root.
     pub name: Option<CString>,
@@ -98,9 +98,9 @@ pub struct Folder {
     pub depth: u32,
     /// Device number of its root.
     pub root_dev: u64,
-    /// Ignore rules that hold in the folder above.
+    /// Ignore rules that apply in the folder above.
     pub rules: Option<Arc<IgnoreRules>>,
-    /// How it was left, if it was looked at before.
+    /// The result of an earlier visit.
     pub left: Left,
     /// How the folder was reached.
     pub reached_by: ReachedBy,
@@ -111,26 +111,26 @@ pub struct Folder {
 pub enum ReachedBy {
     /// The folder's own entry in the folder above, or the path of a root.
     Entry,
-    /// A symbolic link that may lead to anything.
+    /// A symbolic link to any kind of target.
     Link,
     /// A symbolic link to a folder.
     LinkToFolder,
 }
 
-/// How a folder was left when it was looked at.
+/// The result of an earlier visit of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
-    /// It was not looked at.
+    /// It was not visited.
     #[default]
     New,
-    /// It was listed, just after it had these times.
+    /// It was listed, right after it had these times.
     Listed(Stamp),
-    /// It was passed over, since it was this one, which was met before.
+    /// It was passed over, since it was this known folder.
     Passed(FolderId),
 }
 
-/// Times that folders are listed again if they changed: twice, since what moves into one folder while it is
-/// listed again may have left another one that was looked at just before.
+/// Maximum number of further listings of a changed folder: two. An entry that moves into one folder while that folder
+/// is listed again may come from another folder that was checked just before.
 pub const LISTED_AGAIN: usize = 2;
 
 impl Walk {
@@ -188,19 +188,19 @@ impl Walk {
         self.links().take_files(&self.dirs)
     }
 
-    /// True if it matters at which depth a folder was met: it may be met again on a shorter way.
+    /// True if the depth of a folder matters: a shorter path may lead to it later.
     fn depths_differ(&self) -> bool {
         self.follow_links && self.max_depth.is_some()
     }
 
-    /// The folders that can be listed only when nothing else waits.
+    /// The folders that can be listed only when no other folder waits.
     fn take_waiting(&self) -> Vec<Folder> {
         let mut waiting = std::mem::take(&mut *locked(&self.aside));
         waiting.extend(self.links().next_folders(&self.dirs));
         waiting
     }
 
-    /// Walks as far as file systems answer; true if the walk was told to end.
+    /// Walks as far as file systems answer. True if the walk was told to end.
     fn walk(
         self: &Arc<Self>,
         folders: Vec<Folder>,
@@ -292,8 +292,8 @@ impl Walk {
     }
 }
 
-/// Each folder once; outdated if it is so once. The last one is looked at first, so a folder comes after those in it:
-/// then it is open when they are looked at, and the way to them is short.
+/// Each folder once. It is outdated if one of its entries is. The last one is visited first, so a folder comes after
+/// those in it: it is then open when they are visited, and the path to them is short.
 fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
     folders.sort_unstable_by(|a, b| (a.dir, &a.name, a.left).cmp(&(b.dir, &b.name, b.left)));
     folders.dedup_by(|a, b| {
@@ -307,14 +307,14 @@ fn once_each(mut folders: Vec<Folder>) -> Vec<Folder> {
     folders
 }
 
-/// Why folders are looked at.
+/// The purpose of a visit of folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Round {
-    /// To be listed.
+    /// To list them.
     First,
-    /// To be listed again if they changed.
+    /// To list them again if they changed.
     Again,
-    /// To say which changed once more.
+    /// To report which of them changed once more.
     Last,
 }
 
@@ -325,16 +325,16 @@ pub struct Walked {
     pub folders: u64,
     /// Counts of skipped files.
     pub left_out: LeftOut,
-    /// Folders that were listed, where they may have to be listed again.
+    /// Folders that were listed, if they may have to be listed again.
     pub listed: Vec<Folder>,
     /// Folders that had changed since they were listed.
     pub changed: Vec<DirId>,
-    /// Entries that are handed over on no other way, if they are wanted.
+    /// Entries that no other message reports, if they are requested.
     pub others: Vec<OtherEntry>,
 }
 
 impl Walked {
-    /// Adds what another one brings.
+    /// Adds the results of another walker.
     pub fn add(&mut self, mut other: Self) {
         self.folders += other.folders;
         self.left_out.add(&other.left_out);
@@ -357,7 +357,7 @@ impl Walked {
     }
 }
 
-/// A file's path for a message.
+/// The path of a file, for a message.
 pub fn path_of(dirs: &SharedDirs, dir: DirId, name: Option<&CStr>) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     let mut path = Vec::new();
@@ -388,7 +388,7 @@ pub fn found_file(stat: &Stat, name: &[u8]) -> FoundFile {
     }
 }
 
-/// Counts what a filter rules out; true if it rules nothing out.
+/// Counts an entry that a filter rules out. True if the filter keeps the entry.
 pub fn count(left_out: &mut LeftOut, verdict: Verdict) -> bool {
     match verdict {
         Verdict::Keep => return true,

@@ -27,14 +27,14 @@ use crate::tree::{EntryKind, Unseen};
 
 use super::{Folder, Left, ReachedBy, Round, Walk, Walked, path_of};
 
-/// Times that an opening is tried while descriptors are short, up to 10 ms apart.
+/// Maximum number of attempts to open a folder while descriptors are short, up to 10 ms apart.
 const ATTEMPTS: u64 = 1000;
 
 /// A thread that lists folders.
 pub struct Walker {
     pub(super) walk: Arc<Walk>,
     queue: Arc<Queue<Folder>>,
-    /// Wakes who starts walkers.
+    /// Wakes the thread that starts walkers.
     waker: Waker<Walked>,
     pub(super) outbox: Outbox,
     pub(super) heartbeat: Arc<Heartbeat>,
@@ -44,13 +44,13 @@ pub struct Walker {
     pub(super) below: Vec<Folder>,
     pub(super) path: Vec<u8>,
     pub(super) round: Round,
-    /// Names met since it was looked how much memory is left.
+    /// Names since the last check of the free memory.
     pub(super) unlooked: usize,
     pub(super) walked: Walked,
 }
 
 impl Walker {
-    /// Nothing listed yet.
+    /// A walker that has listed nothing yet.
     pub fn new(
         walk: &Arc<Walk>,
         round: Round,
@@ -76,7 +76,7 @@ impl Walker {
         }
     }
 
-    /// Lists folders until there are none; says what it found.
+    /// Lists folders until there are none; returns the results.
     pub fn work(mut self) -> Walked {
         let mut waits = process::thread_waits();
         loop {
@@ -116,7 +116,7 @@ impl Walker {
         self.walk.dirs.read().identity(dir).0
     }
 
-    /// True if files from elsewhere could be held up by this folder.
+    /// True if this folder could delay files from other devices.
     fn may_not_answer(&self, folder: &Folder, name: &[u8]) -> bool {
         let remote = &self.walk.remote_names;
         !remote.is_empty()
@@ -129,7 +129,7 @@ impl Walker {
         self.walk.stop.load(Ordering::Relaxed) || self.walk.full.load(Ordering::Relaxed)
     }
 
-    /// Puts a folder aside whose device does not answer.
+    /// Sets a folder aside whose device does not answer.
     fn is_put_aside(&self, folder: &Folder) -> bool {
         let watchlist = &self.walk.watchlist;
         if !watchlist.any_devices() || !watchlist.is_silent(self.device_of(folder.dir)) {
@@ -176,7 +176,7 @@ impl Walker {
         self.handles.put(dir, fd);
     }
 
-    /// Does something in a folder; when descriptors run out, waits until there is one again.
+    /// Runs a function in a folder. When descriptors run out, it waits until one is free again.
     pub(super) fn with_folder<T>(
         &mut self,
         dir: DirId,
@@ -200,7 +200,7 @@ impl Walker {
         self.with_folder(dir, |folder| open::folder_following(folder, c"."))
     }
 
-    /// Opens a folder and gives it a number; nothing if it is not to be listed.
+    /// Opens a folder and gives it a number; `None` if it is not to be listed.
     fn enter(&mut self, folder: &Folder) -> Result<Option<(DirId, OwnedFd, Stat)>> {
         let Some(name) = &folder.name else {
             // It has its number already: a root, or what a link leads to.
@@ -245,7 +245,7 @@ impl Walker {
         }
     }
 
-    /// True if a folder is not to be listed because of the file system that it lies on.
+    /// True if a folder must not be listed because of its file system.
     pub(super) fn is_elsewhere(&mut self, folder: &Folder, here: &Stat, fd: impl AsFd) -> bool {
         let above = self.walk.dirs.read().id(folder.dir);
         if here.dev == above.dev {
@@ -265,7 +265,7 @@ impl Walker {
         is_pseudo
     }
 
-    /// Takes note of a way to a folder that was met before; true if it is to be listed on this way, too.
+    /// Records another way to a known folder. True if the folder is to be listed in this way, too.
     fn is_listed_once_more(
         &mut self,
         folder: &Folder,
@@ -295,7 +295,7 @@ impl Walker {
         self.walk.depths_differ() && self.walk.links().is_shorter(before, folder.depth)
     }
 
-    /// True if a folder was met by this very name, as when the folder above is listed again.
+    /// True if a folder was met under this very name, as when the folder above is listed again.
     fn is_entry_of(&self, dir: DirId, above: DirId, name: &CStr) -> bool {
         let dirs = self.walk.dirs.read();
         dirs.parent(dir) == Some(above) && dirs.name(dir) == name.to_bytes()
@@ -323,7 +323,7 @@ impl Walker {
         });
     }
 
-    /// Takes note of an entry that no other message tells of, if such notes are wanted.
+    /// Records an entry that no other message reports, if such records are requested.
     pub(super) fn other(&mut self, dir: DirId, name: Option<&CStr>, kind: EntryKind) {
         if self.walk.tell_others {
             self.walked.others.push(OtherEntry::new(dir, name, kind));
