@@ -18,7 +18,7 @@ pub(super) const LONG: u64 = PIECE as u64;
 /// The rules for all reads of a run.
 #[derive(Clone)]
 pub struct Access {
-    /// How much may be read from each device.
+    /// The limits of bytes per second from each device.
     pub budgets: Arc<Budgets>,
     /// The thread that drops pages.
     pub behind: Behind,
@@ -27,7 +27,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Reads at this rate at most, in bytes a second from each device, and does this with the pages. `large` bytes of
+    /// Settings with at most this many bytes per second from each device, and this treatment of pages. `large` bytes of
     /// buffers serve long reads past the page cache.
     pub fn new(rate: Option<u64>, page_use: PageUse, large: Option<u64>) -> Self {
         Self {
@@ -37,18 +37,19 @@ impl Access {
         }
     }
 
-    /// True if it matters for a file of this size where it lies.
+    /// True if these rules depend on the device of a file of this size.
     pub fn matters_for(&self, size: u64) -> bool {
         self.budgets.are_limited() || size >= LONG
     }
 
-    /// True if it matters to these rules how much of a file of this size is in the page cache.
+    /// True if these rules depend on how much of a file of this size is in the page cache.
     pub(super) fn asks_about(&self, size: u64) -> bool {
         self.budgets.are_limited() || size >= LONG && self.behind.gives_back_at_all()
     }
 
-    /// True if this many bytes of a file of this size are to be read past the page cache: nothing of it is to get in
-    /// there, and hardly any of the bytes are there. `missing` says how many are not, if it can be told.
+    /// True if this many bytes of a file of this size must be read past the page cache: the file is to stay out of the
+    /// cache, and hardly any of the bytes are in it. `missing` returns the number of bytes that are not in it, if it is
+    /// known.
     pub(super) fn goes_past_cache(
         &self,
         (size, is_whole): (u64, bool),
@@ -71,16 +72,16 @@ impl Access {
     }
 }
 
-/// How a reading thread hears that it is to end, and shows that it lives.
+/// The stop flag and the heartbeat of a reading thread.
 #[derive(Clone)]
 pub struct Signs {
     stop: Arc<AtomicBool>,
-    /// None for the heartbeat of the current thread, which the system calls themselves count.
+    /// `None` for the heartbeat of the current thread, which the system calls themselves count.
     heartbeat: Option<Arc<Heartbeat>>,
 }
 
 impl Signs {
-    /// Those of a thread that reads for a search.
+    /// The signs of a thread that reads for a search.
     pub(super) fn new(stop: Arc<AtomicBool>, heartbeat: Arc<Heartbeat>) -> Self {
         Self {
             stop,
@@ -88,7 +89,7 @@ impl Signs {
         }
     }
 
-    /// Those of whichever thread reads, and reads to the end.
+    /// The signs of the current thread, which reads to the end.
     pub fn of_current_thread() -> Self {
         Self {
             stop: Arc::default(),
@@ -96,8 +97,8 @@ impl Signs {
         }
     }
 
-    /// True if the run was told to stop. It is asked between any two calls that may take long, so it counts as a sign
-    /// of life.
+    /// True if the run was told to stop. Threads call it between any two calls that may take long, so it counts as a
+    /// sign of life.
     pub fn stopped(&self) -> bool {
         self.beat();
         self.stop.load(Ordering::Relaxed)
@@ -118,14 +119,14 @@ impl Signs {
         }
     }
 
-    /// As [`Self::ask`], where nothing is open yet.
+    /// As [`Self::ask`], if no file is open yet.
     pub(super) fn ask_of(&self, volume: usize) {
         if let Some(heartbeat) = &self.heartbeat {
             heartbeat.ask(volume as u32);
         }
     }
 
-    /// The thread asks no file system until it does so again.
+    /// The thread makes no calls to file systems until it says so again.
     pub fn rest(&self) {
         match &self.heartbeat {
             Some(heartbeat) => heartbeat.rest(),

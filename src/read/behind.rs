@@ -13,28 +13,27 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use crate::sys::page_cache::{self, Advice};
 use crate::sys::process;
 
-/// Bytes that have been read before they are given back, all at one go.
+/// Bytes that are gathered before their pages are dropped, all in one batch.
 ///
-/// The pages used last are in batches of the processors' own, and the kernel has to collect these
-/// from every processor, which waits for whatever runs there, before it can let go of the pages:
-/// once for each call that meets such a page. On a network SSD, 2.7 GB of photos took 2.2 s with
-/// the readers giving each file's pages back, 1.4 s with none given back.
+/// The pages used last are in batches that each processor keeps for itself. Before the kernel can drop such pages, it
+/// has to collect them from every processor, and each processor first finishes its current work. This cost arises once
+/// for each call that meets such a page. On a network SSD, 2.7 GB of photos took 2.2 s when the readers dropped each
+/// file's pages, and 1.4 s when they dropped none.
 const GATHERED: u64 = 32 << 20;
 
-/// Files from this size on do not get into the page cache unless somebody is known to read them again, bytes.
-/// A fast disk waits for the kernel to find room there: 10 GB in six files, cold, on a network SSD took
-/// 4.6 s and 2.4 s of CPU past the page cache, 8.7 s and 12.3 s through it (medians of three in turns). The size is
-/// reasoned: photos and music stay, films and images of disks do not. Of files of 1 to 8 MB it made no difference to
-/// the time.
+/// Files from this size on, bytes, do not enter the page cache unless it is known that they will be read again. A fast
+/// disk waits for the kernel to find room there: 10 GB in six files, cold, on a network SSD took 4.6 s and 2.4 s of CPU
+/// past the page cache, 8.7 s and 12.3 s through it (medians of three in turns). The size is reasoned: photos and music
+/// stay, films and images of disks do not. For files of 1 to 8 MB it made no difference to the time.
 const KEPT_BELOW: u64 = 64 << 20;
 
-/// Share of the memory that must lie free, unused even as page cache, for pages to stay.
+/// Share of the memory that must be free, unused even as page cache, for pages to stay.
 const LEFT_FREE: f64 = 0.125;
 
-/// Ranges that may wait for the thread that gives them back: each holds a descriptor.
+/// Maximum number of ranges that wait for the thread that drops pages: each keeps a descriptor open.
 const WAITING: usize = 16;
 
-/// If nothing comes for so long, what was gathered is given back: readers may be waiting for its descriptors.
+/// If no range arrives within this time, the gathered pages are dropped: readers may be waiting for the descriptors.
 const IDLE: Duration = Duration::from_millis(20);
 
 /// A range of a file that was read.
@@ -49,17 +48,17 @@ pub struct Range {
 pub enum PageUse {
     /// They stay.
     Keep,
-    /// They stay as long as memory lies free.
+    /// They stay as long as memory is free.
     KeepWhileFree,
-    /// The same, but those of long files do not come to be, where that can be helped.
+    /// The same, but long files stay out of the page cache, where that is possible.
     #[default]
     KeepShort,
-    /// They go.
+    /// They are dropped.
     Drop,
 }
 
 impl PageUse {
-    /// True if pages read now would have to go, where such a share of the memory lies free.
+    /// True if pages read now would have to be dropped, with this share of free memory.
     fn gives_back(self, free_share: impl FnOnce() -> f64) -> bool {
         match self {
             Self::Keep => false,
@@ -82,7 +81,7 @@ struct Running {
 }
 
 impl Behind {
-    /// Nothing waits yet.
+    /// A thread without waiting ranges.
     pub fn new(page_use: PageUse) -> Self {
         Self {
             page_use,
@@ -90,23 +89,23 @@ impl Behind {
         }
     }
 
-    /// True if pages go whoever may want them again.
+    /// True if pages are always dropped, whether or not they may be read again.
     pub fn gives_back_always(&self) -> bool {
         self.page_use == PageUse::Drop
     }
 
-    /// True if pages may ever have to go.
+    /// True if pages may have to be dropped at some time.
     pub fn gives_back_at_all(&self) -> bool {
         self.page_use != PageUse::Keep
     }
 
-    /// True if pages read now would have to go.
+    /// True if pages read now would have to be dropped.
     pub fn is_wanted(&self) -> bool {
         self.page_use.gives_back(process::free_share)
     }
 
-    /// True if what is read now of a file of this size is not to get into the page cache: some of it only,
-    /// as is read when most of it will not be, or all of it.
+    /// True if the bytes now read of a file of this size must stay out of the page cache. They are all of the file, or
+    /// a part of a file of which most will not be read.
     pub fn keeps_out(&self, size: u64, is_whole: bool) -> bool {
         match self.page_use {
             PageUse::Keep => false,
@@ -116,7 +115,7 @@ impl Behind {
         }
     }
 
-    /// Has the pages of a range given back some time soon.
+    /// Queues the pages of a range, to be dropped soon.
     pub fn push(&self, range: Range) {
         let queue = {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +131,7 @@ impl Behind {
         refused.iter().for_each(give_back);
     }
 
-    /// Gives back what waits, and ends.
+    /// Drops the waiting pages, and ends.
     pub fn join(&self) {
         let running = self
             .running

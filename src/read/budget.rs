@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a device that was idle may be read at full speed: long enough for a file to be read in
-/// one go, short enough that nobody notices.
+/// How long a device that was idle may be read at full speed: long enough to read a file at once, short enough that
+/// nobody notices.
 const BURST: Duration = Duration::from_millis(100);
 
 /// The interval at which waiting threads check whether the run is over.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
-/// The budgets of a run's devices. Without a rate nothing waits.
+/// The budgets of a run's devices. Without a rate, no read waits.
 #[derive(Debug)]
 pub struct Budgets {
     /// Bytes a second, at least 1.
@@ -28,14 +28,14 @@ struct Buckets {
     by_volume: Vec<Arc<Mutex<Bucket>>>,
 }
 
-/// A token bucket: when everything that was taken from it is paid for.
+/// A token bucket: the time at which all bytes taken so far are paid for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     paid: Duration,
 }
 
 impl Bucket {
-    /// Takes this many bytes at this time; says how long to wait before they may be read.
+    /// Takes this many bytes at this time; returns how long to wait before they may be read.
     fn take(&mut self, bytes: u64, rate: u64, now: Duration) -> Duration {
         let price = Duration::try_from_secs_f64(bytes as f64 / rate as f64);
         let begin = self.paid.max(now.saturating_sub(BURST));
@@ -54,7 +54,7 @@ impl Budgets {
         }
     }
 
-    /// True if there is anything to keep to.
+    /// True if there is a limit.
     pub fn are_limited(&self) -> bool {
         self.rate.is_some()
     }
@@ -68,7 +68,7 @@ impl Budgets {
         buckets.by_volume.len() - 1
     }
 
-    /// Takes this many bytes of a volume and waits until they may be read, or until it is to stop.
+    /// Takes this many bytes of a volume, and waits until they may be read, or until `stop` is set.
     pub(super) fn take(&self, volume: usize, bytes: u64, stop: &AtomicBool) {
         let Some(rate) = self.rate else { return };
         let bucket = {

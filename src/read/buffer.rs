@@ -8,12 +8,12 @@ use crate::sys::memory::{self, Aligned, Slice};
 /// since the piece is still in the second-level cache when it is hashed.
 pub const PIECE: usize = 256 << 10;
 
-/// Bytes read at a time past the page cache. Nobody reads ahead there, and a virtual machine's host does something
-/// for each request: 10 GB in six files, cold, on a network SSD took 7.2 s by 256 KiB, 6.4 s by 512 KiB
-/// and 5.7 s so (medians of five in turns; 16 threads).
+/// Bytes read at a time past the page cache. There is no readahead there, and a virtual machine's host processes each
+/// request: 10 GB in six files, cold, on a network SSD took 7.2 s by 256 KiB, 6.4 s by 512 KiB and 5.7 s by 1 MiB
+/// (medians of five in turns; 16 threads).
 pub const LARGE: usize = 1 << 20;
 
-/// Grows to the longest piece, until memory in large pages is to be had.
+/// A buffer that grows to the longest piece, until it gets memory in large pages.
 pub struct Buffer {
     own: Aligned,
     large: Option<Slice>,
@@ -29,7 +29,7 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// The first bytes, to be read into.
+    /// The first bytes, as a destination for a read.
     pub fn first_mut(&mut self, len: usize) -> &mut [u8] {
         match &mut self.large {
             Some(large) if len <= large.len() => &mut large[..len],
@@ -50,8 +50,8 @@ impl Buffer {
         }
     }
 
-    /// Has the pieces that are read past the page cache lie in a large page, if there is one to be had;
-    /// returns how long they may be.
+    /// Places the pieces that are read past the page cache in a large page, if one is available; returns their maximum
+    /// length.
     pub fn enlarge(&mut self, pages: &LargePages) -> usize {
         if self.large.is_none()
             && let Some(large) = pages.take()
@@ -62,7 +62,7 @@ impl Buffer {
     }
 }
 
-/// Buffers in large pages, several in each, for threads that come to need one.
+/// Buffers in large pages, several in each, for the threads that need one.
 #[derive(Clone)]
 pub struct LargePages {
     pages: Arc<Mutex<Pages>>,
@@ -70,7 +70,7 @@ pub struct LargePages {
 
 struct Pages {
     spare: Vec<Slice>,
-    /// Further pages that may be asked for.
+    /// Number of further pages that may be allocated.
     left: usize,
 }
 

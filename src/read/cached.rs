@@ -14,8 +14,8 @@ use super::open_file::{leaves_cache, uncached_bytes};
 use super::reader::{Reader, finished, is_whole};
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
-/// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch
-/// several times the sample. Shorter ones are likely to be read as a whole next.
+/// Files longer than this are opened for sampling with `POSIX_FADV_RANDOM`: readahead would fetch several times the
+/// sample. The search is likely to read shorter files as a whole next.
 const SAMPLED_WITHOUT_READAHEAD: u64 = 128 << 10;
 
 impl<F: Fold> Reader<F> {
@@ -44,7 +44,7 @@ impl<F: Fold> Reader<F> {
         Some(finished(task, fd, digests, bytes, true))
     }
 
-    /// As [`Self::read_cached`], where no read tells.
+    /// As [`Self::read_cached`], for file systems where a read does not show it.
     fn read_if_cached(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         if self.uncached_bytes(task, fd) != Some(0) {
             return None;
@@ -59,7 +59,7 @@ impl<F: Fold> Reader<F> {
         })
     }
 
-    /// Bytes of the spans that are not in the page cache; `None` if nobody can tell.
+    /// Bytes of the spans that are not in the page cache; `None` if this is not known.
     pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
         let spans = task.spans.iter().filter(|span| span.len > 0);
         spans
@@ -67,7 +67,7 @@ impl<F: Fold> Reader<F> {
             .sum()
     }
 
-    /// Sees to it that a task's bytes come from the disk; what to answer if they do not.
+    /// Makes sure that a task's bytes come from the disk; returns the answer if they do not.
     pub(super) fn bypass_cache(
         &self,
         task: &Task,
@@ -111,7 +111,7 @@ impl<F: Fold> Reader<F> {
         Outcome::NotCached { position, pieces }
     }
 
-    /// Tells the kernel what is to come.
+    /// Announces the next reads to the kernel.
     pub fn announce(&self, task: &Task, fd: BorrowedFd<'_>) {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         if wanted < task.expect.size && task.expect.size > SAMPLED_WITHOUT_READAHEAD {
@@ -119,8 +119,8 @@ impl<F: Fold> Reader<F> {
         }
     }
 
-    /// True if the pages of this task are to be given back once they are read: they are most of
-    /// a whole file, and hardly any was in the page cache before. `missing` is how many were not.
+    /// True if the pages of this task must be dropped after the read: they are most of a whole file, and hardly any was
+    /// in the page cache before. `missing` is the number of bytes that were not.
     pub fn drops_behind(&self, task: &Task, missing: Option<u64>) -> bool {
         let wanted: u64 = task.spans.iter().map(|span| span.len).sum();
         wanted >= PIECE as u64
@@ -128,7 +128,8 @@ impl<F: Fold> Reader<F> {
             && self.settings.access.behind.is_wanted()
     }
 
-    /// Has a task's file read past the page cache, if nothing is to get into it and hardly anything is there.
+    /// Sets up reads past the page cache for a task's file, if the file must stay out of the cache and hardly any of it
+    /// is there.
     pub fn goes_past_cache(&self, task: &Task, fd: BorrowedFd<'_>) -> bool {
         let aligned = |span: &Span| span.offset.is_multiple_of(ALIGNMENT as u64);
         let file = (task.expect.size, is_whole(task, task.spans[0]));

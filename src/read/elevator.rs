@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-/// By what the requests of a sweep are put in order.
+/// The sort order of the requests of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SweepOrder {
-    /// As the scan found them: folder by folder.
+    /// In the order of the scan: folder by folder.
     Directory,
     /// By inode number.
     Inode,
-    /// By their place on the disk, as far as the file system tells; else by inode number.
+    /// By their position on the disk, as far as the file system reports it; else by inode number.
     #[default]
     Physical,
 }
@@ -29,16 +29,16 @@ impl SweepOrder {
     }
 }
 
-/// Requests waiting for the head to come by.
+/// Requests that wait for the head.
 ///
-/// C-SCAN rather than back and forth: files that lie close together are asked for in rising
-/// order, which is the order in which the platter brings them.
+/// The order is C-SCAN rather than back and forth: files that lie close together are read in rising order, the order in
+/// which the platter brings them.
 #[derive(Debug)]
 pub struct Elevator<T> {
     waiting: BTreeMap<(u64, u64), T>,
-    /// Where the head was sent last.
+    /// The last target of the head.
     head: (u64, u64),
-    /// Keeps requests for one position apart, in the order in which they came.
+    /// Keeps requests for one position apart, in the order of arrival.
     count: u64,
 }
 
@@ -101,7 +101,7 @@ impl<T> Elevator<T> {
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// How many requests wait.
+    /// The number of waiting requests.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }

@@ -9,37 +9,37 @@ use crate::sys::memory::ALIGNMENT;
 use crate::sys::stat::Stat;
 use crate::sys::statfs;
 
-/// Bytes that a file has at least beyond the blocks allocated to it, or nobody looks for holes: to find one costs
-/// two system calls of a microsecond, to read a megabyte of zeros some hundred.
+/// Minimum number of bytes that a file has beyond its allocated blocks. Below it, the file counts as having no holes:
+/// to find a hole costs two system calls of a microsecond, to read a megabyte of zeros some hundred.
 const MISSING: u64 = 1 << 20;
 
 /// Holes shorter than this are read.
 const SHORT: u64 = 64 << 10;
 
-/// After a short hole so much is read before anybody looks again: where data and holes take turns block by block,
-/// asking for each would cost more than reading them.
+/// Bytes that are read after a short hole before the next query: where data and holes alternate block by block,
+/// querying each would cost more than reading them.
 const BACK_OFF: u64 = 1 << 20;
 
-/// The beginning is read as ever: samples are taken from the first piece.
+/// The beginning is always read: samples are taken from the first piece.
 const BEGINNING: u64 = 256 << 10;
 
-/// Where the holes of an open file are, as far as it was asked lately.
+/// The holes of an open file, as far as they were queried lately.
 #[derive(Clone, Copy, Debug)]
 pub struct Holes {
-    /// Nothing else is asked about a file that has none to speak of.
+    /// A file without notable holes is not queried further.
     is_thin: bool,
     from: u64,
     run: DataOrHole,
 }
 
-/// True if it pays to look for the holes of a file, and what is called one holds nothing.
+/// True if the holes of a file are worth a query, and its file system reports as holes only ranges without data.
 pub fn is_thin(fd: impl AsFd, stat: &Stat) -> bool {
     let allocated = stat.blocks.saturating_mul(512);
     stat.size.saturating_sub(allocated) >= MISSING && statfs::has_true_holes(fd)
 }
 
 impl Holes {
-    /// Of a file that is thin or not.
+    /// The holes of a file that is sparse or not.
     pub fn of(is_thin: bool) -> Self {
         Self {
             is_thin,
@@ -51,8 +51,8 @@ impl Holes {
         }
     }
 
-    /// The data or hole that follows from this offset on. Its end is beyond the place, and a multiple of what direct
-    /// reads want unless nothing else follows.
+    /// The data or hole that follows from this offset on. Its end is beyond the offset, and a multiple of the alignment
+    /// of direct reads unless nothing else follows.
     pub fn at(&mut self, fd: impl AsFd, offset: u64) -> DataOrHole {
         if !self.is_thin {
             return DataOrHole {

@@ -22,7 +22,7 @@ use super::task::{Failure, Outcome, SPANS, Span, Task};
 struct RingFile<F: Fold> {
     task: Task,
     fd: Arc<OwnedFd>,
-    /// Next piece to ask for.
+    /// Next piece to request.
     span: usize,
     offset: u64,
     /// Slots in the order of the file.
@@ -43,20 +43,20 @@ struct Piece {
     filled: usize,
 }
 
-/// The ring and what it reads.
+/// The ring and its reads.
 pub struct Many<F: Fold> {
     ring: Ring,
     slot_size: usize,
     free: Vec<usize>,
     pieces: Vec<Piece>,
-    /// As many places as slots, since each file has one piece in flight at least.
+    /// As many places as slots, since each file has at least one piece in flight.
     files: Vec<Option<RingFile<F>>>,
-    /// The file with pieces yet to ask for: the next one begins when all of its are asked for.
+    /// The file with pieces to request: the next file begins when all pieces of this one are requested.
     current: Option<usize>,
 }
 
 impl<F: Fold> Many<F> {
-    /// Nothing in flight yet in a ring of this many slots, each of this many bytes.
+    /// A ring with nothing in flight, of this many slots, each of this many bytes.
     pub fn new(ring: Ring, slots: usize, slot_size: usize) -> Self {
         Self {
             ring,
@@ -68,7 +68,7 @@ impl<F: Fold> Many<F> {
         }
     }
 
-    /// Does tasks as long as there are any; false if the ring failed before.
+    /// Carries out tasks as long as there are any; false if the ring failed before.
     pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) -> bool {
         loop {
             self.fill(reader, source);
@@ -88,7 +88,7 @@ impl<F: Fold> Many<F> {
         }
     }
 
-    /// Begins as much as there is room for.
+    /// Begins as many tasks as there is room for.
     fn fill(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         loop {
             while let (false, Some(file)) = (self.free.is_empty(), self.current) {
@@ -157,7 +157,7 @@ impl<F: Fold> Many<F> {
         self.ask(place, reader);
     }
 
-    /// Asks for a file's next piece.
+    /// Requests a file's next piece.
     fn ask(&mut self, place: usize, reader: &Reader<F>) {
         let (Some(slot), Some(file)) = (self.free.pop(), self.files[place].as_mut()) else {
             return;
@@ -237,7 +237,7 @@ impl<F: Fold> Many<F> {
         self.fold(place, reader, source);
     }
 
-    /// Folds what has arrived in order, and ends the file when all has.
+    /// Folds the pieces that have arrived in order, and ends the file when all have arrived.
     fn fold(&mut self, place: usize, reader: &Reader<F>, source: &mut Source<'_, F>) {
         let Some(file) = self.files[place].as_mut() else {
             return;
@@ -282,8 +282,7 @@ impl<F: Fold> Many<F> {
         }
     }
 
-    /// The ring itself failed (the kernel may be out of memory): what it was asked for is read
-    /// without it.
+    /// Reads the requested pieces without the ring after the ring itself failed (the kernel may be out of memory).
     fn give_up(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         for file in self.files.iter_mut().filter_map(Option::take) {
             let outcome = match file.failure {

@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
 
-/// Does tasks as long as there are any.
+/// Carries out tasks as long as there are any.
 pub fn run<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
     while let Some((task, name)) = source.peek() {
         let outcome = do_task(reader, &task, name);

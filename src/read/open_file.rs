@@ -19,14 +19,14 @@ use super::buffer::{LARGE, PIECE};
 /// take 50 ms, is a fifth of the time. Reasoned, not swept.
 const TURN: usize = 8 << 20;
 
-/// Where a file lies, as far as that matters for reading it.
+/// The device of a file, as far as it matters for reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Device {
     /// The volume's number among the budgets.
     pub volume: usize,
     /// Long reads may go past the page cache.
     pub may_go_past_cache: bool,
-    /// It has a head, which is best left with one file for long.
+    /// It has a head, which should stay with one file for long.
     pub has_head: bool,
 }
 
@@ -37,14 +37,14 @@ pub struct OpenFile<Fd> {
     /// Whether reads of it count against the budget.
     is_paid: bool,
     pub is_direct: bool,
-    /// Pages that were read are given back.
+    /// Drop pages after the read.
     pub drops_behind: bool,
-    /// Bytes that are best read at a time of one of several files that are compared; none if any number is as good.
+    /// Best number of bytes per read of one of several files that are compared; `None` if any number is as good.
     pub turn: Option<usize>,
 }
 
 impl<Fd: AsFd> OpenFile<Fd> {
-    /// Reads take nothing out of the budget but what [`Self::read`] is told.
+    /// An open file whose reads take nothing out of the budget but the bytes that [`Self::read`] is told.
     pub fn new(fd: Fd, volume: usize, is_direct: bool) -> Self {
         Self {
             fd,
@@ -83,7 +83,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         }
     }
 
-    /// It will probably be read again: its pages come into the page cache and stay there, unless none may.
+    /// Keeps the pages of the file in the page cache, since it will probably be read again, unless no page may stay.
     #[must_use]
     pub fn read_again(self, access: &Access) -> Self {
         if access.behind.gives_back_always() {
@@ -99,10 +99,11 @@ impl<Fd: AsFd> OpenFile<Fd> {
         }
     }
 
-    /// Reads `len` bytes, or up to the end of the file, into a buffer; returns how many were read, which may be more.
+    /// Reads `len` bytes, or up to the end of the file, into a buffer; returns the number of bytes read, which may be
+    /// larger.
     ///
-    /// `unpaid` bytes are taken out of the budget before. The buffer is longer where `len` is no multiple of what
-    /// direct reads want.
+    /// `unpaid` bytes are taken out of the budget before. The buffer is longer if `len` is not a multiple of the
+    /// alignment of direct reads.
     pub fn read(
         &self,
         (access, signs): (&Access, &Signs),
@@ -122,7 +123,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         }
     }
 
-    /// Takes bytes out of the budget that the kernel is about to read by itself.
+    /// Takes bytes out of the budget that the kernel is about to read on its own.
     pub fn pay(&self, (access, signs): (&Access, &Signs), bytes: u64) {
         if self.is_paid {
             access.spend(self.volume, bytes, signs);
@@ -153,7 +154,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         Ok(())
     }
 
-    /// Gives back what was read so far, if it is to go; reads go through the page cache from now on.
+    /// Drops the pages read so far, if they must be dropped. From now on, reads go through the page cache.
     pub fn leave(&self, len: u64) {
         if self.drops_behind {
             page_cache::advise(&self.fd, 0, len, Advice::DontNeed);
@@ -165,7 +166,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
 }
 
 impl OpenFile<Arc<OwnedFd>> {
-    /// Has the pages of a range given back some time soon, if they are to go.
+    /// Queues the pages of a range, to be dropped soon, if they must be dropped.
     pub fn give_back(&self, behind: &Behind, offset: u64, len: u64) {
         if self.drops_behind {
             behind.push(Range {
@@ -177,7 +178,7 @@ impl OpenFile<Arc<OwnedFd>> {
     }
 }
 
-/// Drops a span from the page cache; false if some of it is known to be there all the same.
+/// Drops a span from the page cache; false if some of it is known to remain.
 pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
     page_cache::advise(&fd, offset, len, Advice::DontNeed);
     let cached = page_cache::cached_pages(&fd, offset, len);
@@ -185,7 +186,7 @@ pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
     cached.unwrap_or(0) == 0
 }
 
-/// Bytes of a span that are not in the page cache; `None` if nobody can tell.
+/// Bytes of a span that are not in the page cache; `None` if this is not known.
 pub fn uncached_bytes(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;

@@ -13,16 +13,16 @@ use super::fold::Fold;
 use super::reader::{finished, is_whole};
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
-/// Bytes of a part, a power of two. Three cached files of 2 GB on two threads, digests asked for, took
-/// 0.98 s instead of 1.12 s (the fastest of seven in turns on a busy machine) and the same CPU time;
-/// parts of 4 and of 64 MiB made no difference. A part takes a thread 5 ms, so that is what the end
-/// of a file is uneven by; waking a thread takes a hundredth of it.
+/// Bytes of a part, a power of two. Three cached files of 2 GB on two threads, with digests, took 0.98 s instead of
+/// 1.12 s (the fastest of seven in turns on a busy machine) and the same CPU time; parts of 4 and of 64 MiB made no
+/// difference. A part takes a thread 5 ms, so the threads end a file at most this far apart; waking a thread takes a
+/// hundredth of this time.
 pub const PART: u64 = 16 << 20;
 
-/// Files of this many parts at least are cut: 64 MiB take one thread 20 ms. Reasoned, not swept.
+/// Minimum number of parts of a file that is cut: 64 MiB take one thread 20 ms. Reasoned, not swept.
 const LONG: u64 = 4;
 
-/// Parts that a file has at most, or one more: each keeps what stands for it until all are known.
+/// A file has at most this many parts, or one more: each keeps its digest until all digests are known.
 const MOST: u64 = 4096;
 
 /// A file that is read in parts.
@@ -33,13 +33,13 @@ pub struct Parts<F: Fold> {
     is_direct: bool,
     /// It has holes that need not be read.
     is_thin: bool,
-    /// Bytes of each but the last.
+    /// Bytes of each part but the last.
     each: u64,
     progress: Mutex<Progress<F::Part>>,
 }
 
 struct Progress<P> {
-    /// The first that nobody has taken.
+    /// The first part that no thread has taken.
     next: usize,
     under_way: usize,
     /// Bytes read.
@@ -77,7 +77,7 @@ impl<F: Fold> Parts<F> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next part: its number, and the task of reading it. Whoever takes it ends it.
+    /// Takes the next part: its number, and the task to read it. The thread that takes a part must end it.
     pub fn take(&self) -> Option<(usize, Task)> {
         let mut progress = self.progress();
         if !progress.has_more() {
@@ -108,7 +108,7 @@ impl<F: Fold> Parts<F> {
         &self.fd
     }
 
-    /// Ends a part that was taken, of which this many bytes were read; the file's outcome, if none is left.
+    /// Ends a part that was taken, with this many bytes read; returns the file's outcome if no part is left.
     pub fn end(
         &self,
         number: usize,
@@ -141,7 +141,7 @@ impl<F: Fold> Parts<F> {
     }
 }
 
-/// The threads of a pool, as far as they help each other.
+/// The threads of a pool, with the files on which they help each other.
 #[derive(Clone)]
 pub struct Team<F: Fold> {
     /// Bytes of a part, a power of two.
@@ -161,7 +161,7 @@ impl<F: Fold> Team<F> {
         }
     }
 
-    /// Cuts a file into parts if it is long enough, and lets the others know.
+    /// Cuts a file into parts if it is long enough, and notifies the other threads.
     pub fn cut(
         &self,
         task: &Task,
@@ -181,12 +181,12 @@ impl<F: Fold> Team<F> {
         Some(parts)
     }
 
-    /// Where others say that they could do with help.
+    /// The channel on which other threads ask for help.
     pub fn offered(&self) -> &Receiver<Weak<Parts<F>>> {
         &self.offered
     }
 
-    /// Accepts an offer if there is something left to do, and passes it on to the next who is free.
+    /// Accepts an offer if some parts are left, and passes it on to the next free thread.
     pub fn accept(&self, offer: &Weak<Parts<F>>) -> Option<Arc<Parts<F>>> {
         let parts = offer.upgrade()?;
         if !parts.progress().has_more() {

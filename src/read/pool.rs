@@ -11,8 +11,8 @@ use super::reader::{ReadSettings, Reader};
 use super::task::{Batch, Completion};
 use super::worker::{self, Shape};
 
-/// Threads of one kind, started when the first tasks come: one for each batch, until all are there, so that a search of a
-/// few files takes few of them. Where they help each other all are started at once.
+/// Threads of one kind, started when the first tasks arrive: one for each batch, up to the full number. A search of a
+/// few files thus starts few of them. Threads that help each other are all started at once.
 pub struct Pool<F: Fold> {
     name: Arc<str>,
     threads: usize,
@@ -31,7 +31,7 @@ pub struct Pool<F: Fold> {
 impl<F: Fold> Pool<F> {
     /// A pool of this many threads, each of this shape.
     ///
-    /// The queue has no bound of its own: whoever sends keeps within the device's window.
+    /// The queue has no bound of its own: senders keep within the device's window.
     pub fn new(
         name: &str,
         threads: usize,
@@ -56,7 +56,7 @@ impl<F: Fold> Pool<F> {
         }
     }
 
-    /// Lets its threads help each other with long files.
+    /// Makes its threads help each other with long files.
     #[must_use]
     pub fn with_team(self, team: Option<Team<F>>) -> Self {
         Self { team, ..self }
@@ -67,12 +67,12 @@ impl<F: Fold> Pool<F> {
         &self.name
     }
 
-    /// How many threads it has, or will have.
+    /// The number of threads that it has, or will have.
     pub fn threads(&self) -> usize {
         self.threads.max(1)
     }
 
-    /// Makes sure that there are this many threads and reads in flight at least.
+    /// Raises the number of threads and of reads in flight to at least these values.
     pub fn widen(&mut self, threads: usize, slots: usize) {
         self.threads = self.threads.max(threads);
         if slots > self.shape.slots && !self.running.is_empty() {
@@ -95,7 +95,7 @@ impl<F: Fold> Pool<F> {
         let _ignored = self.queue.send(batch);
     }
 
-    /// There is no thread to be had: the asker itself reads.
+    /// Carries out tasks in the calling thread, if no thread can be started.
     fn do_now(&self, batch: Batch) {
         let (queue, tasks) = unbounded();
         let _ignored = queue.send(batch);
@@ -113,7 +113,7 @@ impl<F: Fold> Pool<F> {
         while self.running.len() < wanted && self.start() {}
     }
 
-    /// Starts a thread; false if the system gives none.
+    /// Starts a thread; returns false if the system provides none.
     fn start(&mut self) -> bool {
         let tasks = self.tasks.clone();
         let done = self.done.clone();
@@ -129,14 +129,14 @@ impl<F: Fold> Pool<F> {
         true
     }
 
-    /// Has one more thread work in the place of one that gets no answer.
+    /// Starts one more thread as a substitute for one that gets no answer.
     pub fn add_thread(&mut self) {
         if !self.running.is_empty() {
             self.start();
         }
     }
 
-    /// Lets the threads finish what they have and waits for them.
+    /// Waits until the threads have finished their tasks and ended.
     pub fn join(self) {
         drop(self.queue);
         drop(self.tasks);

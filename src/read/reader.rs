@@ -24,8 +24,8 @@ use super::holes;
 use super::open_file::OpenFile;
 use super::task::{Ask, Failure, Outcome, SPANS, Span, Task};
 
-/// Times that an opening is tried again while descriptors are short, 10 ms apart: somebody else's
-/// file will be read by then.
+/// Maximum number of attempts to open a file while descriptors are short, 10 ms apart: other reads will have ended by
+/// then.
 const PATIENCE: u64 = 1000;
 
 /// The settings of all readers of a run.
@@ -35,9 +35,9 @@ pub struct ReadSettings {
     pub dirs: Arc<SharedDirs>,
     /// How files are opened.
     pub follow: bool,
-    /// Folders that each thread may keep open.
+    /// Maximum number of folders that each thread keeps open.
     pub open_folders: usize,
-    /// Tell the kernel what comes next.
+    /// Announce the next reads to the kernel.
     pub read_ahead: bool,
     /// Bytes of the parts in which the pool for whole files shares long ones, a power of two.
     pub part: Option<u64>,
@@ -45,17 +45,17 @@ pub struct ReadSettings {
     pub passes_holes: bool,
     /// Files of a set that a thread has open at a time, to compare them.
     pub set_files: usize,
-    /// By what a spinning disk's sweeps are put in order.
+    /// The sort order of a spinning disk's sweeps.
     pub order: SweepOrder,
     /// The rules for all reads.
     pub access: Access,
-    /// Set when no further task is to be begun.
+    /// Set when no further task may begin.
     pub stop: Arc<AtomicBool>,
-    /// Where each reader's signs of life are looked after.
+    /// The list of threads that are watched for signs of life.
     pub watchlist: Arc<Watchlist>,
 }
 
-/// One thread's means of reading.
+/// The resources of one reading thread.
 pub struct Reader<F> {
     pub(super) settings: ReadSettings,
     pub(super) fold: F,
@@ -83,7 +83,7 @@ impl<F: Fold> Reader<F> {
         self.signs.stopped()
     }
 
-    /// Opens the task's file; when descriptors run out, waits until there is one again.
+    /// Opens the task's file. When descriptors run out, it waits until one is free again.
     pub fn open(&mut self, task: &Task, name: &CStr) -> Result<OwnedFd, Failure> {
         self.open_with(PATIENCE, task, name)
     }
@@ -126,12 +126,12 @@ impl<F: Fold> Reader<F> {
         })
     }
 
-    /// True if a file of which this was seen has holes that need not be read.
+    /// True if a file with this metadata has holes that need not be read.
     pub fn is_thin(&self, fd: impl AsFd, seen: &Stat) -> bool {
         self.settings.passes_holes && holes::is_thin(fd, seen)
     }
 
-    /// Takes bytes out of the device's budget, waiting until they may be read.
+    /// Takes bytes out of the device's budget, and waits until they may be read.
     pub fn spend(&self, task: &Task, bytes: u64) {
         self.settings
             .access
@@ -139,7 +139,7 @@ impl<F: Fold> Reader<F> {
         self.signs.beat();
     }
 
-    /// Reads bytes of a file into this thread's buffer; `unpaid` of them are taken out of the budget before.
+    /// Reads bytes of a file into this thread's buffer. `unpaid` of them are taken out of the budget before.
     pub fn read(
         &mut self,
         file: &OpenFile<impl AsFd>,
@@ -214,7 +214,7 @@ impl<F: Fold> Reader<F> {
         Ok(self.fold.finish(state, whole))
     }
 
-    /// Answers for a task that is not about bytes from the disk.
+    /// Answers a task that needs no bytes from the disk.
     pub fn look(&mut self, task: &Task, fd: BorrowedFd<'_>) -> Option<Outcome<F::Digest>> {
         match task.ask {
             Ask::Bytes | Ask::EveryByte => None,
@@ -226,7 +226,7 @@ impl<F: Fold> Reader<F> {
         }
     }
 
-    /// A digest of the blocks that a file lies in, if all of them may be shared and the file is still the expected one.
+    /// A digest of the blocks of a file, if all of them may be shared and the file is still the expected one.
     pub fn blocks(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<PlacesDigest> {
         let space = task.space?;
         let mut places = Places::default();
@@ -241,7 +241,7 @@ impl<F: Fold> Reader<F> {
         Some(places.finish(space.0))
     }
 
-    /// Makes ready for reads past the page cache; returns how long each may be.
+    /// Prepares for reads past the page cache; returns their maximum length.
     pub fn longest_past_cache(&mut self) -> usize {
         match &self.settings.access.past_cache {
             Some(pages) => self.buffer.enlarge(pages),
@@ -249,7 +249,7 @@ impl<F: Fold> Reader<F> {
         }
     }
 
-    /// This thread's buffer, at least so long, to be read into.
+    /// This thread's buffer, with at least this length, as a destination for a read.
     pub fn piece(&mut self, len: usize) -> &mut [u8] {
         self.buffer.first_mut(len)
     }
@@ -265,7 +265,7 @@ impl<F: Fold> Reader<F> {
     }
 }
 
-/// Tries to open something, and again up to this many times while descriptors are short, each time after a wait.
+/// Tries to open something. While descriptors are short, it tries again up to this many times, each time after a wait.
 fn patiently<T>(
     patience: u64,
     mut attempt: impl FnMut(Option<Duration>) -> rustix::io::Result<T>,
@@ -287,7 +287,7 @@ pub fn is_whole(task: &Task, span: Span) -> bool {
     span.offset == 0 && span.len == task.expect.size
 }
 
-/// Makes sure that the descriptor is that of the file which the scan saw, in the same state.
+/// Checks that the descriptor belongs to the file that the scan saw, in the same state.
 pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
     expected(task, fd).map(drop)
 }
@@ -307,15 +307,14 @@ pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
     }
 }
 
-/// The meaning of a read error: a folder or a FIFO in the file's place cannot be read, but what matters is that it is
+/// Interprets a read error: a folder or a FIFO in the file's place cannot be read, but the relevant fact is that it is
 /// not the file.
 pub fn refused(task: &Task, fd: BorrowedFd<'_>, error: Errno) -> Failure {
     is_expected(task, fd).map_or_else(|failure| failure, |()| Failure::Refused(error))
 }
 
-/// The end of a task whose spans were all read: it counts only if the descriptor that was read is
-/// that of the file which the scan saw, in the same state. The scan's look is the "before", this
-/// one the "after".
+/// Ends a task whose spans were all read. The task counts only if the descriptor belongs to the file that the scan saw,
+/// in the same state. The metadata from the scan is the "before", this metadata the "after".
 pub fn finished<D>(
     task: &Task,
     fd: BorrowedFd<'_>,

@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender};
 use super::fold::Fold;
 use super::task::{Batch, Completion, Outcome, Task};
 
-/// Completions that readers of local disks send at a time while there is more to do.
+/// Number of completions that readers of local disks send at a time while there is more to do.
 pub const COMPLETIONS: usize = 64;
 
 /// Tasks of one kind, as long as the queue has any.
@@ -15,16 +15,16 @@ pub struct Source<'a, F: Fold> {
     batch: Batch,
     next: usize,
     queue: &'a Receiver<Batch>,
-    /// A batch of the other kind that was met.
+    /// A batch of the other kind that was received.
     other: Option<Batch>,
     completions: Vec<Completion<F::Digest>>,
-    /// How many of them are sent at a time.
+    /// Maximum number of completions that are sent at a time.
     most: usize,
     done: &'a Sender<Vec<Completion<F::Digest>>>,
 }
 
 impl<'a, F: Fold> Source<'a, F> {
-    /// The tasks of this batch, then those that wait in the queue.
+    /// The tasks of this batch, then those of the batches in the queue.
     pub fn new(
         first: Batch,
         queue: &'a Receiver<Batch>,
@@ -42,7 +42,7 @@ impl<'a, F: Fold> Source<'a, F> {
         }
     }
 
-    /// The next task and its file's name. It stays the next one until [`Self::advance`].
+    /// The next task and its file's name. The task stays the next one until [`Self::advance`].
     pub fn peek(&mut self) -> Option<(Task, &CStr)> {
         while self.next == self.batch.tasks.len() {
             if self.other.is_some() {
@@ -68,7 +68,7 @@ impl<'a, F: Fold> Source<'a, F> {
         self.next += 1;
     }
 
-    /// Reports a task's end, together with others.
+    /// Reports the end of a task, together with others.
     pub fn complete(&mut self, task: &Task, outcome: Outcome<F::Digest>) {
         self.completions.push(Completion {
             ticket: task.ticket,
@@ -79,7 +79,7 @@ impl<'a, F: Fold> Source<'a, F> {
         }
     }
 
-    /// Sends what was reported.
+    /// Sends the reported completions.
     pub fn flush(&mut self) {
         if !self.completions.is_empty() {
             // Nobody listens any more only when the run is over.
@@ -87,7 +87,7 @@ impl<'a, F: Fold> Source<'a, F> {
         }
     }
 
-    /// Ends it: what is left is a batch of the other kind.
+    /// Ends the source; returns the batch of the other kind, if any.
     pub fn end(mut self) -> Option<Batch> {
         self.flush();
         self.other

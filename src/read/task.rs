@@ -16,17 +16,17 @@ pub struct Span {
     pub len: u64,
 }
 
-/// Spans of one file that are read with one opening, each to a digest of its own.
+/// Number of spans of one file that are read with one open call, each with a digest of its own.
 pub const SPANS: usize = 2;
 
-/// Stands for a job while a reader has it. Readers hand it back and look no further.
+/// Identifies a job while a reader has it. Readers return the ticket and do not interpret it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u32);
 
 /// A read to be done.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// By which the scheduler knows its job again.
+    /// The ticket by which the scheduler identifies its job.
     pub ticket: Ticket,
     /// The file.
     pub file: FileIndex,
@@ -34,7 +34,7 @@ pub struct Task {
     pub volume: VolumeId,
     /// Folder of the file.
     pub dir: DirId,
-    /// Where in the batch's names its NUL-terminated name starts.
+    /// Offset of its NUL-terminated name in the batch's names.
     pub name: u32,
     /// The expected fingerprint.
     pub expect: Fingerprint,
@@ -42,18 +42,17 @@ pub struct Task {
     pub numbering: Numbering,
     /// The spans to read; a span without length is none.
     pub spans: [Span; SPANS],
-    /// The processing of the spans.
+    /// The request for the spans.
     pub ask: Ask,
-    /// The second span, of which the first is the beginning, is read only if the fold wants it once
-    /// it knows the first.
+    /// Read the second span, whose beginning is the first span, only if the fold requests it after the first.
     pub may_end_early: bool,
-    /// Its device is one of which long reads may go past the page cache.
+    /// Long reads from its device may go past the page cache.
     pub may_go_past_cache: bool,
-    /// Requests for its bytes that overtake one another cost time: the kernel reads ahead no further than usual.
+    /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
     pub in_order: bool,
-    /// Of the whole files on its volume those that are not in the page cache are read one at a time.
+    /// Read the uncached whole files on its volume one at a time.
     pub one_uncached: bool,
-    /// The space in which the file's blocks have their numbers, if files there may share blocks.
+    /// The address space of the file's block numbers, if files there may share blocks.
     pub space: Option<VolumeId>,
 }
 
@@ -63,22 +62,22 @@ pub enum Ask {
     /// The digests of its spans.
     #[default]
     Bytes,
-    /// The same, but not from the disk: if they are not in the page cache, where on it they lie.
+    /// The same, but not from the disk: if they are not in the page cache, their position on the disk.
     BytesIfCached,
-    /// The same, but from the disk: past the page cache, or once its pages have left that. A long span is read as
-    /// a whole file is.
+    /// The same, but from the disk: past the page cache, or after its pages were dropped. A long span is read like a
+    /// whole file.
     BytesFromDisk {
         /// Past the page cache.
         direct: bool,
     },
-    /// The blocks that it lies in.
+    /// The blocks of the file.
     Blocks,
-    /// That it is equal to the others of its batch; holes are read like data.
+    /// Whether the file is equal to the others of its batch; holes are read like data.
     EveryByte,
 }
 
 impl Ask {
-    /// True if reads are to go past the page cache.
+    /// True if reads must go past the page cache.
     pub fn is_direct(self) -> bool {
         matches!(self, Self::BytesFromDisk { direct: true })
     }
@@ -91,11 +90,11 @@ pub struct Batch {
     pub tasks: Vec<Task>,
     /// Their names, each with its NUL.
     pub names: Vec<u8>,
-    /// How they are to be done.
+    /// The kind of the tasks.
     pub kind: BatchKind,
 }
 
-/// How the tasks of a batch are done.
+/// The kind of the tasks in a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BatchKind {
     /// In any order, many at a time.
@@ -108,7 +107,7 @@ pub enum BatchKind {
 }
 
 impl Batch {
-    /// Adds a name; its place goes into the task.
+    /// Adds a name; returns its offset for the task.
     pub fn add_name(&mut self, name: &[u8]) -> u32 {
         let at = u32::try_from(self.names.len()).expect("a batch is small");
         self.names.extend_from_slice(name);
@@ -125,9 +124,9 @@ impl Batch {
 /// Why a file has no digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It is gone.
+    /// The file is gone.
     Vanished,
-    /// It is not the file that was expected, or not in that state.
+    /// It is not the expected file, or not in the expected state.
     Changed,
     /// The system refused to open or read it.
     Refused(rustix::io::Errno),
@@ -159,23 +158,22 @@ pub enum Outcome<D> {
         /// Bytes read.
         bytes: u64,
     },
-    /// There were too few descriptors to compare the files of the batch.
+    /// Too few descriptors were available to compare the files of the batch.
     NotCompared,
-    /// The file was looked at (only if that was asked for).
+    /// The blocks of the file were queried (only on request).
     Blocks {
-        /// Stands for all blocks that its bytes lie in; `None` if they may lie elsewhere or are
-        /// nobody else's.
+        /// A digest of all its blocks; `None` if the blocks may have moved or are not shared.
         places: Option<PlacesDigest>,
     },
-    /// It is not in the page cache (only if that was asked for); where on its disk it lies, bytes.
+    /// It is not in the page cache (only on request). The position on its disk, bytes.
     NotCached {
-        /// Physical position of the first byte wanted, or the inode number where the file system
-        /// does not tell.
+        /// Physical position of the first requested byte, or the inode number if the file system does not report the
+        /// position.
         position: u64,
-        /// In how many pieces it lies, where that came with its position.
+        /// Number of pieces of the file, if it came with the position.
         pieces: Option<Pieces>,
     },
-    /// It is in the page cache and does not leave that (only if it was to come from the disk).
+    /// It is in the page cache and cannot be dropped (only if the request was for bytes from the disk).
     StaysCached,
     /// It could not be read.
     Failed(Failure),

@@ -16,14 +16,14 @@ use super::source::Source;
 use super::stream::{Stream, Window};
 use super::task::{Batch, BatchKind, Completion};
 
-/// How much a thread keeps in flight.
+/// The limits of reads in flight of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Scattered reads in flight.
     pub slots: usize,
     /// Bytes of each.
     pub slot_size: usize,
-    /// How far it looks ahead in whole files.
+    /// How far it reads ahead in whole files.
     pub window: Window,
     /// Completions that are sent at a time while there is more to do.
     pub completions: usize,
@@ -32,12 +32,11 @@ pub struct Shape {
 /// A task for a thread.
 enum WorkItem<F: Fold> {
     Tasks(Batch),
-    /// Help with what another thread has begun.
+    /// Help with a file that another thread has begun.
     Parts(Arc<Parts<F>>),
 }
 
-/// Waits for tasks, or, while there are none, for a file of which parts can be taken; `None` when no
-/// task will ever come.
+/// Waits for tasks, or, while there are none, for a file with parts to take; `None` when no task will ever come.
 fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<WorkItem<F>> {
     let Some(team) = team else {
         return tasks.recv().ok().map(WorkItem::Tasks);
@@ -60,7 +59,7 @@ fn wait<F: Fold>(tasks: &Receiver<Batch>, team: Option<&Team<F>>) -> Option<Work
     }
 }
 
-/// Does tasks until their channel closes.
+/// Carries out tasks until their channel closes.
 pub fn run<F: Fold>(
     mut reader: Reader<F>,
     shape: Shape,
@@ -102,12 +101,12 @@ pub fn run<F: Fold>(
     }
 }
 
-/// By what scattered reads are done.
+/// The mechanism for scattered reads.
 enum Means<F: Fold> {
-    /// Nothing yet: a thread for whole files only needs no ring.
+    /// Not decided yet: a thread for whole files only needs no ring.
     Unmade,
     Ring(Box<Many<F>>),
-    /// There is no ring to be had, or it failed.
+    /// No ring is available, or it failed.
     OneByOne,
 }
 

@@ -6,24 +6,24 @@ use std::ops::Range;
 /// cache when it is compared.
 pub const BLOCK: usize = 64 << 10;
 
-/// The number of files of one length, equal at both ends, that may well differ. Fewer are most likely copies, and are
-/// read from front to back.
+/// Minimum size of a class of files, of one length and equal at both ends, that may well differ. Smaller classes are
+/// most likely copies, and are read from front to back.
 const LARGE_CLASS: usize = 16;
 
-/// The blocks of files of one length, each once.
+/// The blocks of files of one length. Each block comes once.
 #[derive(Clone)]
 pub struct Blocks {
     /// The rest of each part.
     parts: [Range<u64>; 2],
-    /// The part looked at last.
+    /// The part that was read last.
     at: usize,
     /// Bytes of a block.
     block: u64,
 }
 
 impl Blocks {
-    /// Of this many files of this length, bytes. A large class is looked at from its middle and from its
-    /// beginning on.
+    /// The blocks of this many files of this length, bytes. The files of a large class are read from their middle and
+    /// from their beginning on.
     pub fn new(files: usize, len: u64) -> Self {
         let block = BLOCK as u64;
         let middle = match files >= LARGE_CLASS {
@@ -36,7 +36,7 @@ impl Blocks {
         }
     }
 
-    /// Of files of this length, from front to back in blocks of this many bytes.
+    /// The blocks of files of this length, from front to back, each of this many bytes.
     pub fn front_to_back(len: u64, block: usize) -> Self {
         Self {
             parts: [0..len, 0..0],
@@ -45,15 +45,15 @@ impl Blocks {
         }
     }
 
-    /// Blocks that were not looked at.
+    /// Number of blocks that were not read yet.
     pub fn left(&self) -> usize {
         let blocks = |part: &Range<u64>| (part.end - part.start).div_ceil(self.block);
         let left: u64 = self.parts.iter().map(blocks).sum();
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
-    /// Offset and length of the next block. Where the last one told files apart the next one is
-    /// likely to do so; else both parts take turns.
+    /// Offset and length of the next block. If the last block told files apart, the next one of its part is likely to
+    /// do so, too. Otherwise the two parts alternate.
     pub fn next(&mut self, told_apart: bool) -> Option<(u64, usize)> {
         if !told_apart || self.parts[self.at].is_empty() {
             self.at = 1 - self.at;

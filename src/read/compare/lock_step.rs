@@ -13,7 +13,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Room for blocks of this many bytes.
+    /// Buffers for blocks of this many bytes.
     pub fn new(len: usize) -> Self {
         Self {
             first: Aligned::new(len),
@@ -21,7 +21,8 @@ impl Buffers {
         }
     }
 
-    /// The last blocks: `len` bytes of the first file of the class that was read last, and of the file of it that was.
+    /// The last blocks: `len` bytes of the first file of the class that was read last, and of the last file read of
+    /// this class.
     pub fn last(&self, len: usize) -> [&[u8]; 2] {
         [&self.first[..len], &self.piece[..len]]
     }
@@ -45,12 +46,12 @@ pub struct Step<S: Side> {
     pub len: usize,
     /// Files that could not be read.
     pub failed: Vec<S::Failed>,
-    /// Files that are equal to no other from here on.
+    /// Files that differ from all others from here on.
     pub alone: Vec<S>,
 }
 
 impl<S: Side> Comparison<S> {
-    /// Of files of one length, none of which was read.
+    /// A comparison of files of one length, none of which was read.
     pub fn new(files: Vec<S>, blocks: Blocks) -> Self {
         Self {
             blocks,
@@ -60,7 +61,7 @@ impl<S: Side> Comparison<S> {
         }
     }
 
-    /// One of the classes, from here on by itself.
+    /// A comparison of one of the classes alone.
     pub fn of_one(&self, class: Vec<S>) -> Self {
         Self {
             blocks: self.blocks.clone(),

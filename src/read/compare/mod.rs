@@ -37,20 +37,20 @@ use split::{is_shared_out, threads_for};
 
 pub use pair::{Unequal, Which, equal};
 
-/// An open file and what it is.
+/// An open file and its properties.
 struct File<'a> {
     task: &'a Task,
     rules: (&'a Access, &'a Signs),
     open: OpenFile<OwnedFd>,
-    /// Where it has no bytes of its own.
+    /// The holes of the file.
     holes: Holes,
-    /// Files that lie in the same blocks: what this one holds they hold too.
+    /// Files that lie in the same blocks, and so have the same bytes.
     same_blocks: Vec<File<'a>>,
 }
 
 impl<'a> File<'a> {
-    /// Takes note that it could not be read, and leaves the first file in the same blocks to stand for the others. If
-    /// it has changed, what was read of it so far may not be theirs.
+    /// Records that the file could not be read. The first file in the same blocks represents the others from now on. If
+    /// this file has changed, the bytes read from it so far may not be theirs.
     fn fail(mut self, failure: Failure, failed: &mut Vec<(&'a Task, Failure)>) -> Option<Self> {
         failed.push((self.task, failure));
         let mut same_blocks = self.same_blocks.drain(..);
@@ -103,8 +103,8 @@ impl<'a> Side for File<'a> {
 
 /// Compares the files of a batch with each other and answers for each.
 ///
-/// If descriptors are too few for all of them, none is compared, unless every byte is asked for. `has_head` says
-/// that it is best to stay with one file for long.
+/// If descriptors are too few for all of them, none is compared, unless every byte must be compared. `has_head` says
+/// that the disk should stay with one file for long.
 pub fn run<F: Fold>(
     reader: &mut Reader<F>,
     batch: &Batch,
@@ -119,7 +119,7 @@ pub fn run<F: Fold>(
     let _ignored = done.send(outcomes);
 }
 
-/// Compares files that the search wants to have compared.
+/// Compares files for the search.
 fn search<F: Fold>(reader: &mut Reader<F>, batch: &Batch) -> Vec<Completion<F::Digest>> {
     let access = reader.settings.access.clone();
     let signs = reader.signs.clone();
@@ -145,7 +145,7 @@ fn completion<D>(task: &Task, outcome: Outcome<D>) -> Completion<D> {
     }
 }
 
-/// Opens what can be opened; `None` if descriptors run out.
+/// Opens the files that can be opened; `None` if descriptors run out.
 fn open_all<'a, F: Fold>(
     reader: &mut Reader<F>,
     rules: (&'a Access, &'a Signs),
@@ -172,8 +172,8 @@ fn open_all<'a, F: Fold>(
     Some(files)
 }
 
-/// Puts files together that lie in the same blocks. Between the first look at the last of them and the
-/// second look at the first there is a moment when all lay where both looks found them.
+/// Groups files that lie in the same blocks. Between the first query of the last file and the second query of the first
+/// file, there is a moment at which all files lay in the blocks that both queries found.
 fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Vec<File<'a>> {
     let look = |file: &File<'_>| reader.blocks(file.task, file.open.fd.as_fd());
     let first: Vec<_> = files.iter().map(look).collect();
@@ -198,7 +198,7 @@ fn gather_by_blocks<'a, F: Fold>(reader: &Reader<F>, files: Vec<File<'a>>) -> Ve
     gathered
 }
 
-/// The device that a task's file lies on.
+/// The device of a task's file.
 fn device(task: &Task, has_head: bool) -> Device {
     Device {
         volume: task.volume.0.into(),
@@ -218,8 +218,8 @@ fn compare<D: Send>(files: Vec<File<'_>>, answers: &mut Vec<Completion<D>>) {
     to_the_end(all, is_large_class, &mut Buffers::new(BLOCK), answers);
 }
 
-/// Compares files to their end and answers for each. Of a large class several threads compare a class each, once they
-/// no longer share the files of one.
+/// Compares files to their end and answers for each. Several threads compare a class each of a large class, once its
+/// files are no longer shared among them.
 fn to_the_end<D: Send>(
     mut comparison: Comparison<File<'_>>,
     is_large_class: bool,
@@ -246,7 +246,7 @@ fn to_the_end<D: Send>(
     }
 }
 
-/// Threads that can each take a class of a large one.
+/// Number of threads that can each take a class of a large one.
 fn threads(comparison: &Comparison<File<'_>>) -> usize {
     let classes = &comparison.classes;
     if classes.iter().any(|class| is_shared_out(class)) {
@@ -256,7 +256,7 @@ fn threads(comparison: &Comparison<File<'_>>) -> usize {
     threads_for(comparison.blocks.left().saturating_mul(files)).min(classes.len())
 }
 
-/// Has threads take one class after the other to its end.
+/// Makes threads take one class after the other and compare it to its end.
 fn each_on_its_own<D: Send>(
     mut comparison: Comparison<File<'_>>,
     threads: usize,
@@ -283,7 +283,7 @@ fn each_on_its_own<D: Send>(
     });
 }
 
-/// Answers for files that were equal to each other and to no others, after this many bytes.
+/// Answers for files that are equal to each other and to no others, after this many bytes.
 fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
     let Some(first) = class.first() else { return };
     let mut answer = |file: &File<'_>, state: Result<(), Failure>, bytes| {

@@ -14,7 +14,7 @@ use super::lock_step::{Buffers, Comparison};
 use super::side::Side;
 use super::split::common_prefix;
 
-/// Which of two files it is.
+/// One of two files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The first one.
@@ -26,7 +26,7 @@ pub enum Which {
 /// Why two files are not known to be equal.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unequal<E> {
-    /// They differ from this place on.
+    /// They differ from this offset on.
     Differ(u64),
     /// One of them ends too early.
     Short(Which),
@@ -44,7 +44,7 @@ struct Half<'a> {
 }
 
 impl Side for Half<'_> {
-    /// None if it ends too early.
+    /// `None` if it ends too early.
     type Failed = (Which, Option<Errno>);
 
     fn read(

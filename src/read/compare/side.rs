@@ -18,11 +18,11 @@ pub trait Side: Sized + Send {
         failed: &mut Vec<Self::Failed>,
     ) -> Result<Self, Option<Self>>;
 
-    /// True if it is known that a block is all zeros.
+    /// True if a block is known to be all zeros.
     fn is_hole(&mut self, _offset: u64, _len: usize) -> bool {
         false
     }
 
-    /// By which files of one class are put in order.
+    /// The sort key of files in one class.
     fn number(&self) -> u64;
 }

@@ -9,11 +9,11 @@ use crate::sys::process;
 
 use super::side::Side;
 
-/// Blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64
+/// Number of blocks for which one more thread is started: 4 MiB to be read are worth it. With 16 instead of 64,
 /// `adversarial`, hot, took 1.06 times as long (eleven runs in turns).
 const FOR_A_THREAD: usize = 64;
 
-/// Threads that this many blocks to be read are worth.
+/// The number of threads that this many blocks are worth.
 pub fn threads_for(blocks: usize) -> usize {
     match blocks / FOR_A_THREAD {
         0 | 1 => 1,
@@ -21,7 +21,7 @@ pub fn threads_for(blocks: usize) -> usize {
     }
 }
 
-/// True if the files of a class are looked at by more threads than one.
+/// True if more than one thread reads the files of a class.
 pub fn is_shared_out<S>(class: &[S]) -> bool {
     threads_for(class.len()) > 1
 }
@@ -44,7 +44,7 @@ type Key = [u8; 32];
 /// The blocks of some files.
 struct Seen<S: Side> {
     like_first: Vec<S>,
-    /// With their keys: comparing each with each would be quadratic.
+    /// Files with their keys: comparing each with each would be quadratic.
     others: Vec<(Key, S)>,
     failed: Vec<S::Failed>,
 }
@@ -52,8 +52,8 @@ struct Seen<S: Side> {
 impl Block<'_> {
     /// Adds the files with equal blocks to `split`, class by class, and those that could not be read to `failed`.
     ///
-    /// Most that are unlike the first one are unlike each other too, which shows where they begin to
-    /// differ from it. The few that are not are looked at once more, by the BLAKE3 of their blocks.
+    /// Most files that differ from the first one also differ from each other. The offset and the bytes of their first
+    /// difference from it show this. The few others are compared again, by the BLAKE3 of their blocks.
     pub fn split<S: Side>(
         mut self,
         class: Vec<S>,
@@ -72,7 +72,7 @@ impl Block<'_> {
         }
     }
 
-    /// The files by what they have in common with the first that can be read, and with each other.
+    /// Groups the files by the bytes that they have in common with the first readable file, and with each other.
     fn classes<S: Side>(
         &mut self,
         class: Vec<S>,
@@ -157,7 +157,7 @@ impl<S: Side> Seen<S> {
         }
     }
 
-    /// Reads the block of each file that is next, and compares it with the first one's.
+    /// Reads the next block of each file, and compares it with the block of the first file.
     fn look(
         &mut self,
         next: &mut dyn FnMut() -> Option<S>,
@@ -198,7 +198,7 @@ impl<S: Side> Seen<S> {
     }
 }
 
-/// Where a block begins to differ from the first one, and what is there.
+/// The offset of the first difference between a block and the first one, and the bytes there.
 fn difference(piece: &[u8], first: &[u8]) -> Key {
     let at = common_prefix(piece, first);
     let mut key = Key::default();
@@ -209,7 +209,7 @@ fn difference(piece: &[u8], first: &[u8]) -> Key {
     key
 }
 
-/// Stands for a whole block.
+/// A digest of a whole block.
 fn digest(piece: &[u8], _first: &[u8]) -> Key {
     *blake3::hash(piece).as_bytes()
 }

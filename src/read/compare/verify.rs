@@ -17,14 +17,14 @@ use super::blocks::{BLOCK, Blocks};
 use super::lock_step::{Buffers, Comparison};
 use super::{File, completion, device, settle, to_the_end};
 
-/// A set that is compared in rounds: no more of its files are open at a time than there are descriptors for.
+/// A set that is compared in rounds: the number of its files that are open at a time is limited by the descriptors.
 struct Rounds<'a> {
     batch: &'a Batch,
     rules: (&'a Access, &'a Signs),
     /// The disk has a head.
     has_head: bool,
     waiting: VecDeque<&'a Task>,
-    /// Files that are equal, with the bytes read of each. The first takes part in all rounds.
+    /// Equal files, with the bytes read of each. The first file takes part in all rounds.
     equal: Vec<(&'a Task, u64)>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Rounds<'a> {
         files
     }
 
-    /// Opens one; `None` if there is no descriptor for it, which may be waited for.
+    /// Opens a file; `None` if there is no descriptor for it, and waiting may help.
     fn file<F: Fold>(
         &self,
         reader: &mut Reader<F>,
@@ -129,7 +129,7 @@ impl<'a> Rounds<'a> {
         Some(file)
     }
 
-    /// Compares the files of a round with each other, and takes note of those that are equal to the first of the set.
+    /// Compares the files of a round with each other, and records those that are equal to the first of the set.
     fn compare<D: Send>(&mut self, mut files: Vec<File<'a>>, answers: &mut Vec<Completion<D>>) {
         let tasks: Vec<&'a Task> = files.iter().map(|file| file.task).collect();
         let Some(first) = tasks.first() else { return };
