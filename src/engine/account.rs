@@ -16,7 +16,7 @@ pub struct Account {
     is_kept: bool,
     /// Entries that no file stands for.
     pub others: Vec<OtherEntry>,
-    /// Roots that take no part.
+    /// Roots that are skipped.
     pub roots: Vec<(u32, Unseen)>,
     /// Files that could not be read to their end.
     pub failed: HashMap<FileIndex, Unseen>,
@@ -30,7 +30,7 @@ impl Account {
         }
     }
 
-    /// Takes note of a name that leads to nothing known.
+    /// Records a name that leads to nothing known.
     pub fn unseen(&mut self, dir: DirId, name: &[u8], unseen: Unseen) {
         if self.is_kept {
             self.others.push(OtherEntry {
@@ -41,7 +41,7 @@ impl Account {
         }
     }
 
-    /// Takes note of a file that was not read.
+    /// Records a file that was not read.
     pub fn file_failed(&mut self, file: FileIndex, failure: &Failure) {
         if self.is_kept {
             let unseen = match failure {

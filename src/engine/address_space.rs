@@ -12,7 +12,7 @@ const BASE: u64 = 32 << 20;
 /// The address space of a thread: its stack (the standard library's 2 MiB), the ring's memory, and blocks of its own.
 const THREAD: u64 = 3 << 20;
 
-/// Threads that a run can do with: the engine's, a walker, and one of each pool, and as many again at its end.
+/// Minimum number of threads of a run: the engine's, a walker, and one of each pool, and as many again at its end.
 const FEWEST: usize = 4;
 
 /// Less address space than a run needs.
@@ -32,7 +32,7 @@ pub struct AddressSpace {
     left: Option<u64>,
 }
 
-/// Has all threads share one heap where address space is limited. Of use only before there are any.
+/// Makes all threads share one heap where address space is limited. Useful only before any thread exists.
 pub fn spare() {
     if process::free_address_space().is_some() {
         memory::share_one_heap();
@@ -59,8 +59,8 @@ impl AddressSpace {
         }
     }
 
-    /// Threads of one kind at most: walkers and the threads of each pool get a quarter each of half of what is left,
-    /// the tables the other half.
+    /// Maximum number of threads of one kind. Walkers and the threads of each pool get a quarter each of half of the
+    /// remaining space, the tables the other half.
     pub fn threads(self) -> usize {
         match self.left {
             Some(left) => ((left - BASE) / 2 / FEWEST as u64 / THREAD).max(1) as usize,
@@ -68,7 +68,7 @@ impl AddressSpace {
         }
     }
 
-    /// Bytes that may be in flight at most.
+    /// Maximum number of bytes in flight.
     pub fn in_flight(self) -> u64 {
         self.left.map_or(u64::MAX, |left| left / 8)
     }

@@ -6,9 +6,9 @@ use crate::file::{DevIndex, DirTable, FileIndex, FileTable, Numbering, Sameness,
 
 use super::volumes::Volumes;
 
-/// The files that may be one with another file of their set, which a mount of a program or of another machine shows.
+/// The files that may be one with another file of their set, as shown by a mount of a program or of another machine.
 ///
-/// Such a mount gives a file other numbers, but leaves it its modification time, at least to the second.
+/// Such a mount gives a file other numbers, but keeps its modification time, at least to the second.
 pub fn shown_twice(
     files: &[FileIndex],
     file_table: &FileTable,
@@ -37,7 +37,7 @@ pub fn shown_twice(
     })
 }
 
-/// The files of which nobody can tell whether they are one with another file of their set.
+/// The files that cannot be told apart for certain from another file of their set.
 pub fn ambiguous(
     files: &[FileIndex],
     file_table: &FileTable,

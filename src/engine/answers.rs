@@ -17,7 +17,7 @@ use super::session::Session;
 use super::tally::Stage;
 
 impl Session<'_> {
-    /// Takes the end of a read; returns the stage it belonged to.
+    /// Takes a finished read; returns the stage it belonged to.
     pub fn finished(&mut self, finished: &Finished<Want, Digest>) -> Stage {
         let Job { file, want, .. } = finished.job;
         let size = self.machine.file_table().size(file);

@@ -16,7 +16,7 @@ use super::descriptors::Share;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Walkers that these devices of roots can use: a group for each disk with a head, and one for all other devices.
+    /// The walkers for the devices of these roots: a group for each disk with a head, and one for all other devices.
     pub fn groups(&mut self, devices: &[(u64, usize)], share: &Share) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut others = Group::default();
@@ -59,7 +59,7 @@ impl Session<'_> {
         groups
     }
 
-    /// A group has listed all of its folders: its disk need not wait for the others.
+    /// Called when a group has listed all of its folders: its disk need not wait for the others.
     pub fn walked(&mut self, group: usize) {
         if let Some(Some(disk)) = self.walked_disks.get(group) {
             self.scheduler.scan_done_on(disk);
@@ -104,7 +104,7 @@ impl Session<'_> {
             .is_some_and(|cache| cache.is_in(identity()))
     }
 
-    /// The file table's number of a device number; makes its volume ready to be read when it is first met.
+    /// The file table's number of a device number. Prepares its volume for reads when it is first met.
     fn volume(&mut self, dev: u64, dir: DirId) -> DevIndex {
         let number = self.machine.volume_number(dev);
         if !self.volumes.knows(number) {
@@ -137,7 +137,7 @@ impl Session<'_> {
         number
     }
 
-    /// Takes note of volumes that turned out to be something else than was thought.
+    /// Records volumes whose devices turned out to be of another class.
     pub fn heed_changes(&mut self) {
         for Change { volume, evidence } in self.scheduler.changes() {
             let cost = evidence.has_head.then_some(Cost::SPINNING);

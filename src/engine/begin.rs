@@ -39,17 +39,17 @@ const SET_FILES: usize = 64;
 pub struct Begun<'a> {
     pub session: Session<'a>,
     share: Share,
-    /// Its threads are started from here, and inherit it.
+    /// The idle I/O class. The threads of the run start from here, and inherit it.
     _idle: Option<process::Idle>,
 }
 
 impl Begun<'_> {
-    /// Runs to the end.
+    /// Runs the search to its end.
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>) -> std::io::Result<()> {
         self.session.drive(deliverer, &self.share)
     }
 
-    /// Waits for the readers, and returns what they worked for.
+    /// Waits for the readers, and returns the totals.
     pub fn close(self) -> (Summary, LeftOut) {
         let mut session = self.session;
         match session.scheduler.outstanding() {
@@ -210,7 +210,7 @@ fn unique() -> u128 {
     u128::from(random()) << 64 | u128::from(random())
 }
 
-/// The cache that is to be used, if it can be.
+/// The cache of the run, if there is one and it can be used.
 fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
     let opened = CachedReads::open(wanted, &config.roots);

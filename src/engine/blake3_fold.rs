@@ -6,13 +6,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::hash::{Digest, Running, SampleDigest, Subtree, Zeros};
 use crate::read::Fold;
 
-/// Heads that were met, so that whoever has just read one knows whether to read on. Of each only 64
-/// bits are kept: if two are taken for one, a file is read in vain.
+/// Heads that were read so far. A reader that has just read a head decides by them whether to read on. Of each head,
+/// only 64 bits are kept: if two heads have the same 64 bits, a file is read in vain.
 #[derive(Clone, Debug, Default)]
 pub struct Heads(Arc<RwLock<HashSet<u64>>>);
 
 impl Heads {
-    /// Takes note of the head of a file of this size.
+    /// Records the head of a file of this size.
     pub fn met(&self, size: u64, head: &SampleDigest) {
         let mut heads = self.0.write().unwrap_or_else(PoisonError::into_inner);
         heads.insert(key(size, head));
@@ -28,10 +28,10 @@ fn key(size: u64, head: &SampleDigest) -> u64 {
     head.first_word() ^ size.rotate_left(32)
 }
 
-/// Hashes what is read.
+/// Hashes the bytes that are read.
 #[derive(Clone, Debug, Default)]
 pub struct Blake3 {
-    /// Heads of files on disks where a second visit is dear.
+    /// Heads of files on disks where a second visit is expensive.
     pub heads: Heads,
     /// The digests of holes.
     pub zeros: Zeros,

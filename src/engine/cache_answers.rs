@@ -17,7 +17,7 @@ use super::row_keys::RowKey;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Looks for the rows of the file system that the file table numbered last.
+    /// Opens the rows of the file system that the file table numbered last.
     pub fn place_in_cache(&mut self, st_dev: u64, folder: &Path) {
         let Some(cache) = &mut self.cache else {
             return;
@@ -38,8 +38,8 @@ impl Session<'_> {
         }
     }
 
-    /// Answers in the place of a read, if an earlier run read the same of the file in the state in which it is. Returns
-    /// false if it has to be read.
+    /// Replaces a read with an answer from the cache, if an earlier run read the same part of the file in its present
+    /// state. Returns false if the file has to be read.
     pub fn answer_from_cache(&mut self, file: FileIndex, want: Want) -> bool {
         if !self.cache.as_ref().is_some_and(|cache| cache.answers) {
             return false;
@@ -67,7 +67,7 @@ impl Session<'_> {
         true
     }
 
-    /// The row that answers for a file, and what is as it was.
+    /// The row that applies to a file, and how far its state is known to be unchanged.
     fn row_that_holds(&mut self, file: FileIndex) -> Option<(Row, Trust)> {
         let at = self.row_key(file)?;
         let row = self.row_at(at)?;
@@ -88,7 +88,7 @@ impl Session<'_> {
         holds_by.map(|trust| (row, trust))
     }
 
-    /// The row at a place. If the file of rows cannot be read, it is used no more, and the user hears why.
+    /// The row of a key. If the file of rows cannot be read, the run stops using it and reports why.
     fn row_at(&mut self, at: RowKey) -> Option<Row> {
         let cache = self.cache.as_mut()?;
         cache.row(at).unwrap_or_else(|error| {
@@ -98,7 +98,7 @@ impl Session<'_> {
         })
     }
 
-    /// Tells the machine what a row says; false if that is not what is wanted.
+    /// Passes the data of a row to the machine; false if the row lacks the requested data.
     fn tell(&mut self, file: FileIndex, want: Want, (row, trust): (&Row, Trust)) -> bool {
         match want {
             Want::Head | Want::HeadAndTail => {
@@ -144,7 +144,7 @@ impl Session<'_> {
         true
     }
 
-    /// Tells the machine what an earlier comparison showed of a file.
+    /// Passes the result of an earlier comparison of a file to the machine.
     fn tell_token(&mut self, file: FileIndex, row: &Row, trust: Trust) {
         let (Some(token), Some(cache)) = (row.token, &mut self.cache) else {
             return;
@@ -160,7 +160,7 @@ impl Session<'_> {
         }
     }
 
-    /// Keeps what comparisons showed of files, also of those that are only known to be equal to one of them.
+    /// Stores the results of comparisons, also for files that are only known to be equal to a compared file.
     pub fn keep_equalities(&mut self) {
         for equality in self.machine.equalities() {
             let file = equality.file;
@@ -184,7 +184,7 @@ impl Session<'_> {
         }
     }
 
-    /// Keeps what was read of a file.
+    /// Stores the data that was read of a file.
     pub fn keep_in_cache(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
         let Some((at, state)) = self.kept_as(file) else {
             return;
@@ -229,7 +229,7 @@ impl Session<'_> {
         }
     }
 
-    /// Where what is read of a file is kept, and as the answer for what state; `None` if it is not kept.
+    /// The key and the state under which the data of a file is stored; `None` if it is not stored.
     fn kept_as(&mut self, file: FileIndex) -> Option<(RowKey, State)> {
         let at = self.row_key(file)?;
         let is = State::from(&self.machine.file_table().fingerprint(file));

@@ -22,29 +22,30 @@ use super::row_keys::RowKey;
 /// The cache of one run.
 pub struct CachedReads {
     folder: CacheFolder,
-    /// When the run began, nanoseconds since 1970: no read began before.
+    /// The start of the run, nanoseconds since 1970: no read began before.
     pub(super) began_ns: i64,
-    /// Digest of the paths that it searches.
+    /// Digest of the searched paths.
     roots: [u8; 16],
-    /// How far its clock is ahead of the system's, nanoseconds.
+    /// Offset of its clock ahead of the system's, nanoseconds.
     pub(super) ahead_ns: i64,
-    /// Rows answer. If not, what is read is kept all the same.
+    /// Rows replace reads. If not, the results of reads are stored all the same.
     pub(super) answers: bool,
-    /// What must be as it was for a row to answer.
+    /// The properties of a file that must be unchanged for a row to apply.
     pub(super) trust: Trust,
-    /// By UUID; none if the file cannot be used.
+    /// Files of rows by UUID; `None` if the file cannot be used.
     files: HashMap<[u8; 16], Option<RowFile>>,
-    /// By the file table's number of a device number.
+    /// Keys of volumes, by the file table's number of a device number.
     places: Vec<Option<VolumeKey>>,
-    /// Where file systems are mounted whose files are known by their paths.
+    /// The mount points of file systems whose files are identified by their paths.
     mounts: Mounts,
-    /// What was not read.
+    /// Files and bytes that were not read.
     pub(super) spared: Unread,
-    /// What of that was not read although it may have been changed under a time that was set.
+    /// Of these, files and bytes that may have been changed, with the modification time set back afterwards.
     pub(super) spared_by_mtime: Unread,
     /// Files of which a run of the same paths read something that did not end.
     pub(super) unended_files: u64,
-    /// Files whose tokens hold although they may have been changed under a time that was set.
+    /// Files whose tokens apply although the files may have been changed, with the modification time set back
+    /// afterwards.
     pub(super) told_by_mtime: HashSet<FileIndex>,
 }
 
@@ -53,12 +54,12 @@ struct RowFile {
     known: KnownRows,
     writer: Writer,
     run: RunMark,
-    /// When runs of the same paths began that did not end, nanoseconds since 1970.
+    /// Start times of runs of the same paths that did not end, nanoseconds since 1970.
     unended: Vec<i64>,
 }
 
 impl CachedReads {
-    /// Keeps its files in this folder, which it makes if it is missing.
+    /// Opens the cache in this folder, and creates the folder if it is missing.
     pub fn open(wanted: &CacheUse, roots: &[Root]) -> io::Result<Self> {
         let ahead_ns = wanted.ahead.as_nanos() as i64;
         Ok(Self {
@@ -78,22 +79,22 @@ impl CachedReads {
         })
     }
 
-    /// Where its files are.
+    /// The folder of its files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// True if this is the folder: its files change during each run, and are nobody's duplicates.
+    /// True if this is the folder of the cache: its files change during each run, and do not count as duplicates.
     pub fn is_in(&self, folder: (u64, u64)) -> bool {
         self.folder.identity() == Some(folder)
     }
 
-    /// Files that were answered for, and bytes that were not read for that.
+    /// Files that the cache answered for, and the bytes that were not read for this reason.
     pub fn spared(&self) -> Unread {
         self.spared
     }
 
-    /// Those of them whose time of the last change is another one, or is not known.
+    /// Those of them whose change time differs or is unknown.
     pub fn spared_by_mtime(&self) -> Unread {
         self.spared_by_mtime
     }
@@ -103,18 +104,18 @@ impl CachedReads {
         self.unended_files
     }
 
-    /// What the files of a volume are known by.
+    /// The key of the files of a volume.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
         *self.places.get(usize::from(volume))?
     }
 
-    /// Where file systems were mounted when the last one was met.
+    /// The mount points when the last file system was met.
     pub fn mounts(&self) -> &Mounts {
         &self.mounts
     }
 
-    /// Makes the file of rows ready for the file system that this folder is on, whose device number gets the file table's
-    /// next number.
+    /// Prepares the file of rows for the file system of this folder, whose device number gets the file table's next
+    /// number.
     pub(super) fn place(&mut self, st_dev: u64, folder: &Path) -> Result<(), Unfit> {
         let key = match (VolumeKey::of(folder, st_dev), self.trust) {
             (Err(NotCached::Unknown), Trust::Modification) => {
@@ -159,7 +160,7 @@ impl CachedReads {
         self.files.get_mut(&key.uuid)?.as_mut()
     }
 
-    /// The row of a file, in whatever state the file was.
+    /// The row of a file, for any state of the file.
     pub(super) fn row(&mut self, at: RowKey) -> Result<Option<Row>, CacheError> {
         let (first, second) = at.numbers;
         match self.file(at.volume) {
@@ -168,7 +169,7 @@ impl CachedReads {
         }
     }
 
-    /// True if the run that began then searched the same paths, and did not end.
+    /// True if the run that began at this time searched the same paths, and did not end.
     pub(super) fn is_unended(&mut self, volume: DevIndex, began_ns: i64) -> bool {
         let file = self.file(volume);
         file.is_some_and(|file| file.unended.contains(&began_ns))
@@ -186,20 +187,20 @@ impl CachedReads {
         }
     }
 
-    /// Tells those who write down what was learned so far.
+    /// Hands the results so far over to the writers.
     pub fn hand_over(&mut self) {
         let files = self.files.values_mut().flatten();
         files.for_each(|file| file.writer.hand_over());
     }
 
-    /// Uses the file of rows of a volume no more; returns its path.
+    /// Stops using the file of rows of a volume; returns its path.
     pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
         let key = self.key(volume)?;
         let file = self.files.insert(key.uuid, None)??;
         Some(file.known.store().path().to_owned())
     }
 
-    /// Waits until all is written down, and that the run ended, if it was not cut short; returns what could not be.
+    /// Waits until all rows and the end of the run (if it was not cut short) are written; returns the problems.
     pub fn finish(self, cut_short: bool) -> Vec<Problem> {
         let files = self.files.into_values().flatten();
         let ended = files.map(|file| {
@@ -216,9 +217,9 @@ impl CachedReads {
     }
 }
 
-/// Why nothing is kept of the files of a volume.
+/// The reason why nothing is stored for the files of a volume.
 pub enum Unfit {
-    /// Of all of them.
+    /// A reason for all of them.
     Volume(NotCached),
     /// The file of rows cannot be used.
     File(CacheError),
@@ -237,7 +238,7 @@ pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
     }
 }
 
-/// The same for the same paths, in whatever order and from whatever folder they are named.
+/// A digest of the searched paths, whatever their order and the folder from which they are named.
 fn digest_of(roots: &[Root]) -> [u8; 16] {
     let mut paths: Vec<_> = roots
         .iter()

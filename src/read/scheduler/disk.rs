@@ -16,13 +16,13 @@ use super::volume::AHEAD;
 
 /// A disk with its own executor.
 pub(super) struct Disk<F: Fold, W> {
-    /// Reads that wait for the head.
+    /// Reads that wait for the head of the disk.
     waiting: Elevator<Waiting<W>>,
     in_flight: usize,
     window: usize,
-    /// Set while it is not known whether there is a head.
+    /// `Some` while it is not known whether the disk has a head.
     trying: Option<Trying>,
-    /// The pool that reads it.
+    /// The pool that reads the disk.
     pub pool: Pool<F>,
 }
 
@@ -35,13 +35,13 @@ pub(super) struct Waiting<W> {
     pub job: Job<W>,
 }
 
-/// Lone reads from far places, before the first sweep.
+/// Single reads from distant positions, before the first sweep.
 #[derive(Default)]
 struct Trying {
     trial: Trial,
-    /// Where to read next, and how far from there the next place is; none before the first.
+    /// The next position to read, and the distance from there to the position after it; `None` before the first read.
     next: Option<(u64, u64)>,
-    /// When the read under way was handed over.
+    /// The time at which the read in flight was handed over.
     since: Option<Instant>,
 }
 
@@ -57,12 +57,12 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         }
     }
 
-    /// Takes a job for what lies at this position.
+    /// Takes a job for data at this position.
     pub fn push(&mut self, position: u64, waiting: Waiting<W>) {
         self.waiting.push(position, waiting);
     }
 
-    /// How many jobs wait here.
+    /// The number of jobs that wait here.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -77,27 +77,28 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         self.waiting.is_empty() && self.in_flight == 0
     }
 
-    /// Forgets all that waits.
+    /// Drops all waiting jobs.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
 
-    /// Lets the first reads find out whether there is a head.
+    /// Starts the trial: the first reads find out whether the disk has a head.
     pub fn begin_trial(&mut self) {
         self.trying = Some(Trying::default());
     }
 
-    /// True while it is not known whether there is a head.
+    /// True while it is not known whether the disk has a head.
     pub fn is_in_trial(&self) -> bool {
         self.trying.is_some()
     }
 
-    /// Takes all that waits, with its positions.
+    /// Takes all waiting jobs, with their positions.
     pub fn take_all(&mut self) -> impl Iterator<Item = (u64, Waiting<W>)> + use<F, W> {
         self.waiting.take_all()
     }
 
-    /// Takes note that a read has ended, and whether it was one from the disk; what it shows about the disk.
+    /// Records that a read has ended, and whether it was one from the disk; returns the evidence about the disk, if
+    /// any.
     pub fn ended(&mut self, was_read: bool) -> Option<Evidence> {
         self.in_flight -= 1;
         let evidence = self.tried(was_read);
@@ -107,15 +108,14 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         evidence
     }
 
-    /// The evidence of a finished lone read, if it was one.
+    /// The evidence of a finished single read, if it was one.
     fn tried(&mut self, was_read: bool) -> Option<Evidence> {
         let trying = self.trying.as_mut()?;
         let took = trying.since.take()?.elapsed();
         was_read.then(|| trying.trial.read(took)).flatten()
     }
 
-    /// The next job to be tried, which is read alone; `None` when there is no more evidence to
-    /// be had.
+    /// The next job of the trial, which is read alone; `None` when no more evidence is available.
     fn next_trial(&mut self) -> Option<Waiting<W>> {
         let (first, last) = self.waiting.span()?;
         let trying = self.trying.as_mut()?;
@@ -129,8 +129,8 @@ impl<F: Fold, W: Copy> Disk<F, W> {
         waiting
     }
 
-    /// The next tasks in the order of the disk, if there is room for them. `is_ready` says that
-    /// no job is on its way here and, for lone reads, that nobody else reads; `begun` hears of each that begins.
+    /// The next tasks in the order of the disk, if there is room for them. `is_ready` says that no job is on its way
+    /// here and, for single reads, that no other thread reads; `begun` gets each job that begins.
     pub fn next_batch(
         &mut self,
         is_ready: bool,

@@ -2,32 +2,33 @@
 
 use std::time::Duration;
 
-/// The evidence.
+/// Evidence about the class of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// There is a head to move, or there cannot be one.
+    /// The device has a head, or certainly has none.
     pub has_head: bool,
-    /// Reads that show it.
+    /// Number of reads that show it.
     pub reads: u32,
-    /// How long each took.
+    /// Duration of each read.
     pub each: Duration,
 }
 
-/// Places that lie so far apart, bytes, are never in a drive's cache together: it reads ahead less.
+/// Positions at this distance, bytes, are never in a drive's cache together: the drive reads ahead less.
 pub const FAR: u64 = 64 << 20;
 
 /// The largest number of reads for a verdict: this many quick ones, and one fewer slow ones than end it.
 pub const TRIALS: usize = QUICK as usize + SLOW as usize - 1;
 
-/// Quick answers that show that there is no head. One in ten reads at most meets its sector just
-/// as the head arrives; that twelve do before four do not is one chance in 10^9.
+/// Number of quick answers that show that there is no head. On a disk with a head, at most one read in ten is quick,
+/// because its sector arrives just when the head does. The chance that twelve are quick before four are slow is one in
+/// 10^9.
 const QUICK: u32 = 12;
 
-/// Slow answers that end the search for evidence: a disk with a head loses no more than that.
+/// Number of slow answers that end the search for evidence: a disk with a head loses no more time than they take.
 const SLOW: u32 = 4;
 
-/// No head gets to a far place, and no platter turns to it, within this: a seek over one track takes
-/// 0.5 to 1 ms, half a turn 2 ms at 15,000 a minute and 4 ms at 7,200.
+/// No head reaches a distant position, and no platter turns to it, within this time: a seek over one track takes 0.5 to
+/// 1 ms, half a turn 2 ms at 15,000 rpm and 4 ms at 7,200.
 const SOONEST: Duration = Duration::from_millis(1);
 
 /// Lone reads from far places, one after the other.
@@ -39,7 +40,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Takes note of how long a lone read took; the evidence when there is enough.
+    /// Records the duration of a single read; returns the evidence when there is enough.
     pub fn read(&mut self, took: Duration) -> Option<Evidence> {
         match took < SOONEST {
             true => self.quick += 1,
@@ -55,28 +56,28 @@ impl Trial {
     }
 }
 
-/// Reads after which the pace of a busy device is judged.
+/// Number of reads after which the pace of a busy device is judged.
 const PACE: u32 = 16;
 
-/// The number of consecutive answers that are judged together, without the slowest: whatever holds a device up once,
-/// all that waited comes at once afterwards. (Not each for itself: on a busy machine answers are noticed in bunches.)
+/// The number of consecutive answers that are judged together, without the slowest: after a single delay of the device,
+/// all waiting answers arrive at once. (Answers are not judged one by one: a busy machine notices them in bunches.)
 const PACES: usize = 4;
 
-/// Reads after which a verdict is no longer waited for: there are too few at a time for one.
+/// Number of reads after which the scheduler no longer waits for a verdict: too few are in flight at a time for one.
 const PATIENCE: u32 = 256;
 
-/// The least number of reads in flight that counts, so that the device is the bottleneck.
+/// Minimum number of reads in flight that counts, so that the device is the bottleneck.
 const LEAST_IN_FLIGHT: usize = 16;
 
-/// A device that needs longer than this for each of many scattered reads has a head to move: from
-/// 32 at a time a spinning disk serves about 170 a second, 400 if they lie close together; the
-/// slowest flash some thousand.
+/// A device that needs longer than this for each of many scattered reads has a head: with 32 or more at a time, a
+/// spinning disk serves about 170 a second, 400 if they lie close together; the slowest flash serves some thousand.
 const SLOWEST: Duration = Duration::from_micros(2_500);
 
-/// Longer than a read takes that the page cache answers: where most do, it is those that take the time.
+/// An upper limit for a read from the page cache. Where the page cache answers most reads, these reads take most of the
+/// time.
 const CACHED: Duration = Duration::from_micros(100);
 
-/// Bytes a second that the slowest bus brings.
+/// Bytes per second of the slowest bus.
 const BUS: f64 = 30e6;
 
 /// Scattered reads from a device without order, many at a time.
@@ -85,9 +86,9 @@ pub struct Pace {
     since: Option<Duration>,
     reads: u32,
     bytes: u64,
-    /// Reads meanwhile that the page cache answered.
+    /// Number of reads in the same time that the page cache answered.
     cached: u32,
-    /// How long the last ones took, without the time for their bytes.
+    /// Durations of the last reads, without the time for their bytes.
     last: [Duration; PACES],
     /// How many there were in a row.
     paces: usize,
@@ -98,19 +99,19 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// True if a verdict is near that has not been given yet, with this many reads in flight: what is read
-    /// meanwhile would disturb it, and be read in the wrong way if there is a head.
+    /// True if a verdict is near but not yet given, with this many reads in flight. Other reads would disturb it, and
+    /// would be read in the wrong way if there is a head.
     pub fn is_awaited(&self, in_flight: usize) -> bool {
         !self.is_judged && self.seen < PATIENCE && in_flight >= LEAST_IN_FLIGHT
     }
 
-    /// Takes note of a read that the page cache answered.
+    /// Records a read that the page cache answered.
     pub fn answered_from_memory(&mut self) {
         self.cached = self.cached.saturating_add(1);
     }
 
-    /// Takes note of a read from the device that ended at this time, with this many others in flight;
-    /// the evidence for a head, if there is any.
+    /// Records a read from the device that ended at this time, with this many others in flight; returns the evidence
+    /// for a head, if there is any.
     pub fn read(&mut self, bytes: u64, now: Duration, in_flight: usize) -> Option<Evidence> {
         self.seen = self.seen.saturating_add(1);
         if in_flight < LEAST_IN_FLIGHT {

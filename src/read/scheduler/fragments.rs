@@ -2,26 +2,26 @@
 
 use crate::sys::extents::Pieces;
 
-/// The files of a volume that its disk's sweeps read as a whole, and of which it is known where they lie.
+/// Counts of the files of a volume that its disk's sweeps read as a whole, and whose positions are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragments {
     /// All of them.
     pub files: u64,
     /// Those in more than one piece.
     pub fragmented: u64,
-    /// The pieces of the latter.
+    /// The pieces of these fragmented files.
     pub pieces: u64,
-    /// Some have more pieces than were counted.
+    /// Some files have more pieces than were counted.
     pub or_more: bool,
 }
 
 impl Fragments {
-    /// Seeks that one piece a file would have spared.
+    /// Seeks that would have been spared with one piece per file.
     pub fn seeks(&self) -> u64 {
         self.pieces - self.fragmented
     }
 
-    /// Takes note of a file that was read.
+    /// Records a file that was read.
     pub(super) fn read(&mut self, pieces: Pieces) {
         self.files += 1;
         if pieces.seen > 1 || pieces.or_more {

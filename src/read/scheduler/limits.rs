@@ -11,7 +11,7 @@ pub(super) const RANDOM_SLOT: usize = 32 << 10;
 /// goes back and forth between the end of one file and the next.
 const SWEPT: u64 = 256 << 10;
 
-/// How much of a volume may be under way.
+/// The limits on the reads in flight on a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Threads for random reads.
@@ -20,14 +20,14 @@ pub struct Limits {
     pub depth: usize,
     /// Threads for sequential reads.
     pub sequential_threads: usize,
-    /// Files under way for each, on a disk with a head.
+    /// Open files for each, on a disk with a head.
     pub sequential_depth: usize,
     /// Whole files that are not in the page cache are read one at a time.
     pub one_uncached: bool,
 }
 
 impl Limits {
-    /// Of a pool that serves no volume yet.
+    /// The limits of a pool that serves no volume yet.
     pub const NOTHING: Self = Self {
         random_threads: 0,
         depth: 0,
@@ -48,8 +48,8 @@ impl Limits {
         }
     }
 
-    /// Bytes that pools of this shape take at most: their buffers. What the kernel reads ahead of whole files
-    /// is page cache, which it takes back when memory is wanted.
+    /// Maximum bytes of the buffers of pools of this shape. Readahead of whole files is page cache, which the kernel
+    /// reclaims when memory is needed.
     pub fn bytes_in_flight(self) -> u64 {
         self.scattered_bytes() + self.sequential_bytes()
     }
@@ -62,7 +62,7 @@ impl Limits {
         self.sequential_threads as u64 * PIECE as u64
     }
 
-    /// About half as much of what takes most; none if it is the least already.
+    /// About half as much of the item that takes most; `None` if it is the minimum already.
     pub fn less(self) -> Option<Self> {
         let halved = |number: usize| number.div_ceil(2);
         let scattered = |limits: Self| match limits {
@@ -95,8 +95,8 @@ impl Limits {
         }
     }
 
-    /// How far the thread of a disk with a head looks ahead: this many short files that the drive has
-    /// a choice, but of long ones hardly more than the next piece.
+    /// The window of the thread of a disk with a head: enough short files to give the drive a choice, but hardly more
+    /// than the next piece of long ones.
     pub(super) fn disk_window(self) -> Window {
         Window {
             bytes: self.sequential_depth as u64 * SWEPT,

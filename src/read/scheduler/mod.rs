@@ -51,7 +51,7 @@ pub use limits::Limits;
 pub use other_way::Change;
 pub use volume::Lane;
 
-/// Routes jobs.
+/// The router of all jobs.
 pub struct Scheduler<F: Fold, W> {
     settings: ReadSettings,
     fold: F,
@@ -117,8 +117,8 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         volume
     }
 
-    /// Makes sure that there is somebody to read so; the disk with an executor of its own, if it is
-    /// to be one.
+    /// Makes sure that a reader for this lane exists; returns the disk with an executor of its own, if the lane has
+    /// one.
     fn make_ready(&mut self, lane: Lane, limits: Limits) -> Option<DiskIndex> {
         match lane {
             Lane::OwnPools => None,
@@ -153,9 +153,9 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         disk
     }
 
-    /// Takes a job for a file on a volume, and where in the file its first byte is, if it is about bytes.
+    /// Takes a job for a file on a volume, with the offset of its first byte in the file, if the job reads bytes.
     ///
-    /// Where a disk has a head and an earlier stage asked where on it the file lies, nobody is asked again.
+    /// If a disk has a head and an earlier stage queried the file's position on it, the position is not queried again.
     pub fn push(&mut self, volume: VolumeId, job: Job<W>, offset: Option<u64>) {
         let queues = &mut self.volumes[volume.at()];
         // Lone reads are to find nothing in the page cache, of which a look would tell.
@@ -174,18 +174,18 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.volumes[volume.at()].push_group(group);
     }
 
-    /// Says that the scan is over: disks may begin their sweeps.
+    /// Tells the scheduler that the scan is over: disks may begin their sweeps.
     pub fn scan_done(&mut self) {
         self.holding = false;
         self.volumes.iter_mut().for_each(VolumeQueues::put_in_order);
     }
 
-    /// Says that nobody lists folders on the disk of this name any more: it may begin its sweeps.
+    /// Tells the scheduler that no walker lists folders on the disk of this name any more: it may begin its sweeps.
     pub fn scan_done_on(&mut self, disk: &Arc<str>) {
         self.scanned.insert(Arc::clone(disk));
     }
 
-    /// Where completions arrive, to wait for them together with other things.
+    /// The channel of completions, to wait for them together with other events.
     pub fn completions(&self) -> &Receiver<Vec<Completion<F::Digest>>> {
         &self.completions
     }
@@ -198,24 +198,24 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
             && self.disks.iter().all(Disk::is_empty)
     }
 
-    /// Forgets all that waits; what is in flight still completes.
+    /// Drops all waiting jobs; jobs in flight still complete.
     pub fn forget_waiting(&mut self) {
         self.volumes.iter_mut().for_each(VolumeQueues::clear);
         self.disks.iter_mut().for_each(Disk::clear);
         self.sets.clear();
     }
 
-    /// Time during which something of the volume was in flight.
+    /// Time during which at least one read of the volume was in flight.
     pub fn busy(&self, volume: VolumeId) -> Duration {
         self.volumes[volume.at()].busy()
     }
 
-    /// How the files of a volume lay that its disk's sweeps read as a whole.
+    /// The fragmentation of the files of a volume that its disk's sweeps read as a whole.
     pub fn fragments(&self, volume: VolumeId) -> Fragments {
         self.volumes[volume.at()].fragments
     }
 
-    /// Hands over as much as the devices have room for.
+    /// Hands over as many tasks as the devices have room for.
     pub fn dispatch(&mut self, asker: &mut dyn Asker<W>) {
         let (positions, under_way) = (&self.positions, &mut self.under_way);
         for (id, volume) in VolumeId::all().zip(&mut self.volumes) {
@@ -258,7 +258,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         }
     }
 
-    /// Takes a completion; `None` if its job has a further way to go.
+    /// Takes a completion; returns `None` if its job is not finished.
     pub fn completed(
         &mut self,
         completion: Completion<F::Digest>,
@@ -352,7 +352,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         self.under_way.len() + waiting + self.disks.iter().map(Disk::waiting).sum::<usize>()
     }
 
-    /// Has others work in the place of a thread that gets no answer from a volume.
+    /// Starts threads as substitutes for one that gets no answer from a volume.
     pub fn add_workers(&mut self, volume: VolumeId) {
         let (random, sequential) = match self.own.get_mut(&volume) {
             Some((random, sequential)) => (random, sequential),
@@ -362,10 +362,10 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         sequential.add_thread();
     }
 
-    /// Leaves all threads to themselves: they end when they have what they wait for.
+    /// Abandons all threads: they end when their calls return.
     pub fn leave(self) {}
 
-    /// Ends all threads. Call it when nothing is in flight.
+    /// Ends all threads. Call it when no read is in flight.
     pub fn join(self) {
         self.random.join();
         self.sequential.join();

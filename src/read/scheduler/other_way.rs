@@ -11,15 +11,14 @@ use super::volume::{DiskIndex, Lane};
 /// A volume that is read in another way from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Which.
+    /// The volume.
     pub volume: VolumeId,
     /// The evidence.
     pub evidence: Evidence,
 }
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
-    /// Lets a volume be read in this other way, should it turn out to be something else than was
-    /// thought.
+    /// Sets the other way in which a volume is read if its device turns out to be of another class.
     pub fn may_change(&mut self, volume: VolumeId, lane: Lane, limits: Limits) {
         let volume = &mut self.volumes[volume.at()];
         volume.otherwise = Some((lane, limits));
@@ -33,7 +32,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         std::mem::take(&mut self.changes)
     }
 
-    /// Has volumes read in their other way.
+    /// Switches volumes to their other way.
     pub(super) fn change(&mut self, volumes: &[VolumeId], evidence: Evidence) {
         for &volume in volumes {
             if let Some((lane, limits)) = self.volumes[volume.at()].otherwise.take() {
@@ -58,7 +57,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         }
     }
 
-    /// Follows evidence about a disk with an executor of its own.
+    /// Acts on evidence about a disk with an executor of its own.
     pub(super) fn change_disk(&mut self, disk: DiskIndex, evidence: Evidence) {
         let numbered = VolumeId::all().zip(&self.volumes);
         let on_it = numbered.filter(|(_, volume)| volume.disk == Some(disk));

@@ -3,10 +3,10 @@
 use crate::file::FileIndex;
 use crate::sys::extents::Pieces;
 
-/// Files that share one allocation: those that the scan met together wait together.
+/// Files that share one allocation: files that the scan met together wait together.
 const PAGE: usize = 512;
 
-/// Positions that are kept: up to 256 TiB, or an inode number as high.
+/// Maximum position that is kept: up to 256 TiB, or an inode number of that size.
 const MOST: u64 = (1 << 48) - 1;
 
 const PIECES_SHIFT: u32 = 48;
@@ -14,16 +14,16 @@ const OR_MORE: u64 = 1 << 56;
 const HAS_PIECES: u64 = 1 << 57;
 const IS_KNOWN: u64 = 1 << 63;
 
-/// Where the first bytes of files lie, eight bytes a file, and in how many pieces the files lie.
+/// Positions of the first bytes of files, eight bytes a file, and the numbers of pieces of the files.
 ///
-/// Pages are made as files come that lie on such a disk and whose position was asked for.
+/// Pages are allocated for files that lie on such a disk and whose position was queried.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     pages: Vec<Option<Box<[u64; PAGE]>>>,
 }
 
 impl Positions {
-    /// Keeps where the first byte of a file lies, and in how many pieces it does if that is known.
+    /// Stores the position of the first byte of a file, and the number of its pieces if it is known.
     pub fn keep(&mut self, file: FileIndex, position: u64, pieces: Option<Pieces>) {
         if position > MOST {
             return;
@@ -40,7 +40,8 @@ impl Positions {
         page[at] = IS_KNOWN | pieces | position;
     }
 
-    /// Where the byte at this offset of a file lies, if that is known: of a file in several pieces only the first is.
+    /// The position of the byte at this offset of a file, if it is known: for a file in several pieces, only that of
+    /// the first byte is.
     pub fn of(&self, file: FileIndex, offset: u64) -> Option<u64> {
         let position = self.entry(file)? & MOST;
         let one = Pieces {
@@ -53,7 +54,7 @@ impl Positions {
         }
     }
 
-    /// In how many pieces a file lies, if that is known.
+    /// The number of pieces of a file, if it is known.
     pub fn pieces(&self, file: FileIndex) -> Option<Pieces> {
         let entry = self.entry(file).filter(|entry| entry & HAS_PIECES != 0)?;
         Some(Pieces {

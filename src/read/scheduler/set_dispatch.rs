@@ -11,8 +11,8 @@ use super::under_way::{Handed, Visit};
 use super::volume::{AHEAD, VolumeQueues};
 
 impl<F: Fold, W: Copy> Scheduler<F, W> {
-    /// Takes jobs for files of one length, each with its volume, that are to be compared with the first of them,
-    /// every byte. Disks with a head compare sets in the order of these positions.
+    /// Takes jobs for files of one length, each with its volume. Every byte of them is compared with the first file.
+    /// Disks with a head compare sets in the order of these positions.
     pub fn push_set(&mut self, position: u64, set: Vec<(VolumeId, Job<W>)>) {
         let mut volumes = set.iter().map(|&(volume, _)| volume);
         let disks = set.iter().find_map(|&(v, _)| self.volumes[v.at()].disk);

@@ -14,7 +14,7 @@ use super::volume::DiskIndex;
 pub(super) enum By {
     /// The pool for whole files.
     Pool,
-    /// That of a volume with pools of its own.
+    /// The pool of a volume with pools of its own.
     OwnPool(VolumeId),
     /// A disk's executor.
     Disk(DiskIndex),
@@ -26,7 +26,7 @@ pub(super) type Set<W> = Vec<(VolumeId, Job<W>)>;
 /// The waiting and the running comparisons.
 pub(super) struct Sets<W> {
     waiting: HashMap<By, Elevator<Set<W>>>,
-    /// By the ticket of a set's first file who reads it.
+    /// The reader of each set, by the ticket of the first file.
     under_way: HashMap<Ticket, By>,
 }
 
@@ -40,7 +40,7 @@ impl<W> Default for Sets<W> {
 }
 
 impl<W> Sets<W> {
-    /// Takes a set. Those with one reader come in the order of their positions.
+    /// Takes a set. Sets with one reader come in the order of their positions.
     pub fn push(&mut self, by: By, position: u64, set: Set<W>) {
         self.waiting.entry(by).or_default().push(position, set);
     }
@@ -52,7 +52,7 @@ impl<W> Sets<W> {
         waiting.map(|(&by, _)| by).collect()
     }
 
-    /// The next set for a reader that may have this many under way.
+    /// The next set for a reader that may compare this many sets at a time.
     pub fn next(&mut self, by: By, most: usize) -> Option<Set<W>> {
         if self.under_way.values().filter(|&&at| at == by).count() >= most {
             return None;
@@ -60,23 +60,23 @@ impl<W> Sets<W> {
         self.waiting.get_mut(&by)?.pop()
     }
 
-    /// Takes note that a reader has a set, of which the first file has this ticket.
+    /// Records that a reader has a set, whose first file has this ticket.
     pub fn begun(&mut self, first: Ticket, by: By) {
         self.under_way.insert(first, by);
     }
 
-    /// Takes note that a file was compared.
+    /// Records that a file was compared.
     pub fn ended(&mut self, ticket: Ticket) {
         self.under_way.remove(&ticket);
     }
 
-    /// How many files wait.
+    /// The number of waiting files.
     pub fn waiting(&self) -> usize {
         let sets = self.waiting.values().flat_map(Elevator::iter);
         sets.map(Vec::len).sum()
     }
 
-    /// Forgets all that waits.
+    /// Drops all waiting sets.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }

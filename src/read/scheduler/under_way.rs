@@ -24,17 +24,17 @@ pub(super) enum Visit {
     Pooled,
     /// The random pool looks it up for a disk with a head.
     LookedUp {
-        /// Of its first byte in the file.
+        /// Offset of its first byte in the file.
         offset: u64,
     },
     /// The disk's own thread reads it.
     Swept {
-        /// In how many pieces its file lies, where that is known.
+        /// Number of pieces of its file, if it is known.
         pieces: Option<Pieces>,
         /// Bytes of its file.
         size: u64,
     },
-    /// It is compared with the others of its set, wherever they lie.
+    /// The comparison of its set reads it, wherever the files lie.
     Compared,
 }
 
@@ -55,7 +55,7 @@ impl<W> Default for UnderWay<W> {
 }
 
 impl<W> UnderWay<W> {
-    /// Adds a job's task to a batch that a reader is to have.
+    /// Adds a job's task to a batch for a reader.
     pub fn begin(&mut self, handed: Handed<W>, task: Task, batch: &mut Batch) {
         let ask = match (handed.visit, task.ask) {
             (Visit::LookedUp { .. }, Ask::Bytes) => Ask::BytesIfCached,
@@ -79,7 +79,7 @@ impl<W> UnderWay<W> {
         });
     }
 
-    /// The job of a ticket that came back; `None` if nobody has it.
+    /// The job of a returned ticket; `None` if no reader has it.
     pub fn end(&mut self, ticket: Ticket) -> Option<Handed<W>> {
         let ended = self.jobs.get_mut(ticket.0 as usize)?.take();
         if ended.is_some() {
@@ -98,7 +98,7 @@ impl<W> UnderWay<W> {
         Some(handed.job)
     }
 
-    /// How many jobs readers have.
+    /// The number of jobs that readers have.
     pub fn len(&self) -> usize {
         self.jobs.len() - self.free.len()
     }

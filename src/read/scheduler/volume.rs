@@ -16,7 +16,7 @@ use super::under_way::{Handed, UnderWay, Visit};
 /// Tasks in a batch: enough to make the channel's cost small, few enough to share out.
 const BATCH: usize = 64;
 
-/// Tasks that may wait in a pool's queue for each that is being done.
+/// Number of tasks that may wait in a pool's queue for each task in progress.
 pub(super) const AHEAD: usize = 2;
 
 /// The reader of a volume.
@@ -24,7 +24,7 @@ pub(super) const AHEAD: usize = 2;
 pub enum Lane {
     /// The pools, in order of arrival.
     Pools,
-    /// Pools of its own, in order of arrival: a server or a daemon that does not answer must keep nobody else waiting.
+    /// Pools of its own, in order of arrival: a server or a daemon that does not answer must not delay other volumes.
     OwnPools,
     /// An executor of its own for the disk of this name, in order of position.
     Disk(Arc<str>),
@@ -37,33 +37,32 @@ pub(super) struct DiskIndex(pub usize);
 /// The waiting reads of a file system, and the number in flight.
 #[derive(Debug)]
 pub(super) struct VolumeQueues<W> {
-    /// The disk with an executor of its own; none if the pools read it.
+    /// The disk with an executor of its own; `None` if the pools read the volume.
     pub disk: Option<DiskIndex>,
     /// The disk that has read it, if any.
     pub home: Option<DiskIndex>,
-    /// How it is read if it turns out to be something else than was thought.
+    /// The way in which it is read if its device turns out to be of another class.
     pub otherwise: Option<(Lane, Limits)>,
     pace: Pace,
     limits: Limits,
-    /// It has pools of its own: a thread takes one task at a time, so that no other waits behind one that gets no
-    /// answer.
+    /// It has pools of its own: a thread takes one task at a time, so that no task waits behind one without an answer.
     is_apart: bool,
     /// The last whole file that the pools read was not in the page cache.
     last_was_uncached: bool,
     random: Queue<W>,
     bulk: Queue<W>,
-    /// Jobs of files whose position on the disk is being asked for.
+    /// Number of jobs whose position on the disk is being queried.
     looked_for: usize,
-    /// Files that are to be compared with each other.
+    /// Groups of files to compare with each other.
     groups: VecDeque<Vec<Job<W>>>,
-    /// How the files lay that were read as a whole.
+    /// The fragmentation of the files that were read as a whole.
     pub fragments: Fragments,
-    /// Since when something is in flight.
+    /// The time since when a read has been in flight.
     busy_since: Option<Instant>,
     busy: Duration,
 }
 
-/// Jobs of one kind: those that wait as they came, in eight bytes each where what is wanted takes three.
+/// Jobs of one kind in the order of arrival, in eight bytes each if the request takes three.
 #[derive(Debug)]
 struct Queue<W> {
     waiting: VecDeque<Job<W>>,
@@ -83,8 +82,8 @@ impl<W> Default for Queue<W> {
 const ROOM: usize = 4096;
 
 impl<W> Queue<W> {
-    /// Gives memory back once three quarters of it are free: what waits is most in the middle of a
-    /// run, and the tables are largest at its end.
+    /// Frees memory once three quarters of it are unused: the number of waiting jobs is highest in the middle of a run,
+    /// and the tables are largest at its end.
     fn give_back(&mut self) {
         let waiting = &mut self.waiting;
         if waiting.capacity() > ROOM && waiting.len() < waiting.capacity() / 4 {
@@ -94,7 +93,7 @@ impl<W> Queue<W> {
 }
 
 impl<W: Copy> VolumeQueues<W> {
-    /// A volume of which nothing is wanted yet.
+    /// The queues of a volume without jobs.
     pub fn new(disk: Option<DiskIndex>, limits: Limits, is_apart: bool) -> Self {
         Self {
             disk,
@@ -114,30 +113,30 @@ impl<W: Copy> VolumeQueues<W> {
         }
     }
 
-    /// Has it read in another way from now on; returns how much could be under way before.
+    /// Switches to another way of reading; returns the previous limits.
     pub fn change(&mut self, disk: Option<DiskIndex>, limits: Limits) -> Limits {
         self.disk = disk;
         self.home = self.home.or(disk);
         std::mem::replace(&mut self.limits, limits)
     }
 
-    /// Takes note of a short read by the pools that was not in the page cache; what many of them
-    /// show about the device.
+    /// Records a short read by the pools that was not in the page cache; returns the evidence that many of them give
+    /// about the device.
     pub fn paced(&mut self, bytes: u64, now: Duration) -> Option<Evidence> {
         self.pace.read(bytes, now, self.random.in_flight)
     }
 
-    /// Takes note of a short read by the pools that the page cache answered.
+    /// Records a short read by the pools that the page cache answered.
     pub fn answered_from_memory(&mut self) {
         self.pace.answered_from_memory();
     }
 
-    /// Takes note that the pools have read a whole file, from the page cache or not.
+    /// Records that the pools have read a whole file, from the page cache or not.
     pub fn read_whole(&mut self, cached: bool) {
         self.last_was_uncached = !cached;
     }
 
-    /// Whole files that may be under way in the pools, those that wait there included.
+    /// Maximum number of whole files in the pools, waiting files included.
     fn bulk_window(&self) -> usize {
         match self.limits.one_uncached && self.last_was_uncached {
             // The next one must not wait there: a second thread would take it.
@@ -151,12 +150,12 @@ impl<W: Copy> VolumeQueues<W> {
         self.queue(job.bulk).waiting.push_back(job);
     }
 
-    /// Takes jobs for files that are to be compared with each other.
+    /// Takes jobs for files to compare with each other.
     pub fn push_group(&mut self, group: Vec<Job<W>>) {
         self.groups.push_back(group);
     }
 
-    /// How many jobs wait here.
+    /// The number of jobs that wait here.
     pub fn waiting(&self) -> usize {
         let groups: usize = self.groups.iter().map(Vec::len).sum();
         self.random.waiting.len() + self.bulk.waiting.len() + groups
@@ -182,13 +181,13 @@ impl<W: Copy> VolumeQueues<W> {
         self.disk.is_none() && matches!(self.otherwise, Some((Lane::Disk(_), _)))
     }
 
-    /// Takes note that the position of a file is known, or no longer needed.
+    /// Records that the position of a file is known, or no longer needed.
     pub fn placed(&mut self) {
         self.looked_for -= 1;
     }
 
-    /// Puts what waits for the pools in the order in which the scan met it, so that a folder is opened for
-    /// all of its files, and inodes that lie side by side are wanted together.
+    /// Sorts the jobs that wait for the pools into the order of the scan, so that a folder is opened for all of its
+    /// files, and neighbouring inodes are requested together.
     pub fn put_in_order(&mut self) {
         for queue in [&mut self.random, &mut self.bulk] {
             let waiting = queue.waiting.make_contiguous();
@@ -196,20 +195,20 @@ impl<W: Copy> VolumeQueues<W> {
         }
     }
 
-    /// Forgets all that waits.
+    /// Drops all waiting jobs.
     pub fn clear(&mut self) {
         self.random.waiting.clear();
         self.bulk.waiting.clear();
         self.groups.clear();
     }
 
-    /// Takes note that this many jobs are under way.
+    /// Records that this many jobs are in flight.
     pub fn begun(&mut self, bulk: bool, count: usize) {
         self.queue(bulk).in_flight += count;
         self.busy_since.get_or_insert_with(Instant::now);
     }
 
-    /// Takes note that a job is no longer under way.
+    /// Records that a job is no longer in flight.
     pub fn ended(&mut self, bulk: bool) {
         self.queue(bulk).in_flight -= 1;
         if self.random.in_flight + self.bulk.in_flight == 0
@@ -219,7 +218,7 @@ impl<W: Copy> VolumeQueues<W> {
         }
     }
 
-    /// Time during which something was in flight.
+    /// Time during which at least one read was in flight.
     pub fn busy(&self) -> Duration {
         let now = self.busy_since.map(|since| since.elapsed());
         self.busy + now.unwrap_or_default()
@@ -287,7 +286,7 @@ impl<W: Copy> VolumeQueues<W> {
         Some(batch)
     }
 
-    /// The next group to be compared, if there is room for it.
+    /// The next group to compare, if there is room for it.
     pub fn next_group(
         &mut self,
         volume: VolumeId,

@@ -15,21 +15,21 @@ use crate::read::reader::{Reader, finished, is_whole};
 use crate::read::task::{Ask, Failure, Outcome, SPANS, Task};
 use crate::sys::page_cache::{self, Advice};
 
-/// Bytes that are read of a file before it is decided whether to read on. They cost a disk with a head
-/// little once it is there.
+/// Bytes that are read of a file before the decision whether to read on. They cost a disk with a head little once it is
+/// there.
 pub const UNDECIDED: u64 = 64 << 10;
 
-/// Bytes read at a time while fewer than `SETTLED` of the file have been: the kernel's readahead
-/// begins with single pages, up to four times as many as the first read wants, and only then takes larger
-/// and larger pieces of memory (Linux, `mm/readahead.c`, on file systems with large folios), which many a disk
-/// fills faster. 2.7 GB of photos, cold, on a network SSD with a readahead of 8 MiB, took 2.1 s when they were
-/// read by 256 KiB from the start, and 1.6 s so; 8 and 32 KiB were no better.
+/// Bytes read at a time while fewer than `SETTLED` of the file have been read. The kernel's readahead begins with
+/// single pages, up to four times as many as the first read requests, and only then takes larger and larger pieces of
+/// memory (Linux, `mm/readahead.c`, on file systems with large folios), which many disks fill faster. 2.7 GB of photos,
+/// cold, on a network SSD with a readahead of 8 MiB, took 2.1 s when they were read by 256 KiB from the start, and 1.6
+/// s in this way; 8 and 32 KiB were no better.
 pub(super) const FIRST: u64 = 16 << 10;
 
 /// See `FIRST`. 256 KiB made no difference.
 pub(super) const SETTLED: u64 = 64 << 10;
 
-/// Bytes of a hole that are hashed before anybody looks whether the run is over. Some milliseconds' worth.
+/// Bytes of a hole that are hashed between two checks whether the run is over: some milliseconds of work.
 const ZEROS: u64 = PART;
 
 /// The position of the search for holes.
@@ -39,28 +39,28 @@ enum Cursor {
     Announcing,
 }
 
-/// A file under way.
+/// A file in progress.
 pub(super) struct File<F: Fold> {
     pub task: Task,
     pub open: OpenFile<Arc<OwnedFd>>,
-    /// The first span to be read: one that is the beginning of the next comes along with that.
+    /// The first span to read. A span that is the beginning of the next one is read together with the next one.
     first: usize,
-    /// Bytes of the spans that were announced, and that were read.
+    /// Bytes of the spans that were announced and that were read.
     pub announced: u64,
     pub read: u64,
     /// Of these, bytes in holes.
     skipped: u64,
-    /// Of those read, bytes whose pages are given back or about to be.
+    /// Of the bytes read, those whose pages are dropped or about to be.
     pub given_back: u64,
     state: F::State,
     digests: [Option<F::Digest>; SPANS],
-    /// It is a part of a file only, the one with this number.
+    /// `Some` if it is only a part of a file, with the number of the part.
     part: Option<(Arc<Parts<F>>, usize)>,
-    /// Whether it is read to its end is yet to be seen.
+    /// It is not decided yet whether it is read to its end.
     pub undecided: bool,
     /// Bytes read at a time past the page cache.
     longest: u64,
-    /// Where it has none of its own, for what is read and for what is announced.
+    /// The holes of the file, for reads and for announcements.
     holes: [Holes; 2],
     /// It is a part, and all of it is a hole.
     is_one_hole: bool,
@@ -70,7 +70,7 @@ pub(super) struct File<F: Fold> {
     is_cached: bool,
 }
 
-/// Some of a file's bytes that follow one another.
+/// A range of consecutive bytes of a file.
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
     span: usize,
@@ -121,7 +121,7 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// Finds out whether it is cached, and sees to its being read ahead unless it is announced step by step.
+    /// Finds out whether the file is cached, and starts readahead for it unless it is announced step by step.
     pub fn prepare(&mut self, reader: &mut Reader<F>, is_announced: bool) {
         if self.open.is_direct {
             self.longest = reader.longest_past_cache() as u64;
@@ -160,12 +160,12 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// Bytes to be read.
+    /// Number of bytes to read.
     pub fn len(&self) -> u64 {
         self.task.spans[self.first..].iter().map(|s| s.len).sum()
     }
 
-    /// Bytes to be read as far as that is decided.
+    /// Number of bytes to read as far as this is decided.
     pub fn decided(&self) -> u64 {
         match self.undecided {
             true => UNDECIDED,
@@ -173,7 +173,7 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// Bytes to be read next.
+    /// Number of bytes of the next read.
     fn next_len(&self) -> u64 {
         if self.open.is_direct {
             return self.longest.min(self.decided() - self.read);
@@ -188,12 +188,12 @@ impl<F: Fold> File<F> {
         most.min(self.decided() - self.read)
     }
 
-    /// The piece to be read next.
+    /// The next piece to read.
     pub fn next_to_read(&mut self) -> Piece {
         self.next(Cursor::Reading, self.read, self.next_len())
     }
 
-    /// The piece to be announced next, of this many bytes at most.
+    /// The next piece to announce, of at most this many bytes.
     pub fn next_to_announce(&mut self, most: u64) -> Piece {
         let most = most.min(self.decided() - self.announced);
         self.next(Cursor::Announcing, self.announced, most)
@@ -234,7 +234,7 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// Reads a piece, or a bit more, into the reader's buffer; returns how many bytes were read.
+    /// Reads a piece, or a bit more, into the reader's buffer; returns the number of bytes read.
     pub fn read_piece(
         &self,
         reader: &mut Reader<F>,
@@ -244,7 +244,7 @@ impl<F: Fold> File<F> {
         reader.read(&self.open, unpaid, piece.len as usize, piece.offset)
     }
 
-    /// Folds the piece that was read last, which is in the reader's buffer.
+    /// Folds the piece that was read last from the reader's buffer.
     pub fn fold(&mut self, reader: &Reader<F>, piece: Piece) {
         if piece.is_hole {
             return self.fold_zeros(reader, piece);
@@ -293,14 +293,14 @@ impl<F: Fold> File<F> {
         }
     }
 
-    /// True if what was read so far calls for more.
+    /// True if the bytes read so far require more of the file.
     pub fn is_read_on(&mut self, reader: &Reader<F>) -> bool {
         let was_undecided = std::mem::replace(&mut self.undecided, false);
         let goes_on = |head| reader.fold.goes_on(self.task.expect.size, head);
         was_undecided && self.digests[0].as_ref().is_some_and(goes_on)
     }
 
-    /// The outcome after the read, or its failure; `None` if that is for others to say.
+    /// The outcome after the read, or its failure; `None` if another thread reports it.
     pub fn outcome(
         &mut self,
         failure: Option<Failure>,
@@ -331,7 +331,7 @@ impl<F: Fold> File<F> {
         zeros.ok_or(Failure::Refused(Errno::CANCELED))
     }
 
-    /// Has the pages read so far given back.
+    /// Queues the pages read so far, to be dropped.
     pub fn give_back(&mut self, behind: &Behind) {
         let offset = self.task.spans[self.first].offset + self.given_back;
         self.open

@@ -27,43 +27,43 @@ use super::task::{Failure, Outcome, Task};
 pub use file::UNDECIDED;
 use file::{File, Piece};
 
-/// Bytes announced with one call: with the usual readahead settings the kernel would cut off more.
+/// Bytes announced with one call: with the usual readahead settings, the kernel would truncate a longer range.
 const STEP: u64 = PIECE as u64;
 
 /// Bytes of a long file after which their pages are given back.
 const GIVEN_BACK: u64 = 32 << 20;
 
-/// How far a thread looks ahead.
+/// How far a thread reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// Bytes that are announced and not yet read, when the next are announced.
+    /// Maximum number of bytes that are announced and not yet read when the next are announced.
     pub bytes: u64,
     /// Files open at most.
     pub files: usize,
 }
 
 impl Window {
-    /// One file at a time, of which nothing is announced.
+    /// One file at a time, without announcements.
     pub const NONE: Self = Self { bytes: 0, files: 1 };
 }
 
 /// Reads whole files. Lives as long as its thread.
 pub struct Stream<F: Fold> {
     window: Window,
-    /// In the order in which they are read; the last is the one being announced.
+    /// Files in the order in which they are read; the last one is being announced.
     files: VecDeque<File<F>>,
     /// Bytes of `files` that were announced and not read.
     ahead: u64,
     /// The team that helps with long files, if any.
     team: Option<Team<F>>,
-    /// The file of which parts are taken.
+    /// The file whose parts are taken.
     parts: Option<Arc<Parts<F>>>,
-    /// It is another thread's: tasks come first.
+    /// The file belongs to another thread: tasks come first.
     helps: bool,
 }
 
 impl<F: Fold> Stream<F> {
-    /// A stream with nothing under way.
+    /// A stream without files.
     pub fn new(window: Window, team: Option<Team<F>>) -> Self {
         Self {
             window,
@@ -86,7 +86,7 @@ impl<F: Fold> Stream<F> {
         self.run(reader, source);
     }
 
-    /// Does tasks as long as there are any.
+    /// Carries out tasks as long as there are any.
     pub fn run(&mut self, reader: &mut Reader<F>, source: &mut Source<'_, F>) {
         loop {
             self.announce(reader, source);
@@ -154,7 +154,7 @@ impl<F: Fold> Stream<F> {
         true
     }
 
-    /// Begins with a file, unless there is an answer already.
+    /// Begins a file, unless its answer is known already.
     fn begin(
         &mut self,
         reader: &mut Reader<F>,
@@ -182,7 +182,7 @@ impl<F: Fold> Stream<F> {
         Ok(())
     }
 
-    /// Takes the next part of the file of which parts are taken; false if there is none.
+    /// Takes the next part of the file whose parts are taken; false if there is none.
     fn take_part(&mut self, reader: &mut Reader<F>) -> bool {
         let taken = |parts: Arc<Parts<F>>| parts.take().map(|(number, task)| (parts, number, task));
         let Some((parts, number, task)) = self.parts.take().and_then(taken) else {
@@ -222,7 +222,7 @@ impl<F: Fold> Stream<F> {
         Some((piece, failure))
     }
 
-    /// Takes the piece that was read, and ends the file when it was the last one.
+    /// Processes the piece that was read, and ends the file after the last piece.
     fn take(
         &mut self,
         piece: Piece,
