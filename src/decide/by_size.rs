@@ -15,23 +15,23 @@ pub struct SizeClass {
     size: u64,
     /// Files (inodes).
     pub files: u32,
-    /// Names, which `hard_links` counts as replicas.
+    /// Number of names, which `hard_links` counts as replicas.
     pub names: u32,
     /// Reads under way or wanted.
     pub pending: u32,
     /// Root of the first file.
     root: u32,
     held: Held,
-    /// The last of the classes of content that its files have.
+    /// The last class of content among its files.
     pub contents: Option<ClassId>,
     /// Files or names lie under two roots at least.
     pub spans_roots: bool,
-    /// Its files go on.
+    /// Its files go on to the next stage.
     pub open: bool,
-    /// Its files are read whole at once, all of them, or all are sampled: samples are only compared with
-    /// samples. `None` until the first of them is about to be read.
+    /// Its files are either all read whole at once or all sampled: samples are only compared with samples. `None` until
+    /// the first of them is about to be read.
     pub whole: Option<bool>,
-    /// Files of which the head is known.
+    /// Number of files whose head is known.
     pub heads: u32,
 }
 
@@ -41,7 +41,7 @@ impl SizeClass {
         self.size
     }
 
-    /// Takes note of a name under a root.
+    /// Records a name under a root.
     pub fn count_name(&mut self, root: u32) {
         self.names += 1;
         self.spans_roots |= self.root != root;
@@ -89,7 +89,7 @@ impl BySize {
             });
     }
 
-    /// Gives the size of a file that was alone with it a class.
+    /// Creates a class for the size of a file that was alone with this size.
     pub fn promote(
         &mut self,
         file: FileIndex,
@@ -114,7 +114,7 @@ impl BySize {
         ClassId(number)
     }
 
-    /// Takes a further file of a class, and holds it unless the class is open.
+    /// Takes a further file of a class, and holds it back unless the class is open.
     pub fn add(&mut self, id: ClassId, file: FileIndex, chain: &mut Chain) {
         let class = self.class_mut(id);
         class.files += 1;
@@ -123,7 +123,7 @@ impl BySize {
         }
     }
 
-    /// Opens a class and lets go of the files held in it, in the order in which they came.
+    /// Opens a class and returns the files held in it, in the order of arrival.
     pub fn open(&mut self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
         let class = self.class_mut(id);
         class.open = true;
@@ -145,7 +145,7 @@ impl BySize {
         (0..self.classes.len() as u32).map(ClassId)
     }
 
-    /// The files that do not go on, in the order in which they came.
+    /// The files that do not go on, in the order of arrival.
     pub fn closed(&self, chain: &Chain) -> Vec<FileIndex> {
         let alone = self.table.iter().filter_map(|&slot| match unpacked(slot) {
             SameSize::Alone(file) => Some(file),

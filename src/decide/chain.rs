@@ -15,8 +15,8 @@ impl Default for Held {
     }
 }
 
-/// For each file the one held before it in the same class. A file is held in one place at a time,
-/// so one chain serves all joins.
+/// For each file, the file held before it in the same class. A file is held in one place at a time, so one chain serves
+/// all joins.
 #[derive(Debug, Default)]
 pub struct Chain(Vec<u32>);
 
@@ -31,7 +31,7 @@ impl Chain {
         held.0 = file.0;
     }
 
-    /// The files that are held, in the order in which they came.
+    /// The files that are held, in the order of arrival.
     pub fn list(&self, held: Held) -> Vec<FileIndex> {
         let mut files = Vec::new();
         let mut at = held.0;

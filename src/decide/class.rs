@@ -9,27 +9,27 @@ pub struct ClassId(pub u32);
 /// A class of files with equal samples, as far as samples were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleClass {
-    /// By their heads alone.
+    /// Files with equal heads.
     Head(ClassId),
-    /// By their tails too.
+    /// Files with equal heads and tails.
     Tail(ClassId),
 }
 
 /// The state of the files of a class.
 #[derive(Clone, Copy, Debug)]
 pub enum ClassState {
-    /// They are held until there are enough of them to matter.
+    /// They are held until the class is large enough to matter.
     Held(Held),
-    /// Each has its tail read as it comes.
+    /// The tail of each file is read on arrival.
     ByTail,
-    /// Each is read whole as it comes.
+    /// Each file is read whole on arrival.
     Whole {
-        /// True once one of them is.
+        /// True once one of the files is read.
         any: bool,
     },
     /// They wait until no other file of their size is being read.
     Waiting(WaitingId),
-    /// It is asked of each where it lies, since others may lie in the same blocks.
+    /// The blocks of each file are queried, since other files may lie in the same blocks.
     Blocks(BlocksId),
 }
 
@@ -37,24 +37,24 @@ pub enum ClassState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingId(pub u32);
 
-/// Number of a class whose files are looked at for shared blocks.
+/// Number of a class whose files are checked for shared blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlocksId(pub u32);
 
-/// Number of a class of which stretches are read.
+/// Number of a class whose stretches are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LargeId(pub u32);
 
 /// The purpose for which a file is read or examined.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
-    /// Its tail, of which this is the head class.
+    /// Its tail. This is the head class of the file.
     Tail(ClassId),
     /// Its stretches.
     Stretches(LargeId),
-    /// Where it lies, or its content for all that lie there.
+    /// The blocks of the file, or its content for all files in these blocks.
     Blocks(BlocksId),
-    /// What it has in common with the others of its class.
+    /// Its comparison with the others of its class.
     Comparison(WaitingId),
 }
 

@@ -6,32 +6,32 @@
 
 use super::sample_sizes::HEAD;
 
-/// Bytes that a second visit is worth where it costs no seek. A guess: opening a cached file, reading 4 KiB,
-/// looking at it and closing it takes 4 µs in a bare loop, besides what a task costs.
+/// The cost of a second visit without a seek, in bytes. A guess: opening a cached file, reading 4 KiB, checking it and
+/// closing it takes 4 µs in a bare loop, besides the cost of a task.
 const VISIT: u64 = 16 << 10;
 
-/// Longer files are never read whole before they were sampled: samples find out whether they are
-/// cached and best compared with each other. Cached, 200,000 files in three snapshots took 1.00 of the time with
-/// 32 KiB, 0.97 with 64 and 0.93 with 128.
+/// Longer files are never read whole before they were sampled: samples find out whether files are cached and best
+/// compared with each other. Cached, 200,000 files in three snapshots took 1.00 of the time with 32 KiB, 0.97 with 64
+/// and 0.93 with 128.
 const LONGEST: u64 = 128 << 10;
 
-/// The rule.
+/// The rule for the first visit.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstVisit {
-    /// The cost of a second visit, in bytes that could be read, hashed and compared meanwhile.
+    /// The cost of a second visit, in bytes that could be read, hashed and compared in the same time.
     pub visit: u64,
 }
 
 impl Default for FirstVisit {
-    /// Where visits cost no seek.
+    /// The rule where visits cost no seek.
     fn default() -> Self {
         Self { visit: VISIT }
     }
 }
 
 impl FirstVisit {
-    /// True if files of this size are best read as a whole at once, given the chance that a
-    /// file's head turns out to be that of another one.
+    /// True if files of this size are best read as a whole at once, given the chance that a file's head equals the head
+    /// of another file.
     pub(super) fn reads_whole(self, size: u64, odds: f64) -> bool {
         if size <= HEAD || size > LONGEST {
             return size <= HEAD;

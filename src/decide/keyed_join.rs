@@ -25,9 +25,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 struct KeyClass<K> {
     key: K,
-    /// For the owner's use: a class of another join that this one leads to.
+    /// A link for the owner's use: a class of another join that this one leads to.
     link: u32,
-    /// The only file, which is held; or, with [`IS_MANY`], where to find what else is known.
+    /// The only file, which is held; or, with [`IS_MANY`], the place of the other data.
     files: u32,
 }
 
@@ -37,7 +37,7 @@ const IS_MANY: u32 = 1 << 31;
 /// The state of a class that has, or may have, more than one file.
 #[derive(Clone, Copy, Debug)]
 struct KeyFiles {
-    /// Files that were ever offered (inodes).
+    /// Number of files that were ever offered (inodes).
     files: u32,
     state: ClassState,
 }
@@ -55,9 +55,9 @@ impl KeyFiles {
 /// The result of offering a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// Its class is not open: it stays.
+    /// Its class is not open: the file is held.
     Held(ClassId),
-    /// Its class is open: it goes on.
+    /// Its class is open: the file goes on.
     Passed(ClassId),
 }
 
@@ -108,7 +108,7 @@ impl<K: Key> KeyedJoin<K> {
         }
     }
 
-    /// Takes note of a file under a key that has no need to wait: it counts for its class only.
+    /// Counts a file under a key without holding it: it need not wait.
     pub fn count(&mut self, key: K, chain: &mut Chain) -> ClassId {
         if let Some(id) = self.find(key) {
             self.many_mut(id, chain).files += 1;
@@ -151,7 +151,7 @@ impl<K: Key> KeyedJoin<K> {
         &mut self.many[(files & !IS_MANY) as usize]
     }
 
-    /// Opens a class of several files: they go on as this says, also those that were held.
+    /// Opens a class of several files: its files go on in this state, including those that were held.
     pub fn open(&mut self, id: ClassId, state: ClassState) {
         let files = self.classes[id.0 as usize].files;
         if files & IS_MANY != 0 {
@@ -159,7 +159,7 @@ impl<K: Key> KeyedJoin<K> {
         }
     }
 
-    /// The files held in a class, in the order in which they came.
+    /// The files held in a class, in the order of arrival.
     pub fn held(&self, id: ClassId, chain: &Chain) -> Vec<FileIndex> {
         match self.many(id) {
             Ok(many) => match many.state {
@@ -189,12 +189,12 @@ impl<K: Key> KeyedJoin<K> {
         &self.classes[id.0 as usize].key
     }
 
-    /// Files of a class that were ever offered (inodes).
+    /// Number of files of a class that were ever offered (inodes).
     pub fn files(&self, id: ClassId) -> u32 {
         self.many(id).map_or(1, |many| many.files)
     }
 
-    /// Notes that this class leads to another.
+    /// Links this class to another.
     pub fn link_to(&mut self, id: ClassId, to: ClassId) {
         self.classes[id.0 as usize].link = to.0;
     }

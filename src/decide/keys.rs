@@ -26,12 +26,12 @@ pub struct ContentKey {
     bytes: [u8; 32],
 }
 
-/// Tells contents that no digest stands for. There are two files at least for each class of a size,
-/// so classes never come to 2^31.
+/// Marks contents that have no digest. Each class of a size has at least two files, so the number of classes never
+/// reaches 2^31.
 const IS_OF: u32 = 1 << 31;
 
 impl ContentKey {
-    /// The content of files of one size, and what tells it from others.
+    /// The key of a content of files of one size.
     pub fn new(size: ClassId, content: Content) -> Self {
         match content {
             Content::Digest(digest) => Self {
@@ -49,18 +49,18 @@ impl ContentKey {
         }
     }
 
-    /// The digest, if that is what tells the content from others.
+    /// The digest, if the key is a digest.
     pub fn digest(&self) -> Option<ContentDigest> {
         (self.size & IS_OF == 0).then_some(ContentDigest::from_bytes(self.bytes))
     }
 }
 
-/// A content of files of one size. All files that may be equal are told apart in one of the ways.
+/// A content of files of one size. All files that may be equal are distinguished in one of these ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// By its digest.
+    /// Identified by its digest.
     Digest(ContentDigest),
-    /// By the first file that has it, as a comparison showed.
+    /// Identified by the first file that has it, as a comparison showed.
     Of(FileIndex),
 }
 
@@ -89,8 +89,8 @@ pub fn mixed(number: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The number of a class, spread over all bits: files of very many sizes may have one head (zeros), so the
-/// lowest bits, which say where in a table to look, must not be the digest's alone.
+/// The number of a class, spread over all bits: files of very many sizes may have one head (zeros), so the lowest bits,
+/// which select the place in a table, must not come from the digest alone.
 fn spread(class: ClassId) -> u64 {
     u64::from(class.0).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }

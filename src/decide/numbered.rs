@@ -1,6 +1,6 @@
 //! A list of values by number. A value that was taken leaves eight bytes.
 
-/// All that were added and not taken.
+/// All values that were added and not taken.
 #[derive(Debug)]
 pub struct Numbered<T>(Vec<Option<Box<T>>>);
 

@@ -10,11 +10,11 @@ const EXPONENTS: usize = 64;
 /// Files of one size: two, three or four, up to sixteen, more.
 const SHARINGS: usize = 4;
 
-/// Comparisons that what the sizes say counts for. A guess; it should be forgotten soon where the
-/// files tell another story.
+/// Number of comparisons that the evidence of the sizes counts for. A guess; it should be outweighed soon where the
+/// files behave differently.
 const PRIOR_WEIGHT: f64 = 4.0;
 
-/// Share of files that have a duplicate, before anything is known. A guess.
+/// Share of files that have a duplicate, before any evidence. A guess.
 const DUPLICATED: f64 = 0.3;
 
 /// The prior for very many files of one size: programs write many files of one length that have nothing else in common.
@@ -24,7 +24,7 @@ const MANY_PRIOR: f64 = 0.5;
 /// The prior for files without evidence.
 const EVEN: f64 = 0.5;
 
-/// Nothing is more certain than this: a file can always be the exception.
+/// Maximum certainty: a file can always be the exception.
 const MOST: f64 = 0.98;
 
 /// Counts of files and of heads compared, by length.
@@ -52,15 +52,15 @@ impl Default for Odds {
 }
 
 impl Odds {
-    /// Takes note of a file.
+    /// Records a file.
     pub(super) fn found(&mut self, size: u64) {
         let count = &mut self.found[exponent(size)];
         *count = count.saturating_add(1);
     }
 
-    /// Takes note that the head of a file of a size that many files share was compared with those of this many
-    /// of them. It counts for as much as the share of the others that these are: what is equal to the file may
-    /// be among those which are still to come, as in a backup that is read snapshot by snapshot.
+    /// Records the comparison of a head of a file, whose size many files share, with the heads of this many of them. It
+    /// counts for as much as the share of the others that these are: an equal file may be among those which are still
+    /// to come, as in a backup that is read snapshot by snapshot.
     pub(super) fn compared(&mut self, size: u64, sharing: u32, with: u32, equal: bool) {
         let count = &mut self.compared[exponent(size)][sharing_class(sharing)];
         let others = sharing.saturating_sub(1).max(with).max(1);
@@ -68,12 +68,12 @@ impl Odds {
         count.equal += f64::from(u8::from(equal));
     }
 
-    /// The chance that the head of a file of a size that many files share is that of another one.
+    /// The chance that another file has the same head, for a file of a size that many files share.
     pub fn of(&self, size: u64, sharing: u32) -> f64 {
         self.given(size, sharing, self.by_size_alone(size, sharing))
     }
 
-    /// The same where nothing is to be concluded from the size.
+    /// As [`Self::of`], without evidence from the size.
     pub fn of_any(&self, size: u64, sharing: u32) -> f64 {
         self.given(size, sharing, EVEN)
     }
@@ -84,8 +84,8 @@ impl Odds {
         learnt.min(MOST)
     }
 
-    /// How much more likely a duplicate is than an accident, by Bayes' rule. Accidents: lengths
-    /// within one power of two are taken to be spread evenly.
+    /// The odds of a duplicate against an accident, by Bayes' rule. For accidents, lengths within one power of two are
+    /// assumed to be spread evenly.
     fn by_size_alone(&self, size: u64, sharing: u32) -> f64 {
         let exponent = exponent(size);
         let others = self.found[exponent].saturating_sub(sharing);

@@ -2,7 +2,7 @@
 
 use crate::file::DevIndex;
 
-/// Which numbers of replicas are reported.
+/// The numbers of replicas that are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replication {
     /// More than this many (1: duplicates).
@@ -16,9 +16,9 @@ pub enum Replication {
 pub struct Counting {
     /// Which counts are reported.
     pub replication: Replication,
-    /// The names of one inode count each.
+    /// Each name of an inode counts as a replica.
     pub hard_links: bool,
-    /// All replicas below one root count once.
+    /// All replicas below one root count as one.
     pub isolate: bool,
 }
 
@@ -46,7 +46,7 @@ impl Counting {
         files >= 2 && enough
     }
 
-    /// How many replicas a set has. `roots` is the number of roots its names lie under.
+    /// The number of replicas of a set. `roots` is the number of roots of its names.
     pub fn replicas(&self, inodes: u64, names: u64, roots: u64) -> u64 {
         match (self.isolate, self.hard_links) {
             (true, _) => roots,
@@ -55,7 +55,7 @@ impl Counting {
         }
     }
 
-    /// The fewest inodes that a reported set may have.
+    /// The minimum number of inodes of a reported set.
     pub fn fewest_inodes(&self) -> u32 {
         match self.replication {
             Replication::Over(_) if !self.hard_links => 2,
@@ -72,20 +72,20 @@ impl Counting {
     }
 }
 
-/// When a tail sample pays: it costs one more small read and may save a whole one.
+/// The rule for tail samples: a tail costs one more small read and may save a whole one.
 #[derive(Clone, Debug)]
 pub struct TailRule {
-    /// From this size on where reads cost no seek, bytes.
+    /// Minimum size where reads cost no seek, bytes.
     pub from: u64,
-    /// From this size on where they do, bytes.
+    /// Minimum size where they do, bytes.
     pub from_with_seeks: u64,
     /// By volume number: true if reads cost seeks.
     seeks: Vec<bool>,
 }
 
 impl Default for TailRule {
-    /// 64 KiB without seeks. With them a seek of 8-14 ms buys 1-2 MB of sequential reading, so a
-    /// tail must be likely to save several times that: 16 MiB.
+    /// 64 KiB without seeks. With seeks, a seek of 8-14 ms costs as much as 1-2 MB of sequential reading, so a tail
+    /// must be likely to save several times as much: 16 MiB.
     fn default() -> Self {
         Self {
             from: 64 << 10,
@@ -111,13 +111,13 @@ impl TailRule {
             .unwrap_or(false)
     }
 
-    /// True if head and tail are best read with one opening of the file.
+    /// True if head and tail are best read with one open call of the file.
     pub(super) fn read_at_once(&self, size: u64, volume: DevIndex) -> bool {
         size >= self.from && !self.seeks(volume)
     }
 
-    /// True if the files of a class that begins with these volumes are to be told apart by their
-    /// tails before they are read as a whole.
+    /// True if the tails of the files of a class must be compared before the files are read as a whole. The class
+    /// begins with these volumes.
     pub(super) fn pays(&self, size: u64, mut volumes: impl Iterator<Item = DevIndex>) -> bool {
         let from = match volumes.any(|v| self.seeks(v)) {
             true => self.from_with_seeks,

@@ -1,6 +1,6 @@
 //! The lengths of the samples.
 
-/// Bytes of the head sample. Files no longer than this are done with one read.
+/// Bytes of the head sample. Files up to this length need only one read.
 pub const HEAD: u64 = 4096;
 
 /// Bytes of the tail sample.

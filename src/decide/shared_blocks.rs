@@ -13,26 +13,26 @@ use crate::hash::PlacesDigest;
 
 use super::keys::Content;
 
-/// Which files are looked at.
+/// The files whose blocks are queried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedBlocks {
-    /// Files from this size on, bytes.
+    /// Minimum size of the files, bytes.
     pub from: u64,
-    /// The digest of a content is wanted even if all files that have it lie in the same blocks.
+    /// The digest of a content is needed even if all files that have it lie in the same blocks.
     pub digests: bool,
 }
 
-/// Where files may share blocks.
+/// The volumes on which files may share blocks.
 #[derive(Debug, Default)]
 pub struct SharingRule {
-    /// Without one nothing is looked at.
+    /// Without a rule, no blocks are queried.
     pub rule: Option<SharedBlocks>,
     /// By volume number: true if files there may share blocks.
     volumes: Vec<bool>,
 }
 
 impl SharingRule {
-    /// Says that files on this volume may share blocks.
+    /// Records that files on this volume may share blocks.
     pub fn is_possible_on(&mut self, volume: DevIndex) {
         let at = usize::from(volume);
         if at >= self.volumes.len() {
@@ -41,7 +41,7 @@ impl SharingRule {
         self.volumes[at] = true;
     }
 
-    /// True if a look at the file's blocks may spare reading it.
+    /// True if a query of the file's blocks may spare its read.
     pub fn may_spare(&self, bytes: u64, volume: DevIndex) -> bool {
         let is_possible = self.volumes.get(usize::from(volume)) == Some(&true);
         is_possible && self.rule.is_some_and(|rule| bytes >= rule.from)
@@ -56,9 +56,9 @@ impl SharingRule {
 /// The next reads.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlocksStep {
-    /// Files whose blocks are to be looked at again.
+    /// Files whose blocks are to be queried again.
     pub look_again: Vec<FileIndex>,
-    /// Files that are to be read as a whole.
+    /// Files to be read as a whole.
     pub read: Vec<FileIndex>,
     /// Files that have a content.
     pub have: Vec<(FileIndex, Content)>,
@@ -67,36 +67,37 @@ pub struct BlocksStep {
 /// The files of one class of samples that lie in blocks which others may share.
 #[derive(Debug)]
 pub struct BlocksClass {
-    /// By what the first look said; the first of each is read for all.
+    /// Candidates by the answer of the first query; the first file of each group is read for all.
     candidates: HashMap<PlacesDigest, Vec<FileIndex>>,
     first_file: FirstFile,
     phase: Phase,
 }
 
-/// Whether the first file that was looked at is read.
+/// Whether the first file of the class is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FirstFile {
-    /// If it comes. It need not be read as long as all files of the class are candidates with it.
+    /// The first file may wait when it comes: it need not be read as long as all files of the class are candidates
+    /// with it.
     MayWait,
-    /// It waits for a file that is none.
+    /// This first file waits until a file comes that is no candidate with it.
     Waits(FileIndex),
-    /// At once, as some file of the class is.
+    /// It is read at once, since some file of the class is read.
     IsRead,
 }
 
-/// How far a class is.
+/// The phase of a class.
 #[derive(Debug)]
 enum Phase {
     /// Files may still come.
     Gathering,
-    /// The second look is under way; its answers.
+    /// The second query is in progress; its answers.
     LookingAgain(HashMap<FileIndex, PlacesDigest>),
-    /// Files that are candidates now are equal.
+    /// The remaining candidates are equal.
     Confirmed,
 }
 
 impl BlocksClass {
-    /// Without files. `all_spared` says that no file is read as long as all lie in the same blocks.
+    /// A class without files. `all_spared` says that no file is read as long as all lie in the same blocks.
     pub fn new(all_spared: bool) -> Self {
         Self {
             candidates: HashMap::new(),
@@ -108,7 +109,7 @@ impl BlocksClass {
         }
     }
 
-    /// Takes note that a file of the class is read; returns another that is to be read for that.
+    /// Records that a file of the class is read; returns another file that must be read for this reason.
     pub fn reads(&mut self) -> Option<FileIndex> {
         match std::mem::replace(&mut self.first_file, FirstFile::IsRead) {
             FirstFile::Waits(file) => Some(file),
@@ -116,7 +117,7 @@ impl BlocksClass {
         }
     }
 
-    /// Takes what a look at a file's blocks said, `None` if nothing; returns the files that are to be read.
+    /// Takes the answer of a query of a file's blocks, `None` if nothing is known; returns the files that must be read.
     pub fn seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) -> Vec<FileIndex> {
         if let Phase::LookingAgain(again) = &mut self.phase {
             again.extend(blocks.map(|blocks| (file, blocks)));
@@ -136,8 +137,8 @@ impl BlocksClass {
         self.reads().into_iter().chain([file]).collect()
     }
 
-    /// The next reads when no file of this size is being read or examined: nothing if that was all. `contents` has
-    /// those of the files that were read for others.
+    /// The next reads when no file of this size is being read or queried. The step is empty if the class is done.
+    /// `contents` has those of the files that were read for others.
     pub fn idle(&mut self, contents: &mut HashMap<FileIndex, Content>) -> BlocksStep {
         let mut step = BlocksStep::default();
         if let Phase::Gathering = self.phase {
@@ -162,7 +163,7 @@ impl BlocksClass {
         step
     }
 
-    /// Takes the files out of the candidates that were not found in the same blocks again.
+    /// Removes candidates that were not found in the same blocks again.
     fn drop_doubtful(&mut self, again: &HashMap<FileIndex, PlacesDigest>) -> Vec<FileIndex> {
         let mut doubtful = Vec::new();
         for (blocks, files) in &mut self.candidates {
@@ -203,7 +204,7 @@ impl BlocksClass {
         });
     }
 
-    /// True if nothing is left to do.
+    /// True if no work is left.
     pub fn is_over(&self) -> bool {
         self.candidates.is_empty()
     }

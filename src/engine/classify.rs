@@ -182,7 +182,7 @@ fn unidentified(session: &Session<'_>, classes: &[Class]) -> Vec<bool> {
     unidentified
 }
 
-/// The roots, and what could not be seen of them as a whole.
+/// The roots, and the reasons why roots as a whole could not be seen.
 fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
     let mut gaps = session.account.roots.clone();
     let of_all = [
@@ -212,8 +212,8 @@ fn roots(session: &Session<'_>) -> (Vec<Root>, Vec<(u32, Unseen)>) {
     (roots, gaps)
 }
 
-/// Folders that were reached from two roots: by different mounts, or since a file in them was given as well. A folder of
-/// which only files were given counts if the same name was given twice.
+/// Folders that were reached from two roots: by different mounts, or because the user also named a file in them. A
+/// folder of which only files were named counts if the same name was given twice.
 fn reached_twice(dirs: &DirTable, unlisted: &[DirId], file_table: &FileTable) -> Vec<DirId> {
     let mut first: HashMap<(u64, u64), DirId> = HashMap::new();
     let mut twice = Vec::new();

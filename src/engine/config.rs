@@ -12,17 +12,17 @@ use crate::scan::filter::Filter;
 use super::mechanisms::Mechanism;
 use crate::units::Bytes;
 
-/// How long a file system that does not answer is waited for, unless somebody says otherwise.
+/// Default time to wait for a file system that does not answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A run's settings. The binary makes one from its arguments; other programs fill it in directly.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to look.
+    /// The roots of the search.
     pub roots: Vec<Root>,
-    /// Which files take part.
+    /// The filter of files.
     pub filter: Filter,
-    /// Deepest level below a root that is listed; 0 lists only files given as roots, 1 a root's own entries.
+    /// Maximum depth below a root that is listed; 0 lists only files given as roots, 1 a root's own entries.
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
@@ -32,46 +32,46 @@ pub struct Config {
     pub hard_links: bool,
     /// Count all replicas below one root as one.
     pub isolate: bool,
-    /// Keep account of every entry, also of those that are neither files nor folders or that were not seen.
+    /// Record every entry, including entries that are neither files nor folders, and entries that were not seen.
     pub every_entry: bool,
     /// With every entry, also ask for mode, owner, time and extended attributes of files that may have copies.
     pub metadata: bool,
     /// Which replica counts make a set worth reporting.
     pub replication: Replication,
-    /// Names of ignore files to obey (`.gitignore` syntax); none by default.
+    /// Names of ignore files to read (`.gitignore` syntax); none by default.
     pub ignore_files: Vec<String>,
-    /// Compare the members of each set byte by byte in the end.
+    /// Compare the members of each set byte by byte at the end.
     pub verify: bool,
     /// Compute the digest of every member, also where comparing bytes would be faster.
     pub digests: bool,
-    /// Take files for equal that lie in the same blocks of a file system that can share them.
+    /// Treat files as equal that lie in the same blocks of a file system that can share blocks.
     pub shared_blocks: bool,
-    /// Read files whole on the first visit where a second one would probably cost more.
+    /// Read files whole on the first visit where a second visit would probably cost more.
     pub read_whole: bool,
-    /// By what the sweeps over a spinning disk are put in order.
+    /// The sort order of the sweeps over a spinning disk.
     pub order: SweepOrder,
-    /// Read only while nobody else does.
+    /// Read only while no other program uses the disk.
     pub io_idle: bool,
-    /// Read no more than this from each device in a second.
+    /// Limit reads from each device to this many bytes per second.
     pub bytes_per_second: Option<Bytes>,
-    /// Bytes that may be in flight: read ahead and not yet dealt with.
+    /// Maximum number of bytes in flight: read ahead and not yet processed.
     pub memory: Option<Bytes>,
     /// Disabled mechanisms, to measure their effect.
     pub without: Vec<Mechanism>,
     /// How to treat pages that were not in the page cache before.
     pub page_use: PageUse,
-    /// Where what was read is kept from run to run; nowhere if nothing is said.
+    /// The cache in which the results of reads are stored from run to run; none by default.
     pub cache: Option<CacheUse>,
-    /// How long a file system that does not answer is waited for once nothing else is left to do.
+    /// Time to wait for a file system that does not answer, once no other work is left.
     pub patience: Duration,
     /// Pool sizes chosen by the user.
     pub overrides: Overrides,
-    /// Below this folder lies the system's sysfs; `/sys` but for tests.
+    /// The folder of the system's sysfs; `/sys` except in tests.
     pub sysfs: PathBuf,
 }
 
 impl Default for Config {
-    /// Looks nowhere yet. Every file but the empty ones takes part.
+    /// A configuration without roots. Every file but the empty ones is included.
     fn default() -> Self {
         Self {
             roots: Vec::new(),
@@ -104,7 +104,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Where facts about disks are read.
+    /// The root of the files with facts about disks.
     pub(super) fn system(&self) -> SystemRoot {
         SystemRoot {
             sysfs: self.sysfs.clone(),
@@ -117,12 +117,12 @@ impl Config {
         !self.without.contains(&mechanism)
     }
 
-    /// True if the answer depends on having seen every file: what is unique, or below one root only.
+    /// True if the answer depends on having seen every file: unique files, or files below one root only.
     pub(super) fn needs_every_file(&self) -> bool {
         self.isolate || self.every_entry || matches!(self.replication, Replication::Under(_))
     }
 
-    /// True if roots must be what they were when somebody looked.
+    /// True if roots must be the same files and folders as at an earlier check.
     pub(super) fn has_tied_roots(&self) -> bool {
         self.roots.iter().any(|root| root.id.is_some())
     }
@@ -137,32 +137,31 @@ impl Config {
     }
 }
 
-/// What a run does with a cache.
+/// The use of a cache by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheUse {
-    /// The folder that it is in.
+    /// The folder of the cache.
     pub folder: PathBuf,
-    /// What it says is believed as long as files are in the state in which they were. If not, everything is read, and what
-    /// it comes to is kept.
+    /// Use its rows as long as files are unchanged. If not, everything is read, and the results are stored.
     pub answers: bool,
-    /// What counts as the state in which they were.
+    /// The properties by which a file counts as unchanged.
     pub trust: Trust,
-    /// How far the clock by which it counts is ahead of the system's: no time but for tests.
+    /// Offset of the cache's clock ahead of the system's: zero except in tests.
     pub ahead: Duration,
 }
 
-/// A place to look, as the user gave it.
+/// A root of the search, as the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Folder or file.
     pub path: PathBuf,
-    /// Device and inode number of what the path led to when somebody decided that it may be searched. What it leads
-    /// to later is left out if it is something else.
+    /// Device and inode number of the path's target when the search of it was approved. If the path leads to something
+    /// else later, the root is skipped.
     pub id: Option<(u64, u64)>,
 }
 
 impl From<PathBuf> for Root {
-    /// Whatever the path leads to may be searched.
+    /// A root without a check of its target.
     fn from(path: PathBuf) -> Self {
         Self { path, id: None }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Shared between a run and whoever watches it.
+/// State shared between a run and its observers.
 #[derive(Debug, Default)]
 pub struct Control {
     stop: Arc<AtomicBool>,
@@ -13,7 +13,7 @@ pub struct Control {
     asked: Mutex<Option<(PathBuf, Instant)>>,
 }
 
-/// While it lives, the run waits for an answer of the file system that a path lies on.
+/// While it exists, the run waits for an answer of the file system of a path.
 #[derive(Debug)]
 pub(super) struct Asking<'a>(&'a Control);
 
@@ -23,27 +23,27 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// How far one stage is on one device.
+/// The progress of one stage on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressLine {
     /// `scan`, `head`, `tail`, `blocks`, `content` or `verify`.
     pub stage: &'static str,
     /// The device or volume, for people; empty for the scan.
     pub device: String,
-    /// Files done.
+    /// Number of files done.
     pub files_done: u64,
-    /// Files known to be to do.
+    /// Number of files known so far that the stage has to process.
     pub files_total: u64,
-    /// Bytes done.
+    /// Number of bytes done.
     pub bytes_done: u64,
-    /// Bytes known to be to do.
+    /// Number of bytes known so far that the stage has to process.
     pub bytes_total: u64,
-    /// True if the totals will grow no more.
+    /// True if the totals are final.
     pub total_is_final: bool,
 }
 
 impl Control {
-    /// With a flag that others may set to end the run.
+    /// A control with a flag that other threads may set to end the run.
     pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
         Self {
             stop,
@@ -51,12 +51,12 @@ impl Control {
         }
     }
 
-    /// Asks the run to read no more and to report what is known so far.
+    /// Asks the run to stop reading and to report the results so far.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// How far each stage is on each device.
+    /// The progress of each stage on each device.
     pub fn progress(&self) -> Vec<ProgressLine> {
         self.lines
             .lock()
@@ -64,8 +64,8 @@ impl Control {
             .clone()
     }
 
-    /// The path whose file system the run itself waits for, and how long it has done so. Until that answers, the run
-    /// neither goes on nor ends.
+    /// The path whose file system the run itself waits for, and the time of the wait so far. Until the file system
+    /// answers, the run neither continues nor ends.
     pub fn waits_for(&self) -> Option<(PathBuf, Duration)> {
         let asked = self.asked();
         asked

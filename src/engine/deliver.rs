@@ -13,12 +13,12 @@ use super::reclaim;
 use super::set_order::{SetFacts, SetOrder};
 use super::volumes::Volumes;
 
-/// When sets are handed over.
+/// The time at which sets are handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Each as soon as nothing can be added to it.
+    /// Each set as soon as it is final.
     AsFinal,
-    /// All at the end, in this order.
+    /// All sets at the end, in this order.
     Sorted(SetOrder),
 }
 
@@ -33,7 +33,7 @@ pub type Sink<'a> = dyn FnMut(&DuplicateSet) -> io::Result<()> + 'a;
 
 /// A set before its members are written out.
 pub struct Draft {
-    /// Tells its digest, if that is to be shown.
+    /// The class of its content, from which the digest comes if it is to be shown.
     content: Option<ClassId>,
     /// Its members in their order.
     pub files: Vec<FileIndex>,
@@ -41,11 +41,11 @@ pub struct Draft {
     reclaimable: u64,
 }
 
-/// A set that is kept for the end. There may be very many.
+/// A set that is kept for the end. There may be very many of them.
 struct Kept {
     reclaimable: u64,
     content: Option<ClassId>,
-    /// Where its files begin among those of all kept sets, and how many there are.
+    /// The position of its files among those of all kept sets, and their number.
     start: u32,
     count: u32,
 }
@@ -115,7 +115,7 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// Takes a file that is alone with its content.
+    /// Takes a file with a unique content.
     pub fn alone(
         &mut self,
         file: FileIndex,
@@ -219,7 +219,7 @@ impl<'a> Deliverer<'a> {
         }
     }
 
-    /// Hands over what was kept for the end.
+    /// Hands over the sets that were kept for the end.
     pub fn finish(
         &mut self,
         machine: &Machine,
@@ -261,8 +261,8 @@ impl<'a> Deliverer<'a> {
         Ok(())
     }
 
-    /// Which files stay when the others go: the first, and with `--isolate` all that have a name below a root
-    /// of the first one, since copies there are no duplicates of it.
+    /// The files that stay when the others are removed: the first file, and with `--isolate` all files that have a name
+    /// below a root of the first one, since copies there are no duplicates of it.
     fn staying<'c>(
         &self,
         files: &[FileIndex],

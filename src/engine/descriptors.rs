@@ -7,11 +7,11 @@ use super::address_space;
 /// Descriptors that are not for reading: standard streams, report, rings, runtime.
 const OTHER_DESCRIPTORS: usize = 28;
 
-/// Descriptors that a run has open at a time, hardly ever more: a pool's files, and folders.
+/// The usual number of open descriptors of a run, hardly ever more: a pool's files, and folders.
 const USUAL: u64 = 4096;
 
-/// Descriptors that must be free when a run begins: with ten it reads a tree of folders, compares and verifies, one
-/// thing at a time; with six it waits for ever for what it holds itself.
+/// Minimum number of free descriptors at the start of a run. With ten, a run reads a tree of folders, compares and
+/// verifies, one thing at a time. With six, it waits forever for descriptors that it uses itself.
 const LEAST: usize = 10;
 
 /// Fewer descriptors than a run needs.
@@ -37,26 +37,27 @@ pub fn check() -> Result<(), TooFew> {
 }
 
 /// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before
-/// it has a second thread. Without room for descriptors a run stops several times for some 10 ms, while room is made.
+/// it has a second thread. Without this call, a run stops several times for some 10 ms while the kernel makes room for
+/// descriptors.
 pub fn make_room() {
     address_space::spare();
     memory::map_large_blocks();
     process::make_room(process::raise_open_files().min(USUAL));
 }
 
-/// How descriptors are shared out.
+/// The shares of the descriptors.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
     /// Open files of each pool.
     pub files: usize,
     /// Open folders of each thread.
     pub folders: usize,
-    /// Walkers at most.
+    /// Maximum number of walkers.
     pub walkers: usize,
 }
 
 impl Share {
-    /// Shares out as many as the system lets this process have.
+    /// Divides the maximum number of descriptors of this process.
     pub fn of_all() -> Self {
         let descriptors = usize::try_from(process::open_files()).unwrap_or(usize::MAX);
         Self::of(descriptors.saturating_sub(OTHER_DESCRIPTORS))

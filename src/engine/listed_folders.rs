@@ -15,7 +15,7 @@ use crate::tree::Unseen;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Looks at every folder that was listed, and takes note of those that changed since.
+    /// Checks every listed folder, and records those that have changed since.
     pub fn check_folders(&mut self) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.handles.close_all();
@@ -39,7 +39,7 @@ impl Session<'_> {
         }
     }
 
-    /// True if a folder has the times that it had when it was listed, and its path still leads to it.
+    /// True if a folder has the same times as when it was listed, and its path still leads to it.
     fn holds_still(&mut self, dir: DirId, stamp: Stamp) -> Result<bool> {
         let control = self.control;
         let _asking = control.asking(&path_of(&self.dirs, dir, None));

@@ -1,6 +1,6 @@
 //! The mechanisms that make a run fast. Each can be disabled, to measure its effect.
 
-/// One of them.
+/// A mechanism that makes a run fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     /// Scattered reads through a ring, instead of by many threads.
@@ -11,7 +11,7 @@ pub enum Mechanism {
     Tails,
     /// Large classes told apart by stretches before any is read whole.
     Stretches,
-    /// Short files read whole at once where that is likely to be needed.
+    /// Short files read whole at once where this is likely to be necessary.
     WholeAtOnce,
     /// Large cached files compared with each other, and only as far as they are equal.
     LockStep,
@@ -21,7 +21,7 @@ pub enum Mechanism {
     Parts,
     /// Reading ahead: announced to the kernel, or left to its readahead.
     ReadAhead,
-    /// Reading past the page cache what is hardly read a second time.
+    /// Reads past the page cache of data that is hardly read a second time.
     PastCache,
     /// Holes hashed without being read.
     Holes,
@@ -29,7 +29,7 @@ pub enum Mechanism {
     Overlap,
 }
 
-/// Each with its name on the command line and in words.
+/// Each mechanism with its name on the command line and in words.
 const ROWS: [(Mechanism, &str, &str); Mechanism::ALL.len()] = [
     (
         Mechanism::Ring,
@@ -111,7 +111,7 @@ impl Mechanism {
         &ROWS[self as usize]
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.row().1
     }

@@ -8,11 +8,11 @@ use crate::units::Bytes;
 
 use super::address_space::AddressSpace;
 
-/// The least that a run can do with: one folder, one sample and one step of a whole file at a time.
+/// Minimum memory of a run: one folder, one sample and one step of a whole file at a time.
 pub const LEAST: Bytes = Bytes(8_000_000);
 
-/// Share of the machine's memory that a run takes at most unless told otherwise. The policies of
-/// devices stay far below it on all but the smallest machines: 9 MB for two cores and a solid-state disk.
+/// Maximum share of the machine's memory that a run takes by default. The policies of devices stay far below it on all
+/// but the smallest machines: 9 MB for two cores and a solid-state disk.
 const SHARE: u64 = 32;
 
 /// Bytes of a batch of found files on its way to the tables, with names of 30 bytes.
@@ -26,14 +26,14 @@ const WALKER: u64 = (64 << 10) + BATCH;
 pub struct Memory {
     bytes: Bytes,
     is_told: bool,
-    /// Threads of each pool at most.
+    /// Maximum number of threads of each pool.
     threads: usize,
     /// The limits of the pools for the volumes so far.
     pools: Limits,
 }
 
 impl Memory {
-    /// As told, else a share of the machine's.
+    /// The given limit, or else a share of the machine's memory.
     pub fn new(told: Option<Bytes>) -> Self {
         let share = Bytes(process::total() / SHARE);
         Self {
@@ -54,8 +54,8 @@ impl Memory {
         }
     }
 
-    /// Batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000 files
-    /// took 0.9 MB more.
+    /// Number of batches that walkers may be ahead of the tables. With 64 instead of 16 nothing was faster, and 300,000
+    /// files took 0.9 MB more.
     pub fn scan_ahead(&self) -> usize {
         (self.bytes.0 / 8 / BATCH).clamp(2, 16) as usize
     }
@@ -65,12 +65,12 @@ impl Memory {
         self.bytes.0 / 8
     }
 
-    /// Walkers at most.
+    /// Maximum number of walkers.
     pub fn walkers(&self) -> usize {
         (self.bytes.0 / 8 / WALKER).max(1) as usize
     }
 
-    /// Cuts a volume's limits until the pools that serve it and those before fit: whatever takes most first.
+    /// Cuts a volume's limits until its pools and the pools before it fit. The largest item is cut first.
     pub fn fit(&mut self, limits: Limits) -> Limits {
         let mut limits = Limits {
             random_threads: limits.random_threads.min(self.threads),
@@ -87,7 +87,7 @@ impl Memory {
         limits
     }
 
-    /// The same for pools that serve one volume only: what they take is no other's.
+    /// As [`Self::fit`], for pools that serve one volume only: no other volume shares their memory.
     pub fn fit_apart(&mut self, limits: Limits) -> Limits {
         let others = std::mem::replace(&mut self.pools, Limits::NOTHING);
         let left = self.bytes.0 - self.bytes.0 / 8 * 3;
@@ -103,7 +103,7 @@ impl Memory {
         limits
     }
 
-    /// Says so.
+    /// A description of the limit, for people.
     pub fn explain(&self) -> String {
         let why = match self.is_told {
             true => "set by --memory".to_owned(),

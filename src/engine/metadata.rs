@@ -12,7 +12,7 @@ use crate::tree::Metadata;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Asks for the metadata of files that may have copies: those with a common content, and empty ones.
+    /// Reads the metadata of files that may have copies: those with a common content, and empty ones.
     pub fn metadata(&mut self) -> HashMap<u32, Metadata> {
         let contents = self.machine.all_contents();
         let mut files: Vec<FileIndex> =

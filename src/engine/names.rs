@@ -21,7 +21,7 @@ use super::answers::to_path;
 use super::order;
 use super::session::Session;
 
-/// Times that the names of a file are looked up before it counts as being moved about.
+/// Maximum number of lookups of a file's names before the file counts as being moved around.
 const LOOKS: usize = 3;
 
 /// A name of a file.
@@ -37,14 +37,14 @@ struct Entry {
 
 /// The result of looking up the names of one inode.
 struct Looked {
-    /// By record the names that lead to it.
+    /// The names that lead to it, by record.
     kept: Vec<Vec<Name>>,
     /// Names that lead elsewhere or nowhere.
     lost: Vec<(Name, Errno)>,
 }
 
 impl Session<'_> {
-    /// True if a name was met before, on a file system whose inode numbers do not say so.
+    /// True if a name was met before, on a file system whose inode numbers do not show it.
     pub fn is_met_again(
         &mut self,
         found: &FoundFile,
@@ -104,7 +104,7 @@ impl Session<'_> {
         Some(folder.join(to_path(name.to_owned())))
     }
 
-    /// Looks up the names of those of the files that have several, and forgets those that lead elsewhere by now.
+    /// Looks up the names of the files that have several, and drops those that lead elsewhere by now.
     pub fn settle_names(&mut self, files: impl IntoIterator<Item = FileIndex>) {
         for file in files {
             let file_table = self.machine.file_table();
@@ -115,7 +115,7 @@ impl Session<'_> {
         }
     }
 
-    /// Looks up every name of all files, and forgets those that lead elsewhere or to another state by now.
+    /// Looks up every name of all files, and drops those that lead elsewhere or to another state by now.
     pub fn settle_all_names(&mut self) {
         // An open folder stays open when it is moved away: only its path says where it is.
         self.handles.close_all();
@@ -128,7 +128,7 @@ impl Session<'_> {
         }
     }
 
-    /// True if the run was interrupted, or something did not answer.
+    /// True if the run was interrupted, or a file system did not answer.
     pub fn is_left_open(&self) -> bool {
         self.left_out.unanswered > 0 || self.silence.is_over() || self.control.is_cancelled()
     }
@@ -158,7 +158,7 @@ impl Session<'_> {
         }
     }
 
-    /// The records of a file: of an inode that changed during the scan there may be several.
+    /// The records of a file: an inode that changed during the scan may have several.
     fn records_of(&self, file: FileIndex) -> Vec<FileIndex> {
         let file_table = self.machine.file_table();
         let (volume, ino, size) = (
@@ -182,7 +182,7 @@ impl Session<'_> {
         names.map(|(dir, name)| (dir, name.to_owned())).collect()
     }
 
-    /// Looks up names of one inode; also tells if there were more than it can have.
+    /// Looks up names of one inode. Also returns whether there were more than the inode can have.
     fn look(&mut self, records: &[FileIndex], names: &[Name]) -> (Looked, bool) {
         let mut lost = Vec::new();
         let mut entries: Vec<Vec<Entry>> = records.iter().map(|_| Vec::new()).collect();
@@ -239,8 +239,8 @@ impl Session<'_> {
         })
     }
 
-    /// One name for each directory entry: a folder may have been reached on several ways. A name on which the file
-    /// is mounted counts only if there is no other.
+    /// One name for each directory entry: a folder may have been reached on several paths. A name on which the file is
+    /// mounted counts only if there is no other.
     fn distinct(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
         let mut places = HashSet::new();
         let mut is_first = |entry: &Entry| places.insert((entry.folder, entry.name.1.clone()));

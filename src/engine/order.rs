@@ -22,7 +22,7 @@ pub fn best_name<'c>(file_table: &'c FileTable, dirs: &DirTable, file: FileIndex
     file_table.names(file).min_by(order).unwrap_or(first)
 }
 
-/// Compares two names: the better one is less.
+/// Compares two names: the better one is the lesser one.
 pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
     let by_folder = match a.0 == b.0 {
         true => Ordering::Equal,
@@ -38,13 +38,13 @@ fn place(dirs: &DirTable, dir: DirId) -> Place {
     (dirs.root(dir), dirs.depth(dir), dir)
 }
 
-/// Of folders at one depth none is the beginning of another, so that their paths decide before names do.
+/// Compares folders. At one depth, no path is the beginning of another, so paths decide before names do.
 fn by_place(dirs: &DirTable, a: &Place, b: &Place) -> Ordering {
     let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
     by_depth.then_with(|| dirs.compare(a.2, b.2))
 }
 
-/// The best names of some files. Few have more than one, and only theirs are kept.
+/// The best names of some files. Only few files have several names, and only the best names of those are stored.
 struct Best<'c> {
     file_table: &'c FileTable,
     of_several: HashMap<FileIndex, Name<'c>>,
@@ -73,7 +73,7 @@ impl<'c> Best<'c> {
     }
 }
 
-/// Sorts the files of a set: the best candidate to keep first.
+/// Sorts the files of a set: the best candidate to keep comes first.
 pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
     if files.len() < 2 {
         return;
@@ -99,7 +99,7 @@ pub fn sort(files: &mut [FileIndex], file_table: &FileTable, dirs: &DirTable) {
     }
 }
 
-/// Sorts sets: by what is better about them, where that is equal by their first files.
+/// Sorts sets by their key; ties are broken by their first files.
 pub fn sort_sets<T, B: Ord>(
     sets: &mut [T],
     better: impl Fn(&T) -> B,
@@ -123,7 +123,7 @@ pub fn sort_sets<T, B: Ord>(
     });
 }
 
-/// The places of some folders in their order, so that each path is compared once and not for each file.
+/// The ranks of some folders in their order, so that each path is compared once and not for each file.
 struct Ranks {
     folders: Vec<DirId>,
     ranks: Vec<u32>,

@@ -9,13 +9,13 @@ use crate::file::{DevIndex, DirTable, FileIndex, FileTable};
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, Manner};
 
-/// Bytes on disk that are freed when the files of a set are removed that do not stay.
+/// Bytes on disk that are freed when the files of a set that do not stay are removed.
 ///
-/// A file with a name that the scan did not find frees nothing. On file systems that can share
-/// extents (`sharing` gives the number of such a file system, one for all its subvolumes), an
-/// extent that a file that stays refers to as well is not freed, nor is one that only one of
-/// the set has and yet is shared: something outside refers to it, a snapshot perhaps. One that
-/// several of the others share counts once.
+/// A file with a name that the scan did not find frees nothing. On file systems that can share extents, some extents
+/// are not freed (`sharing` returns the number of such a file system, one for all its subvolumes). One kind is an
+/// extent that a file that stays refers to as well. The other kind is an extent that only one file of the set has and
+/// that is shared all the same: something outside refers to it, a snapshot perhaps. An extent that several of the
+/// removed files share counts once.
 pub fn reclaimable(
     file_table: &FileTable,
     dirs: &DirTable,

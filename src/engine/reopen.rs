@@ -14,7 +14,7 @@ use super::answers::to_path;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Opens a file by its first name, if that still leads to the file that was found.
+    /// Opens a file by its first name, if the name still leads to the file that was found.
     pub fn reopened(&mut self, file: FileIndex) -> Result<(OwnedFd, Attributes)> {
         let path = self.path_of_first_name(file);
         let control = self.control;

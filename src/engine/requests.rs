@@ -12,12 +12,12 @@ use super::session::Session;
 use super::tally::{Stage, Tally};
 use super::volumes::Volumes;
 
-/// Files up to this size are read by the random pool as a whole: their reads are as short and as
-/// scattered as samples, and gain as much from many in flight.
+/// Files up to this size are read by the random pool as a whole: their reads are as short and as scattered as samples,
+/// and also gain from many in flight.
 pub const SMALL: u64 = 128 << 10;
 
 impl Session<'_> {
-    /// Passes on what the machine wants read.
+    /// Passes on the reads that the machine requests.
     pub fn request(&mut self) {
         if !self.scan_done && !self.config.uses(Mechanism::Overlap) {
             return;
@@ -47,7 +47,7 @@ impl Session<'_> {
         });
     }
 
-    /// Asks for a read.
+    /// Requests a read.
     pub fn ask(&mut self, file: FileIndex, want: Want) {
         let file_table = self.machine.file_table();
         let size = file_table.size(file);
@@ -152,7 +152,7 @@ impl Asker<Want> for JobAsker<'_> {
         }
     }
 
-    /// A short file that will probably be wanted whole is read whole at once.
+    /// Reads a short file whole at once if it will probably be needed whole.
     fn choose(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
         if !job.want.is_first_sample() || !self.machine.is_read_whole(job.file) {
             return job;
@@ -160,7 +160,7 @@ impl Asker<Want> for JobAsker<'_> {
         self.read_instead(volume, job, Want::Whole)
     }
 
-    /// A file that will probably be wanted whole is read whole while the head is there.
+    /// Reads a file whole while the head is there, if it will probably be needed whole.
     fn revise(&mut self, volume: VolumeId, job: Job<Want>) -> Job<Want> {
         let file = job.file;
         if job.want != Want::Head || !self.read_whole || self.sample_only.contains(&file) {
@@ -180,7 +180,7 @@ impl Asker<Want> for JobAsker<'_> {
 }
 
 impl JobAsker<'_> {
-    /// The job with something else to be read instead of a sample.
+    /// The job with another read instead of a sample.
     fn read_instead(&mut self, volume: VolumeId, job: Job<Want>, want: Want) -> Job<Want> {
         let size = self.machine.file_table().size(job.file);
         let stage = |want| (Stage::of(want), wanted_bytes(want, size));

@@ -11,19 +11,19 @@ use crate::sys::{file_handle, stat};
 use super::answers::to_path;
 use super::session::Session;
 
-/// Where the row of a file is.
+/// The place of a file's row in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowKey {
     /// The file table's number of the file's device number.
     pub volume: DevIndex,
-    /// Subvolume and inode number, or two numbers made of its path.
+    /// Subvolume and inode number, or two numbers computed from its path.
     pub numbers: (u64, u64),
-    /// The numbers are made of its path.
+    /// The numbers are computed from its path.
     pub by_path: bool,
 }
 
 impl Session<'_> {
-    /// Where the row of a file is; `None` if nothing is kept of it.
+    /// The place of a file's row; `None` if nothing is stored for the file.
     pub fn row_key(&mut self, file: FileIndex) -> Option<RowKey> {
         let file_table = self.machine.file_table();
         let volume = file_table.volume(file);
@@ -58,14 +58,16 @@ impl Session<'_> {
         Some((first, second))
     }
 
-    /// A number made of the handle and the birth of what a file's first name leads to now; `None` if it has no handle.
+    /// A number computed from the handle and the birth time of the file that the first name leads to now; `None` if the
+    /// file has no handle.
     ///
-    /// On copies of a disk two files may get one number and one generation, but not at one moment.
+    /// On copies of a disk, two files may get one number and one generation, but not at one moment.
     pub fn handle_now(&mut self, file: FileIndex) -> Option<u64> {
         self.ask_for_handle(file).map(|(handle, _)| handle)
     }
 
-    /// The same if the name led to the file after the handle was asked for, in the state in which it was found.
+    /// As [`Self::handle_now`], if the name led to the file after the handle was queried, in the state in which it was
+    /// found.
     pub fn handle_of(&mut self, file: FileIndex) -> Option<u64> {
         let (handle, now) = self.ask_for_handle(file)?;
         let is_it = now == Some(self.machine.file_table().fingerprint(file));
@@ -93,7 +95,7 @@ impl Session<'_> {
     }
 }
 
-/// A number made of both: the handle has the generation of the inode.
+/// A number computed from both: the handle includes the generation of the inode.
 fn number_of(mut handle: Vec<u8>, birth_ns: Option<i64>) -> u64 {
     handle.extend(birth_ns.unwrap_or_default().to_le_bytes());
     let [number, _] = halves(*SampleDigest::of(&handle).as_bytes());

@@ -13,8 +13,8 @@ use crate::sys::extents;
 use super::session::Session;
 
 impl Session<'_> {
-    /// Files that lie in the blocks of another one, and that one. Only contents are looked at that a file system which
-    /// can share blocks holds below several roots.
+    /// Pairs of a file and another file in whose blocks it lies. Only contents are checked that a file system which can
+    /// share blocks has below several roots.
     pub fn in_same_blocks(&mut self) -> Vec<(FileIndex, FileIndex)> {
         let contents = (0_u32..).zip(self.machine.all_contents());
         let candidates = contents.flat_map(|(content, files)| {
@@ -39,7 +39,7 @@ impl Session<'_> {
         same
     }
 
-    /// The files of a content that may share blocks with one below another root: no two file systems share any.
+    /// The files of a content that may share blocks with a file below another root: no two file systems share any.
     fn may_share_across_roots(&self, mut files: Vec<FileIndex>) -> Vec<FileIndex> {
         if files.len() < 2 {
             return Vec::new();
@@ -61,13 +61,13 @@ impl Session<'_> {
         files
     }
 
-    /// The space in which the blocks of a file have their numbers, if it may share them.
+    /// The address space of a file's block numbers, if the file may share blocks.
     fn space_of(&self, file: FileIndex) -> Option<VolumeId> {
         let dev = self.machine.file_table().volume(file);
         self.volumes.space(self.volumes.of(dev))
     }
 
-    /// Stands for the places of a file's blocks, if others refer to all of them.
+    /// A digest of the places of a file's blocks, if others refer to all of them.
     fn places(&mut self, file: FileIndex) -> Option<PlacesDigest> {
         let space = self.space_of(file)?;
         // What cannot be opened is named when all names are looked up once more.

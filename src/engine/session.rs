@@ -33,11 +33,11 @@ use super::volumes::Volumes;
 /// How often progress is published.
 const PROGRESS: Duration = Duration::from_millis(100);
 
-/// Sizes that are handed over before the readers are looked after again: they have work for some
-/// hundred microseconds only.
+/// Number of sizes that are handed over before the readers get new work: they have work for some hundred microseconds
+/// only.
 const PORTION: usize = 32;
 
-/// Everything that the one thread owns.
+/// All data of the one thread.
 pub struct Session<'a> {
     pub config: &'a Config,
     pub observer: &'a dyn Observer,
@@ -47,9 +47,9 @@ pub struct Session<'a> {
     pub volumes: Volumes,
     pub dirs: Arc<SharedDirs>,
     pub tally: Tally,
-    /// Heads that were met, where that decides whether a file is read on.
+    /// Heads that were read so far, where they decide whether a file is read on.
     pub heads: Heads,
-    /// Files that could not be read as a whole when nobody knew yet whether they must be.
+    /// Files whose read as a whole failed at a time when it was not yet known whether it was necessary.
     pub sample_only: HashSet<FileIndex>,
     /// Names of the volumes, by their numbers.
     pub names: Vec<String>,
@@ -59,30 +59,31 @@ pub struct Session<'a> {
     pub left_out: LeftOut,
     pub started: Instant,
     pub published: Instant,
-    /// Batches that walkers may be ahead of the tables.
+    /// Number of batches that walkers may be ahead of the tables.
     pub scan_ahead: usize,
     pub scan_done: bool,
-    /// Threads that ask file systems.
+    /// Threads that call file systems.
     pub watchlist: Arc<Watchlist>,
-    /// Folders were left unlisted, since memory was nearly used up.
+    /// Folders were not listed, since memory was nearly used up.
     pub listing_ended: bool,
-    /// Which of them get no answer.
+    /// The state of the threads that get no answer.
     pub silence: Silence,
     /// Sets whose members are being compared.
     pub verification: Verification,
-    /// By the number of a group of walkers the executor of the disk that they walk, if it has one.
+    /// The executors of the disks that groups of walkers walk, by the number of the group; `None` for a group without
+    /// such a disk.
     pub walked_disks: Vec<Option<Arc<str>>>,
     /// Device numbers of the roots.
     pub at_roots: HashSet<u64>,
-    /// What earlier runs read.
+    /// The results of earlier runs.
     pub cache: Option<CachedReads>,
-    /// Folders kept open to look names up.
+    /// Folders kept open for lookups of names.
     pub handles: DirHandles,
-    /// Folders that changed after they were listed, and were listed again: entries may have gone from there.
+    /// Folders that changed after they were listed, and were listed again: entries may have been removed from them.
     pub listed_again: HashSet<DirId>,
     /// Folders and their times when they were listed, if every entry counts.
     pub listed: Vec<(DirId, Stamp)>,
-    /// Entries met on file systems where inode numbers do not tell that they were, if folders are listed again.
+    /// Entries met on file systems whose inode numbers do not identify files, if folders are listed again.
     pub met_entries: HashSet<(DirId, Box<[u8]>)>,
     /// Paths without links of folders on such file systems.
     pub real_folders: HashMap<DirId, PathBuf>,
@@ -196,7 +197,7 @@ impl Session<'_> {
         self.deliver_rest(deliverer)
     }
 
-    /// True if nothing is left to do, or to wait for.
+    /// True if no work is left and nothing is awaited.
     fn is_over(&self) -> bool {
         // Sets that are final may have to be compared.
         let is_delivered = !self.config.verify || self.to_deliver.is_empty();
@@ -215,7 +216,7 @@ impl Session<'_> {
         self.heed_changes();
     }
 
-    /// Heeds an interruption, and looks now and then who gets no answer.
+    /// Handles an interruption, and checks now and then which threads get no answer.
     fn look_around(&mut self) {
         if self.control.is_cancelled() {
             self.scheduler.forget_waiting();
@@ -227,7 +228,7 @@ impl Session<'_> {
         }
     }
 
-    /// Hands over this many of the sizes that are final.
+    /// Hands over this many of the final sizes.
     fn deliver_finished(&mut self, count: usize, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         self.to_deliver.extend(self.machine.finished());
         if self.config.every_entry || self.knows_too_little() {
@@ -248,7 +249,7 @@ impl Session<'_> {
         }
     }
 
-    /// Has sets compared that have to be, and hands over those that were.
+    /// Starts the comparison of sets that need it, and hands over the compared ones.
     fn deliver_verified(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         let unverified = deliverer.take_unverified();
         if !unverified.is_empty() && !self.control.is_cancelled() {
@@ -263,7 +264,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Compares the sets that were not final before everything else was over.
+    /// Compares the sets that were not final before all other work was done.
     fn verify_rest(&mut self, deliverer: &mut Deliverer<'_>) -> io::Result<()> {
         let completions = self.scheduler.completions().clone();
         self.silence.begin_again();
@@ -318,7 +319,7 @@ impl Session<'_> {
         deliverer.finish(&self.machine, &dirs, &self.volumes)
     }
 
-    /// Looks up the names of what may be reported of these sizes.
+    /// Looks up the names of files of these sizes that may be reported.
     fn settle_sizes(&mut self, sizes: &[ClassId]) {
         if !self.machine.file_table().has_doubts() && self.listed_again.is_empty() {
             return;
@@ -331,8 +332,8 @@ impl Session<'_> {
         }
     }
 
-    /// True if nothing can be said: what is equal is equal, but what seems alone may only not have been found or
-    /// read.
+    /// True if nothing can be reported: equal files are certainly equal, but a file that seems unique may have a copy
+    /// that was not found or not read.
     fn knows_too_little(&self) -> bool {
         let unique = matches!(self.config.replication, Replication::Under(_));
         let is_complete =

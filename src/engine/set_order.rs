@@ -5,19 +5,19 @@ use std::cmp::Reverse;
 /// The order of sets. The path of the first file breaks ties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SetOrder {
-    /// Those that free most first, then those of the longest files.
+    /// Sets that free most first, then those of the longest files.
     #[default]
     Reclaimable,
-    /// Those of the longest files first.
+    /// Sets of the longest files first.
     Size,
-    /// Those of the most files first.
+    /// Sets of the most files first.
     Count,
     /// By the path of the first file.
     Path,
 }
 
 impl SetOrder {
-    /// The sort key; the first set has the least.
+    /// The sort key; the first set has the least key.
     pub fn key(self, set: &SetFacts) -> impl Ord + use<> {
         let &SetFacts {
             reclaimable,
@@ -40,6 +40,6 @@ pub struct SetFacts {
     pub reclaimable: u64,
     /// Length of each file.
     pub size: u64,
-    /// How many there are.
+    /// Number of replicas.
     pub replicas: u64,
 }

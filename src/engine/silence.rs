@@ -11,7 +11,7 @@ use crate::heartbeat::{self, Heartbeat, Subject};
 
 use super::session::Session;
 
-/// After Ctrl-C, threads that the kernel lets go end within this time.
+/// Time within which threads end after Ctrl-C, unless the kernel blocks them.
 const INTERRUPTED: Duration = Duration::from_millis(500);
 
 /// The threads that call file systems, and the messages about them.
@@ -32,7 +32,7 @@ impl Silence {
         }
     }
 
-    /// Waits once more, for other calls.
+    /// Starts a new wait, for other calls.
     pub fn begin_again(&mut self) {
         self.is_over = false;
         self.counts.moved = true;
@@ -45,8 +45,8 @@ impl Silence {
 }
 
 impl Session<'_> {
-    /// Finds the threads that get no answer, names their file systems and lets others work in their place. Gives up on
-    /// them when nothing else has moved for long enough.
+    /// Finds the threads that get no answer, reports their file systems and starts other threads as substitutes. Gives
+    /// up on them when nothing else has progressed for long enough.
     pub fn listen(&mut self) {
         let heartbeats = self.watchlist.heartbeats();
         for at in self.silence.counts.look(&heartbeats) {
@@ -75,7 +75,7 @@ impl Session<'_> {
         }
     }
 
-    /// Names a file system, once.
+    /// Reports a file system, once.
     fn name(&mut self, path: PathBuf, kind: ProblemKind) {
         if self.silence.named.insert(path.clone()) {
             self.observer.problem(Problem {
@@ -86,8 +86,8 @@ impl Session<'_> {
         }
     }
 
-    /// Where the file system that a thread waits for is mounted, and its device number if it is known. Makes no call to
-    /// any of these file systems.
+    /// The mount point of the file system that a thread waits for, and its device number if it is known. Makes no call
+    /// to any of these file systems.
     fn place_of(&self, heartbeat: &Heartbeat) -> (PathBuf, Option<u64>) {
         let at = heartbeat.at();
         let mounts = Mounts::read();
@@ -127,7 +127,7 @@ fn path_from(bytes: &[u8]) -> PathBuf {
     std::ffi::OsStr::from_bytes(bytes).into()
 }
 
-/// The path from `/` on; nothing on it is looked at.
+/// The absolute path; nothing on it is examined.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

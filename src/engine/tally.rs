@@ -35,7 +35,7 @@ impl Stage {
     }
 }
 
-/// The work of one stage on one volume. Sparse files may be longer together than 64 bits can count.
+/// The work of one stage on one volume. The total length of sparse files may exceed 64 bits.
 #[derive(Clone, Copy, Debug, Default)]
 struct StageWork {
     files: u64,
@@ -44,12 +44,12 @@ struct StageWork {
     bytes_done: u128,
 }
 
-/// A sum as the reports have it.
+/// A sum as the reports show it.
 fn told(sum: u128) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-/// Stages of which reads ended.
+/// Stages whose reads ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EndedStages([bool; STAGES.len()]);
 
@@ -69,7 +69,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes note of a read that is wanted.
+    /// Records a requested read.
     pub fn wanted(&mut self, volume: VolumeId, stage: Stage, bytes: u64) {
         if volume.at() >= self.volumes.len() {
             self.volumes.resize(volume.at() + 1, Default::default());
@@ -80,7 +80,7 @@ impl Tally {
         self.first[stage as usize].get_or_insert_with(Instant::now);
     }
 
-    /// Takes note that a read of a stage becomes another one's.
+    /// Records that a read moves from one stage to another.
     pub fn moved(&mut self, volume: VolumeId, from: (Stage, u64), to: (Stage, u64)) {
         let work = &mut self.volumes[volume.at()][from.0 as usize];
         work.files -= 1;
@@ -88,7 +88,7 @@ impl Tally {
         self.wanted(volume, to.0, to.1);
     }
 
-    /// Takes note of a read that has ended: what was wanted and what was read.
+    /// Records a read that has ended: the requested bytes and the bytes read.
     pub fn done(&mut self, volume: VolumeId, stage: Stage, wanted: u64, read: u64) {
         let work = &mut self.volumes[volume.at()][stage as usize];
         work.files_done += 1;
@@ -97,7 +97,7 @@ impl Tally {
         work.bytes_done += u128::from(read);
     }
 
-    /// Takes note that reads of these stages ended now.
+    /// Records that reads of these stages ended now.
     pub fn tick(&mut self, ended: EndedStages) {
         let now = Instant::now();
         for (last, _) in self
@@ -134,7 +134,7 @@ impl Tally {
         told(stages.map(|work| work.bytes_done).sum())
     }
 
-    /// How far each stage is on each volume.
+    /// The progress of each stage on each volume.
     pub fn lines(&self, names: &[String], scan_done: bool) -> Vec<ProgressLine> {
         let mut lines = Vec::new();
         // A stage's total is final once the stage before it is over everywhere.

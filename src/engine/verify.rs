@@ -21,7 +21,7 @@ struct Compared {
     draft: Draft,
     /// Files of which nothing was heard.
     left: usize,
-    /// Files that are no members after all, and why; none if they differ.
+    /// Files that turned out not to be members, and why; `None` if they differ.
     refused: HashMap<FileIndex, Option<Failure>>,
 }
 
@@ -48,7 +48,7 @@ impl Verification {
         self.of.len() as u64
     }
 
-    /// Forgets the sets that are being compared: nobody can vouch for them.
+    /// Drops the sets that are being compared: their equality is not proven.
     pub fn forget(&mut self) {
         self.sets.clear();
         self.of.clear();
@@ -61,7 +61,7 @@ impl Verification {
 }
 
 impl Session<'_> {
-    /// Has the members of sets compared.
+    /// Starts the comparison of the members of sets.
     pub fn verify(&mut self, drafts: Vec<Draft>) {
         for draft in drafts {
             let number = self.verification.next;
@@ -91,7 +91,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes what came of comparing a file with the others of its set.
+    /// Takes the result of comparing a file with the others of its set.
     pub fn verified(&mut self, file: FileIndex, outcome: Outcome<Digest>) {
         let Some(number) = self.verification.of.remove(&file) else {
             return;

@@ -13,24 +13,24 @@ use crate::sys::extents;
 
 use super::memory::Memory;
 
-/// The device map, and what a run makes of its volumes. Their numbers are the scheduler's as well.
+/// The device map, and the volumes of a run. Their numbers are also those of the scheduler.
 pub struct Volumes {
     device_map: DeviceMap,
-    /// The volume of each device number that the file table has. Subvolumes of one file system have several.
+    /// The volume of each device number in the file table. Subvolumes of one file system have several numbers.
     by_dev: Vec<VolumeId>,
-    /// By volume, for those that the scheduler has.
+    /// The volumes that the scheduler has.
     ready: Vec<Ready>,
-    /// By a disk's name the name of the executor that serves it.
+    /// The executor that serves each disk, by the name of the disk.
     executors: HashMap<String, Arc<str>>,
-    /// Files that a thread may have open at a time.
+    /// Maximum number of files that a thread has open at a time.
     open_files: usize,
     /// The limit of data in flight.
     memory: Memory,
     /// Scattered reads go through rings.
     rings: bool,
-    /// Blocks that files share are to be made use of.
+    /// Shared blocks of files are used.
     shared_blocks: bool,
-    /// Whether data that is hardly read again bypasses the page cache.
+    /// Data that is hardly read again bypasses the page cache.
     uses_past_cache: bool,
 }
 
@@ -42,9 +42,9 @@ struct Ready {
     cost: Option<Cost>,
     /// Long reads from it may go past the page cache.
     past_cache: bool,
-    /// Its files may be those of another volume.
+    /// Its files may be the same as those of another volume.
     shows_others: bool,
-    /// Files that share blocks may be known by them.
+    /// Files that share blocks may be identified by them.
     shares_blocks: bool,
     /// Files were found on it.
     is_in_use: bool,
@@ -72,7 +72,7 @@ impl Volumes {
         }
     }
 
-    /// The last parts of mount points behind which a program or another machine answers, or does not.
+    /// The last components of mount points whose file system is a program or another machine, or does not answer.
     pub fn remote_names(&mut self) -> HashSet<Vec<u8>> {
         self.device_map.remote_names()
     }
@@ -134,8 +134,8 @@ impl Volumes {
         });
     }
 
-    /// Takes note that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers
-    /// of its device numbers.
+    /// Records that seeks on a volume turned out to cost something, or nothing; returns the file table's numbers of its
+    /// device numbers.
     pub fn seeks_turned_out(&mut self, id: VolumeId, cost: Option<Cost>) -> Vec<DevIndex> {
         self.ready[id.at()].cost = cost;
         let numbered = (0..).map(DevIndex).zip(&self.by_dev);
@@ -143,28 +143,28 @@ impl Volumes {
         on_it.map(|(dev, _)| dev).collect()
     }
 
-    /// How many device numbers have a volume.
+    /// The number of device numbers that have a volume.
     pub fn numbers(&self) -> u16 {
         self.by_dev.len() as u16
     }
 
-    /// The volume that files with this device number lie on.
+    /// The volume of files with this device number.
     pub fn of(&self, dev: DevIndex) -> VolumeId {
         self.by_dev[usize::from(dev)]
     }
 
-    /// The space in which blocks of a volume have their numbers, if its files may share them: one for all subvolumes
-    /// of a file system.
+    /// The address space of a volume's block numbers, if its files may share blocks: one for all subvolumes of a file
+    /// system.
     pub fn space(&self, id: VolumeId) -> Option<VolumeId> {
         self.ready[id.at()].shares_blocks.then_some(id)
     }
 
-    /// True if all files of a volume lie in memory, which not all kernels tell of a read (`RWF_NOWAIT` on tmpfs).
+    /// True if all files of a volume lie in memory, which not all kernels report for a read (`RWF_NOWAIT` on tmpfs).
     pub fn is_in_memory(&self, id: VolumeId) -> bool {
         self.get(id).class == Class::Memory
     }
 
-    /// True if requests for files of a volume that overtake one another cost time.
+    /// True if out-of-order requests for files of a volume cost time.
     pub fn is_read_in_order(&self, id: VolumeId) -> bool {
         self.get(id).is_read_in_order()
     }
@@ -195,7 +195,7 @@ impl Volumes {
         self.device_map.get(id)
     }
 
-    /// True if the files with this device number may be those of another volume.
+    /// True if the files with this device number may be the same as those of another volume.
     pub fn may_show_others(&self, dev: DevIndex) -> bool {
         self.ready[self.of(dev).at()].shows_others
     }
@@ -213,7 +213,7 @@ impl Volumes {
             .map(|(volume, _)| volume)
     }
 
-    /// Where each volume is mounted.
+    /// The mount point of each volume.
     pub fn names(&self) -> Vec<String> {
         let volumes = self.device_map.volumes();
         volumes
@@ -221,7 +221,7 @@ impl Volumes {
             .collect()
     }
 
-    /// The saved profiles that could not be used, each told once.
+    /// The saved profiles that could not be used. Each is reported once.
     pub fn complaints(&mut self) -> impl Iterator<Item = Problem> + use<> {
         self.device_map.take_complaints().into_iter().map(|error| {
             let (path, cause) = error.into_parts();
@@ -242,9 +242,9 @@ impl Volumes {
     }
 }
 
-/// The executor of the disks below a volume. Volumes with a disk in common share one: the heads
-/// of a volume over several disks are all busy when it is read. A volume that joins two disks
-/// which have an executor each goes to the first one's; `docs/explanation/devices.md` says why.
+/// The executor of the disks below a volume. Volumes with a disk in common share one: all heads of a volume over
+/// several disks are busy when it is read. A volume that joins two disks with an executor each goes to the executor of
+/// the first disk; `docs/explanation/devices.md` explains why.
 fn executor_of(executors: &mut HashMap<String, Arc<str>>, volume: &Volume) -> Arc<str> {
     let known = volume.leaves.iter().find_map(|l| executors.get(&l.name));
     let executor = match known {
@@ -264,14 +264,14 @@ fn seeks_in(policy: &Policy) -> bool {
     policy.order == Order::Physical
 }
 
-/// Threads that stand in for rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files
-/// that two rings with 64 reads in flight each took 2.7 s for, and 8 threads up to 3.9 s.
+/// Number of threads that replace rings. In a prototype, cold, 64 threads took 3.1 s for the prefixes of 250,000 files.
+/// Two rings with 64 reads in flight each took 2.7 s, and 8 threads up to 3.9 s.
 const MOST_THREADS: usize = 64;
 
-/// True if two files of this volume lie in the same blocks where `FIEMAP` names the same positions.
+/// True if two files of this volume lie in the same blocks where `FIEMAP` reports the same positions.
 ///
-/// Positions on btrfs are those of an address space of its own that spans all its devices. bcachefs names
-/// positions on any of its devices, so the same one may be two.
+/// Positions on btrfs are those of an address space of its own that spans all its devices. bcachefs reports positions
+/// on any of its devices, so one position may belong to two blocks.
 fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     match volume.filesystem.as_str() {
         "btrfs" => true,
@@ -280,8 +280,7 @@ fn shares_blocks(volume: &Volume, path: &Path) -> bool {
     }
 }
 
-/// How much of a volume may be under way. A disk with a head has so little in flight that there is
-/// nothing to cut.
+/// The limits of reads in flight on a volume. A disk with a head has so few in flight that its limits are not cut.
 pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Memory) -> Limits {
     let wanted = limits(policy, open_files, rings);
     match seeks_in(policy) {
@@ -290,7 +289,7 @@ pub fn fitting(policy: &Policy, open_files: usize, rings: bool, memory: &mut Mem
     }
 }
 
-/// How much of a volume may be under way, by its policy and by what can be open.
+/// The limits of reads in flight on a volume, by its policy and by the number of files that can be open.
 pub fn limits(policy: &Policy, open_files: usize, rings: bool) -> Limits {
     // Without rings what is in flight is threads.
     let (threads, depth) = match rings || seeks_in(policy) {
