@@ -44,7 +44,7 @@ impl CacheFolder {
         self.identity
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -9,29 +9,29 @@ use super::folder::CacheFolder;
 use super::store::{CacheError, Store};
 use super::volume;
 
-/// What is kept of one file system.
+/// The stored data of one file system.
 #[derive(Debug)]
 pub struct Kept {
     /// Name of the file of rows.
     pub name: String,
-    /// Bytes that it takes, with what SQLite has beside it.
+    /// Size in bytes, including the files that SQLite keeps beside it.
     pub bytes: u64,
-    /// When a run used it last, nanoseconds since 1970.
+    /// The time of the last use by a run, nanoseconds since 1970.
     pub last_used_ns: i64,
-    /// What is in it, unless it cannot be read.
+    /// The contents, unless they cannot be read.
     pub contents: Result<Contents, CacheError>,
 }
 
-/// What is in a file of rows.
+/// The contents of a file of rows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Files of which something is kept.
+    /// Number of files with stored data.
     pub files: u64,
-    /// A folder on the file system: that of the last run that wrote something.
+    /// A folder on the file system: that of the last run that wrote a row.
     pub folder: Option<PathBuf>,
 }
 
-/// What SQLite adds to the name of a file.
+/// The suffixes that SQLite adds to the name of a file.
 const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 impl CacheFolder {

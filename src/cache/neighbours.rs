@@ -7,21 +7,21 @@ use super::row::Row;
 use super::store::{CacheError, Store};
 use super::writer::RunMark;
 
-/// Bytes of packs that stay in memory. When there are more, all are forgotten: those that are asked for again are read
-/// again. A guess: it holds the rows of about a million files.
+/// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
+/// again. A guess: it is enough for the rows of about a million files.
 const MOST: usize = 128 << 20;
 
-/// What a pack takes beside its bytes: its key, and where it is.
+/// Bytes that a pack takes beside its data: its key, and its place.
 const EACH: usize = 48;
 
-/// What a file of rows says, as far as it was asked.
+/// The rows of a file of rows, as far as they were requested.
 pub struct KnownRows {
     store: Store,
-    /// Nothing was written down when the run began. What it writes itself, it does not ask for.
+    /// The file was empty when the run began. The run does not request rows that it writes itself.
     is_empty: bool,
-    /// As they are written down: a row is mostly asked for once, so it is taken apart only then.
+    /// Packs in their stored form: most rows are requested once, so a row is decoded only then.
     packs: HashMap<PackKey, Box<[u8]>>,
-    /// Bytes that they take.
+    /// Bytes of these packs.
     bytes: usize,
 }
 

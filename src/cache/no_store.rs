@@ -7,7 +7,7 @@ use super::row::Row;
 use super::volume::VolumeKey;
 use super::writer::RunMark;
 
-/// Why rows cannot be read or written.
+/// The error if rows cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// The folder cannot be used.
@@ -18,7 +18,7 @@ pub enum CacheError {
     NotBuilt,
 }
 
-/// What [`Store::open`] never returns here.
+/// The type that [`Store::open`] never returns here.
 pub enum Store {}
 
 impl Store {

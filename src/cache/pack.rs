@@ -9,24 +9,25 @@ use std::borrow::Cow;
 
 use super::row::Row;
 
-/// Inodes whose rows are in one pack, as a power of two. A run that learns one row writes all of its pack again.
+/// Number of inodes whose rows are in one pack, as a power of two. A run that learns one row writes the whole pack
+/// again.
 ///
-/// Swept with a program that did nothing but write 100,000 rows and read them again, hot, on ext4: with 16 inodes and
-/// pages of 8 KiB a row took 1.05 to 1.11 µs of CPU to write and 0.31 to read, with 16 KiB 1.11 and 0.29, with 32 inodes
-/// and 16 KiB 0.85 to 0.99 and 0.26. Row by row it was 2.3 and 0.7 µs.
+/// Swept with a program that only wrote 100,000 rows and read them again, hot, on ext4. With 16 inodes and pages of 8
+/// KiB, a row took 1.05 to 1.11 µs of CPU to write and 0.31 to read, with 16 KiB 1.11 and 0.29. With 32 inodes and 16
+/// KiB it took 0.85 to 0.99 and 0.26. Row by row it was 2.3 and 0.7 µs.
 const PLACES: u32 = 5;
 
-/// The inodes whose rows are in one pack.
+/// The key of a pack: the inodes whose rows are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PackKey {
     /// Their subvolume.
     pub subvolume: u64,
-    /// What their numbers begin with.
+    /// The common beginning of their numbers.
     pub number: u64,
 }
 
 impl PackKey {
-    /// The pack that an inode's row is in.
+    /// The pack of an inode's row.
     pub fn of(subvolume: u64, inode: u64) -> Self {
         let number = inode >> PLACES;
         Self { subvolume, number }
@@ -37,37 +38,37 @@ impl PackKey {
     }
 }
 
-/// What an inode's number ends with.
+/// The end of an inode's number.
 fn place(inode: u64) -> u8 {
     (inode & ((1 << PLACES) - 1)) as u8
 }
 
-/// A row with the inode that it is about.
+/// A row with its inode.
 #[derive(Clone, Debug)]
 pub struct Numbered {
     /// Subvolume of the file.
     pub subvolume: u64,
     /// Its inode number.
     pub inode: u64,
-    /// What is known of it.
+    /// The row.
     pub row: Row,
 }
 
 impl Numbered {
-    /// The pack that the row belongs into.
+    /// The pack of the row.
     pub fn pack(&self) -> PackKey {
         PackKey::of(self.subvolume, self.inode)
     }
 }
 
-/// The row of an inode in its pack; none if there is none, or if it is damaged.
+/// The row of an inode in its pack; `None` if it is missing or damaged.
 pub fn find(pack: &[u8], subvolume: u64, inode: u64) -> Option<Row> {
     let wanted = place(inode);
     let (_, bytes) = Rows(pack).find(|(place, _)| *place == wanted)?;
     Row::decode(subvolume, inode, bytes)
 }
 
-/// Rows in a pack, damaged ones among them.
+/// Number of rows in a pack, including damaged ones.
 pub fn count(pack: &[u8]) -> u64 {
     Rows(pack).count() as u64
 }

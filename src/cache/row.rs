@@ -9,7 +9,7 @@
 use super::rule::State;
 use crate::hash::{ContentDigest, ContentToken, SampleDigest};
 
-/// One thing that a read of a file came to.
+/// One result of a read of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Digest of its first bytes.
@@ -18,20 +18,21 @@ pub enum Part {
     Tail(SampleDigest),
     /// Digest of all of it.
     Content(ContentDigest),
-    /// Digest of one of the stretches by which large classes are told apart, and a number for its place.
+    /// Digest of one of the stretches that distinguish the files of large classes, and a number for its place.
     Stretch(u8, SampleDigest),
-    /// Number made of its handle and its birth, which no other file has that gets its inode number later.
+    /// Number computed from its handle and its birth time. No other file has this number that gets its inode number
+    /// later.
     Handle(u64),
-    /// What the last comparison showed that it took part in, or a file that is equal to it.
+    /// The result of the last comparison of the file, or of a file that is equal to it.
     Token(ContentToken),
 }
 
-/// Everything that is known of a file in one state.
+/// All stored data of a file in one state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// The state.
     pub state: State,
-    /// When the run began that read it, nanoseconds since 1970.
+    /// The start of the run that read the file, nanoseconds since 1970.
     pub began_ns: i64,
     /// Digest of its first bytes.
     pub head: Option<SampleDigest>,
@@ -41,9 +42,9 @@ pub struct Row {
     pub content: Option<ContentDigest>,
     /// Digests of stretches by the numbers of their places.
     pub stretches: Vec<(u8, SampleDigest)>,
-    /// Number made of its handle and its birth, if it was asked for.
+    /// Number computed from its handle and its birth time, if it was requested.
     pub handle: Option<u64>,
-    /// What the last comparison showed of its content.
+    /// The result of the last comparison of its content.
     pub token: Option<ContentToken>,
 }
 
@@ -58,7 +59,7 @@ const TOKEN: u8 = 32;
 const CHECK: usize = 8;
 
 impl Row {
-    /// A row of a file in this state of which nothing is known yet.
+    /// A row without data for a file in this state.
     pub fn new(state: State, began_ns: i64) -> Self {
         Self {
             state,
@@ -67,7 +68,7 @@ impl Row {
         }
     }
 
-    /// Takes note of a part.
+    /// Adds a part.
     pub fn add(&mut self, part: Part) {
         match part {
             Part::Head(digest) => self.head = Some(digest),
@@ -83,7 +84,7 @@ impl Row {
         }
     }
 
-    /// Takes over what another row of the same state knows.
+    /// Takes over the data of another row of the same state.
     pub fn join(&mut self, other: Self) {
         self.head = self.head.or(other.head);
         self.tail = self.tail.or(other.tail);
@@ -101,7 +102,7 @@ impl Row {
         known.find(|known| known.0 == place).map(|known| known.1)
     }
 
-    /// Writes it down for this file.
+    /// Encodes the row for this file.
     pub fn encode(&self, subvolume: u64, inode: u64) -> Vec<u8> {
         let parts = [
             (self.head.is_some(), HEAD),
@@ -135,7 +136,7 @@ impl Row {
         bytes
     }
 
-    /// Reads what was written down for this file; `None` if anything about it is damaged.
+    /// Decodes a row of this file; `None` if any part of it is damaged.
     pub fn decode(subvolume: u64, inode: u64, bytes: &[u8]) -> Option<Self> {
         let (body, told) = bytes.split_at_checked(bytes.len().checked_sub(CHECK)?)?;
         if told != check(subvolume, inode, body) {
@@ -176,7 +177,7 @@ impl Row {
     }
 }
 
-/// What has not been read yet.
+/// The bytes that have not been read yet.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {
@@ -187,8 +188,8 @@ impl Rest<'_> {
     }
 }
 
-/// Sixty-four bits that tell damage, and no more: the folder is its user's own. With BLAKE3, of which a row takes two
-/// blocks, this was a third of the time that a known row takes.
+/// A checksum of 64 bits that detects damage, and no more: the folder belongs to its user alone. With BLAKE3, of which
+/// a row takes two blocks, the checksum took a third of the time of a known row.
 ///
 /// Each step can be undone, so damage within one word always shows.
 fn check(subvolume: u64, inode: u64, body: &[u8]) -> [u8; CHECK] {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::row::Row;
 use crate::file::Fingerprint;
 
-/// What must be as it was for a row to answer.
+/// The properties that must be unchanged for a row to apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
     /// Size, time of modification and time of the last change.
@@ -15,16 +15,16 @@ pub enum Trust {
     Modification,
 }
 
-/// How long a file must have been left alone before a read of it counts.
+/// The time for which a file must have been unchanged before a read of it counts.
 ///
-/// Who writes through a memory map sets the times when the first byte of a page changes, and not again before the kernel
+/// A write through a memory map sets the times when the first byte of a page changes, and not again before the kernel
 /// has written that page back: by default within 30 s (`vm.dirty_expire_centisecs`) and one round of the writeback
-/// thread, 5 s (`vm.dirty_writeback_centisecs`). Until then the bytes may change under times that stay.
+/// thread, 5 s (`vm.dirty_writeback_centisecs`). Until then, the bytes may change while the times stay.
 pub const MARGIN: Duration = Duration::from_secs(60);
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// What tells two states of one file apart.
+/// The state of a file, which differs after a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Length, bytes.
@@ -45,24 +45,25 @@ impl From<&Fingerprint> for State {
     }
 }
 
-/// True if a file in this state had been left alone when a read of it began, so that a later change leaves another state.
+/// True if a file in this state had been unchanged for long enough when a read of it began, so that a later change
+/// leaves another state.
 ///
-/// Times in whole seconds come from file systems that keep no others: within one second many changes leave one time.
+/// Times in whole seconds come from file systems that store no others: within one second, many changes leave one time.
 pub fn is_settled(state: &State, began_ns: i64) -> bool {
     let margin = MARGIN.as_nanos() as i64;
     state.ctime_ns % SECOND_NS != 0 && state.ctime_ns.saturating_add(margin) < began_ns
 }
 
-/// True if what was read of a file in the state `was`, by a run that began then, holds for a file that is in the state
-/// `is` now. After the clock was set back nothing holds that was read later than now.
+/// True if the data that a run which began at `began_ns` read of a file in the state `was` applies to a file that is in
+/// the state `is` now. After the clock was set back, no data applies that was read later than now.
 pub fn holds(was: &State, began_ns: i64, is: &State, now_ns: i64) -> bool {
     was == is && is_settled(was, began_ns) && began_ns <= now_ns
 }
 
-/// True if the row holds but for the time of the last change, which `chmod`, `chown` and further names set as well.
+/// True if the row applies except for the change time, which `chmod`, `chown` and further names set as well.
 ///
-/// An inode number may have been given to another file, which got the times of the first one (`cp -p`): the handles must
-/// be known, and the same.
+/// The inode number may have been given to another file, which got the times of the first one (`cp -p`): the handles
+/// must be known and equal.
 pub fn holds_by_mtime(row: &Row, is: &State, handle: Option<u64>, now_ns: i64) -> bool {
     let is = State {
         ctime_ns: row.state.ctime_ns,
@@ -71,13 +72,13 @@ pub fn holds_by_mtime(row: &Row, is: &State, handle: Option<u64>, now_ns: i64) -
     handle.is_some() && row.handle == handle && holds(&row.state, row.began_ns, &is, now_ns)
 }
 
-/// Times of modification before 1981 say nothing: packages and archives set 1970, and FAT begins in 1980.
+/// Modification times before 1981 prove nothing: packages and archives set 1970, and FAT begins in 1980.
 const FIRST_TIME_NS: i64 = 347_155_200 * SECOND_NS;
 
-/// The state of a file that is known by its path, when a run has looked at it: in place of a time of change, which there
-/// may be none, or by another clock, it has the moment at which a run first saw it in this state.
+/// The state of a file that is identified by its path, when a run has examined it. Such a file may have no change time,
+/// or one from another clock. In its place, the state has the moment at which a run first saw the file in this state.
 ///
-/// `None` if nothing can be kept of the file.
+/// `None` if no data can be stored for the file.
 pub fn seen(is: &State, before: Option<&Row>, now_ns: i64) -> Option<State> {
     let before = before.map(|row| row.state);
     let first = before
@@ -89,8 +90,8 @@ pub fn seen(is: &State, before: Option<&Row>, now_ns: i64) -> Option<State> {
     (is.mtime_ns >= FIRST_TIME_NS).then_some(seen)
 }
 
-/// True if the row of a file that is known by its path holds: a run saw it in the state in which it is, a minute before
-/// another run began that read it.
+/// True if the row of a file that is identified by its path applies: a run saw the file in its present state, a minute
+/// before another run began that read it.
 pub fn holds_by_path(row: &Row, is: &State, now_ns: i64) -> bool {
     let is = State {
         ctime_ns: row.state.ctime_ns,

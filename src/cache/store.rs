@@ -17,10 +17,10 @@ use super::volume::VolumeKey;
 /// Marks the file as ours, as `file` and SQLite's own tools show it: "skls".
 const APPLICATION: i32 = 0x736b_6c73;
 
-/// What the tables look like, and what the digests are of. A program that knows another number leaves the file alone.
+/// The format of the tables and the kind of the digests. A program with another number does not use the file.
 const VERSION: i32 = 3;
 
-/// How long another run that is writing is waited for.
+/// Time to wait for another run that is writing.
 const BUSY: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (subvolume INTEGER NOT NULL, number INTEGER NOT NULL, \
@@ -29,25 +29,25 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (subvolume INTEGER NOT NUL
                       folder BLOB NOT NULL, ended INTEGER NOT NULL, PRIMARY KEY (roots, began_ns)) WITHOUT ROWID";
 
 /// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and lies in the tree itself if it takes less than a
-/// quarter of a page. On smaller pages a row took three times the place.
+/// quarter of a page. On smaller pages, a row took three times the space.
 const PAGE: u32 = 16_384;
 
-/// Why rows cannot be read or written.
+/// The error if rows cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// The folder or the file cannot be used.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is not what it was when it was written.
+    /// The file differs from what was written to it.
     #[error("damaged ({0})")]
     Damaged(rusqlite::Error),
     /// Another run is using it, and goes on doing so.
     #[error("another run is using it")]
     Busy,
-    /// Something that is not a cache, or one of another version of this program.
+    /// The file is not a cache, or belongs to another version of this program.
     #[error("not a cache of this version of seekless")]
     Foreign,
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("{0}")]
     Sqlite(rusqlite::Error),
 }
@@ -191,7 +191,7 @@ impl Store {
     }
 }
 
-/// Opens a file that is there.
+/// Opens an existing file.
 fn connected(path: &Path) -> Result<Connection, CacheError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -229,7 +229,7 @@ fn is_empty(sqlite: &Connection) -> Result<bool, CacheError> {
     Ok(kind(sqlite)? == (0, 0) && number(sqlite, "schema_version")? == 0)
 }
 
-/// Makes the tables in a new file, all at once: another run may do the same, and this one may be killed.
+/// Creates the tables in a new file, all at once: another run may do the same, and this one may be killed.
 fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
     let batch = sqlite.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match kind(&batch)? {

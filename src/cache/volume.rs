@@ -26,14 +26,14 @@ pub struct VolumeKey {
     pub uuid: [u8; 16],
     /// Number of the subvolume; 0 where there are none.
     pub subvolume: u64,
-    /// Its files are known by their paths: their inode numbers may be other ones after the next mount.
+    /// Its files are identified by their paths: their inode numbers may change with the next mount.
     pub by_path: bool,
 }
 
-/// Why nothing is kept of a file system.
+/// The reason why no data is stored for a file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotCached {
-    /// Its type is not one of which it is known that inode numbers and times can be relied on.
+    /// Its type is not known to have reliable inode numbers and times.
     #[error("its files cannot be identified reliably in a later run")]
     Unknown,
     /// The kernel does not say which one it is.
@@ -46,7 +46,7 @@ pub enum NotCached {
         "nothing tells which file system it is: it has no UUID, and its mount names no address and no folder"
     )]
     Unnamed,
-    /// Another one that is mounted has the same UUID.
+    /// Another mounted file system has the same UUID.
     #[error("another mounted file system has the same UUID or source")]
     Twice,
     /// It no longer exists.
@@ -99,13 +99,13 @@ impl VolumeKey {
         })
     }
 
-    /// Name of the file that holds its rows.
+    /// Name of the file with its rows.
     pub fn file_name(&self) -> String {
         format!("{}{FILE_END}", Hex(&self.uuid))
     }
 }
 
-/// What the name of a file of rows ends with.
+/// The ending of the name of a file of rows.
 const FILE_END: &str = ".sqlite";
 
 /// True for the name of a file of rows.

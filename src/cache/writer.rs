@@ -13,22 +13,22 @@ use super::row::{Part, Row};
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
 
-/// How often rows are written down. A kill costs what was read since, and while they were written.
+/// Interval between two writes of rows. A kill costs the results since the last write, and those of reads during it.
 const INTERVAL: Duration = Duration::from_millis(1500);
 
-/// Reads of which rows are written down at one go.
+/// Number of reads whose rows are written at once.
 const BATCH: usize = 1 << 16;
 
-/// Reads that the writer is told of at one go: it would have to be woken for each one.
+/// Number of reads that are sent to the writer at once: otherwise each one would wake it.
 const GATHERED: usize = 512;
 
-/// Such lots that may wait for the writer. What comes beyond that is not kept: a run never waits for its cache.
+/// Number of such batches that may wait for the writer. Further ones are dropped: a run never waits for its cache.
 const WAITING: usize = BATCH / GATHERED;
 
-/// How long the end of a run waits for what is written last.
+/// Time that the end of a run waits for the last writes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Something that was read of a file.
+/// The result of a read of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Learned {
     /// Subvolume of the file.
@@ -41,12 +41,12 @@ pub struct Learned {
     pub part: Part,
 }
 
-/// A run, as files of rows know it.
+/// A run, as recorded in files of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunMark {
-    /// Digest of the paths that it searches.
+    /// Digest of the searched paths.
     pub roots: [u8; 16],
-    /// When it began, nanoseconds since 1970.
+    /// Its start, nanoseconds since 1970.
     pub began_ns: i64,
     /// A folder on the file system that it searches.
     pub folder: PathBuf,
@@ -82,7 +82,7 @@ impl Writer {
         })
     }
 
-    /// Has it written down, unless too much waits already.
+    /// Queues a result to be written, unless too many wait already.
     pub fn learned(&mut self, learned: Learned) {
         self.gathered.push(learned);
         if self.gathered.len() >= GATHERED {
@@ -90,7 +90,7 @@ impl Writer {
         }
     }
 
-    /// Tells the thread what was gathered.
+    /// Sends the gathered results to the thread.
     pub fn hand_over(&mut self) {
         if !self.gathered.is_empty() {
             let _not_kept = self.to.try_send(mem::take(&mut self.gathered));
@@ -150,7 +150,7 @@ fn write_all(
     }
 }
 
-/// What was learned, pack by pack.
+/// The results, pack by pack.
 fn packs(learned: &mut [Learned], began_ns: i64) -> impl Iterator<Item = Vec<Numbered>> {
     // What was learned of one file stays in its order.
     learned.sort_by_key(|learned| (learned.subvolume, learned.inode));
@@ -184,7 +184,7 @@ fn rows(learned: &[Learned], began_ns: i64) -> Vec<Numbered> {
     rows
 }
 
-/// A new row, with what an older one says if it still holds.
+/// A new row, with the data of an older one if it still applies.
 fn joined(before: Option<Row>, new: &Row) -> Row {
     let mut row = new.clone();
     let holds = |was: &Row| rule::holds(&was.state, was.began_ns, &new.state, new.began_ns);

@@ -12,25 +12,25 @@ use crate::hash::SampleDigest;
 use super::class::ClassId;
 use super::sample_sizes::{HEAD, TAIL};
 
-/// Bytes of the first stretch of either side; each next one is twice as long. Together they are a
-/// sixteenth of the shortest file for which it is tried.
+/// Bytes of the first stretch on each side; each next one is twice as long. Together they are a sixteenth of the
+/// shortest file to which the rule applies.
 pub const FIRST_STRETCH: u64 = 32 << 10;
 
-/// A look is worth another one, twice as long, if it found one more content for each this many files. Where
-/// a first look of 8 KiB found 30 among 1,500 and none followed, a search took three times as long.
+/// A round is worth another one, twice as long, if it found one more content for each this many files. Where a first
+/// round of 8 KiB found 30 among 1,500 and none followed, a search took three times as long.
 const TOLD_APART: usize = 64;
 
 /// Stretches of 32 TiB are enough, and their number fits into five bits.
 const LAST_ROUND: u8 = 30;
 
-/// Which files are a large class.
+/// The rule that defines a large class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StretchRule {
-    /// The least number of files.
+    /// Minimum number of files.
     pub files: usize,
-    /// Files from this size on, bytes.
+    /// Minimum size of the files, bytes.
     pub from: u64,
-    /// Bytes of the first stretch of either side.
+    /// Bytes of the first stretch on each side.
     pub first: u64,
 }
 
@@ -55,9 +55,9 @@ impl StretchRule {
 /// One visit's stretches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretches {
-    /// How many visits there were before.
+    /// Number of visits before.
     pub round: u8,
-    /// Whether the one that grows from the head on is read, and the one from the middle on.
+    /// Whether the visit reads the stretch that grows from the head on, and the one from the middle on.
     pub sides: [bool; 2],
 }
 
@@ -67,8 +67,8 @@ impl Stretches {
         sides: [true; 2],
     };
 
-    /// Offset and length of each stretch in a file of this size, bytes; those without length last.
-    /// `first` is how long the first ones are.
+    /// Offset and length of each stretch in a file of this size, bytes; those without length last. `first` is the
+    /// length of the first ones.
     pub fn spans(self, size: u64, first: u64) -> [(u64, u64); 2] {
         // Reads past the page cache begin at multiples of 4096, and so does all that follows.
         let block = HEAD.min(first);
@@ -107,7 +107,7 @@ impl Stretches {
         numbers
     }
 
-    /// The sides of which the next visit would find something.
+    /// The sides where the next visit would find data.
     fn next(self, size: u64, first: u64, sides: [bool; 2]) -> Option<Self> {
         let round = self.round + 1;
         if round > LAST_ROUND {
@@ -133,27 +133,27 @@ pub type Seen = [Option<SampleDigest>; 2];
 /// The next reads of a large class.
 #[derive(Debug, Default)]
 pub struct StretchStep {
-    /// Files that are like too few others to matter.
+    /// Files that are equal to too few others to matter.
     pub alone: Vec<FileIndex>,
-    /// Classes of which more stretches are to be read.
+    /// Classes of which more stretches must be read.
     pub look: Vec<(LargeClass, Vec<FileIndex>)>,
-    /// Files that are to be read whole.
+    /// Files that must be read whole.
     pub read: Vec<FileIndex>,
 }
 
 /// Files that are equal as far as they were read.
 #[derive(Debug)]
 pub struct LargeClass {
-    /// The tail class that they are of.
+    /// The tail class of the files.
     pub class: ClassId,
     size: u64,
     /// The stretches to read of each file.
     pub stretches: Stretches,
     /// Files whose stretches are being read.
     waiting: usize,
-    /// In the order in which they came.
+    /// Groups of equal files, in the order of arrival.
     equal: Vec<Vec<FileIndex>>,
-    /// By what was seen, the place in `equal`.
+    /// The place in `equal`, by the digests of the stretches.
     places: HashMap<Seen, usize>,
 }
 
@@ -174,7 +174,8 @@ impl LargeClass {
         }
     }
 
-    /// Takes what a file's stretches came to, or that they could not be read. True once that is known of all.
+    /// Takes the digests of a file's stretches, or `None` if they could not be read. True once the digests of all files
+    /// have arrived.
     pub fn seen(&mut self, file: FileIndex, seen: Option<Seen>) -> bool {
         self.waiting -= 1;
         if let Some(seen) = seen {
@@ -187,7 +188,8 @@ impl LargeClass {
         self.waiting == 0
     }
 
-    /// The next step once all stretches are read. `matters` says of how many equal files more is to be known.
+    /// The next step once all stretches are read. `matters` decides for a number of equal files whether more of them
+    /// must be known.
     pub fn split(self, rule: StretchRule, matters: impl Fn(usize) -> bool) -> StretchStep {
         let mut step = StretchStep::default();
         let next = self

@@ -6,14 +6,14 @@ use crate::event::LeftOut;
 
 /// Totals of one run, for the lines printed at its end.
 ///
-/// Sparse files may be longer together than 64 bits can count: sums of sizes stop at the largest number.
+/// The total length of sparse files may exceed 64 bits: sums of sizes stop at the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// True if the run was interrupted: what is reported is right, but not all there is.
+    /// True if the run was interrupted: the reported sets are right, but may not be all.
     pub incomplete: bool,
     /// Folders listed.
     pub folders: u64,
-    /// Regular files (inodes) taken into account.
+    /// Regular files (inodes) that were included.
     pub files: u64,
     /// Names beyond the first of those inodes.
     pub extra_names: u64,
@@ -29,8 +29,8 @@ pub struct Summary {
     pub devices: Vec<DeviceTally>,
     /// Sets reported.
     pub sets: u64,
-    /// Members of those sets that are not needed: all but one in each, or with `--isolate` all that are not
-    /// below the same root as that one.
+    /// Redundant members of those sets: all but one in each, or with `--isolate` all that are not below the same root
+    /// as that one.
     pub redundant_files: u64,
     /// Sum of the sizes of the redundant files, bytes.
     pub redundant_bytes: u64,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub unread: Unread,
     /// Files, and bytes of them, that were not read since an earlier run had read them.
     pub cached: Unread,
-    /// Those of them of which only size and time of modification say that they were not changed since.
+    /// Those of them that only size and modification time show to be unchanged.
     pub cached_by_mtime: Unread,
     /// Those of them that an interrupted run of the same paths had read.
     pub cached_unended: u64,
@@ -59,10 +59,10 @@ impl Summary {
     }
 }
 
-/// Files that did not have to be read to know that they are equal to another.
+/// Files that need not be read, since they are known to be equal to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
-    /// How many.
+    /// Number of files.
     pub files: u64,
     /// Sum of their sizes, bytes.
     pub bytes: u64,
@@ -86,7 +86,7 @@ impl Unread {
 pub struct StageTally {
     /// Name of the stage: `head`, `tail`, `blocks`, `content`, `verify`.
     pub name: &'static str,
-    /// Files that came to this stage.
+    /// Files that reached this stage.
     pub files: u64,
     /// Bytes read for it.
     pub bytes_read: u64,
@@ -103,7 +103,7 @@ pub struct DeviceTally {
     pub class: String,
     /// Bytes read from files on it (cached or not).
     pub bytes_read: u64,
-    /// Time during which at least one read was under way.
+    /// Time during which at least one read was in flight.
     pub busy: Duration,
 }
 

@@ -14,18 +14,18 @@ pub struct DuplicateSet {
     /// BLAKE3 of the content; `None` where the answer was known without reading it all
     /// (a file unique by its size, names of one inode).
     pub digest: Option<ContentDigest>,
-    /// The digest of one member at least comes from the cache: that member was not read.
+    /// The digest of at least one member comes from the cache: that member was not read.
     pub cached: bool,
     /// The files, the best candidate to keep first.
     pub members: Vec<Member>,
-    /// How many replicas the set counts (inodes; names with `--hard-links`; roots with `--isolate`).
+    /// Number of replicas that the set counts (inodes; names with `--hard-links`; roots with `--isolate`).
     pub replicas: u64,
     /// Bytes on disk that are freed when all members but the first are removed (with `--isolate` those below
     /// its root stay as well): allocated blocks, hard links and shared extents counted once.
     pub reclaimable: u64,
 }
 
-/// One file (one inode) of a set, with every name of it that the scan found.
+/// One file (one inode) of a set, with all names that the scan found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Paths as reached from the roots, raw bytes; the first is the one to show. Never empty.
@@ -34,7 +34,7 @@ pub struct Member {
     pub dev: u64,
     /// Inode number.
     pub ino: u64,
-    /// How many names the inode has in all, inside and outside the roots.
+    /// Number of names of the inode, inside and outside the roots.
     pub links: u64,
     /// Time of last modification, nanoseconds since 1970.
     pub mtime_ns: i64,
@@ -42,8 +42,8 @@ pub struct Member {
     pub allocated: u64,
     /// Names of the physical disks below, as in `/sys/block`; empty if unknown.
     pub disk: Arc<str>,
-    /// True if it may be one file with another member: both have one inode number, and on their file system that
-    /// does not say whether they are one.
+    /// True if it may be one and the same file as another member: both have one inode number, and on their file system
+    /// this does not show whether they are one file.
     pub ambiguous: bool,
     /// Index of the root through which the first name was reached.
     pub root: u32,

@@ -20,22 +20,22 @@ use super::{Machine, Want};
 #[derive(Debug)]
 pub struct WaitingClass {
     class: ClassId,
-    /// In the order in which they came.
+    /// Files in the order of arrival.
     pub(super) files: Vec<FileIndex>,
     /// True if they may be compared, since all of the first ones were in the page cache.
     comparable: bool,
-    /// Number of the comparison that is under way.
+    /// Number of the comparison in progress.
     comparison: u128,
 }
 
-/// What an earlier run kept of a file that was compared.
+/// The results that an earlier run stored for a compared file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recalled {
     /// Its token.
     pub token: ContentToken,
     /// Its digest is known as well.
     pub has_digest: bool,
-    /// It was certainly not changed since.
+    /// The file is certainly unchanged since.
     pub is_sure: bool,
 }
 
@@ -56,12 +56,12 @@ pub struct Equality {
     pub found: Option<ContentToken>,
     /// This run compared the file. If not, nothing of its content was read beside samples.
     pub was_compared: bool,
-    /// The token does not rest on that of a file that may have been changed.
+    /// The token does not depend on a file that may have been changed.
     pub is_sure: bool,
 }
 
 impl Machine {
-    /// Takes note of what a comparison of an earlier run showed of a file, before its samples are told.
+    /// Records the result that a comparison of an earlier run has for a file, before its samples are known.
     pub fn token_recalled(&mut self, file: FileIndex, last: Recalled) {
         if self.comparing.is_some() {
             let was_compared = false;
@@ -104,7 +104,7 @@ impl Machine {
         is_near && !self.tail_rule.seeks(self.file_table.volume(file))
     }
 
-    /// No file of the size is being read: goes on with a class whose files waited for each other.
+    /// Called when no file of the size is being read: continues with a class whose files waited for each other.
     pub(super) fn is_complete(&mut self, size: ClassId, id: WaitingId) {
         let Some(waiting) = self.waiting.get(id.0) else {
             return;
@@ -145,7 +145,7 @@ impl Machine {
         }
     }
 
-    /// The files, those with one token together, in their order.
+    /// The files in their order, grouped by token.
     fn by_token(&self, files: &[FileIndex]) -> Vec<Vec<FileIndex>> {
         let mut groups: Vec<Vec<FileIndex>> = Vec::new();
         let mut places: HashMap<ContentToken, usize> = HashMap::new();
@@ -168,7 +168,7 @@ impl Machine {
         first.is_some() && files.iter().all(|file| comparison(file) == first)
     }
 
-    /// True if an earlier run read a digest for each token: reading the other files is all there is to do then.
+    /// True if an earlier run computed a digest for each token: then only the other files have to be read.
     fn are_digests_known(&self, groups: &[Vec<FileIndex>]) -> bool {
         let has_digest = |file| self.told.get(file).map(|told| told.last.has_digest);
         let mut told = groups
@@ -196,7 +196,7 @@ impl Machine {
         self.comparisons.push(compared);
     }
 
-    /// Has one file of a group read for the others.
+    /// Requests the read of one file of a group for all of them.
     pub(super) fn read_one_of(&mut self, size: ClassId, mut group: Vec<FileIndex>) {
         let has_digest = |file| self.told.get(file).is_some_and(|told| told.last.has_digest);
         let best = group.iter().position(has_digest).unwrap_or(0);
@@ -205,15 +205,15 @@ impl Machine {
         self.want(size, file, Want::Content);
     }
 
-    /// Takes note that a file is compared or read for others with its token.
+    /// Records that a file is compared or read for others with its token.
     fn stands_for(&mut self, file: FileIndex, others: Vec<FileIndex>) {
         if !others.is_empty() {
             self.represented.insert(file, others);
         }
     }
 
-    /// Takes note that a file has the same content as another of its group (or is that one), and whether
-    /// it had to be read for that.
+    /// Records that a file has the same content as another of its group (or is that one), and whether it had to be read
+    /// for this result.
     pub fn compared(&mut self, file: FileIndex, with: FileIndex, was_read: bool) {
         if !was_read && file != with {
             self.unread.count(self.file_table.size(file));
@@ -244,7 +244,7 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Takes note that a file could not be compared, nor any other of its group.
+    /// Records that neither a file nor any other file of its group could be compared.
     pub fn not_compared(&mut self, file: FileIndex) {
         let size = self.size_class(file);
         self.awaited.remove(&file);
@@ -252,7 +252,7 @@ impl Machine {
         self.settle(size);
     }
 
-    /// A file failed that was compared or read for others: another one takes its place.
+    /// Called when a file failed that was compared or read for others: another one replaces it.
     pub(super) fn replace(&mut self, size: ClassId, file: FileIndex, awaited: Option<Awaited>) {
         let Some(others) = self.represented.remove(&file) else {
             return;

@@ -46,9 +46,9 @@ pub struct Machine {
     by_head: KeyedJoin<SampleKey>,
     by_tail: KeyedJoin<SampleKey>,
     by_content: KeyedJoin<ContentKey>,
-    /// Tail digests that came with the head of a file that is held by its head.
+    /// Tail digests that came with the head of a file that is held at the stage of heads.
     early_tails: HashMap<FileIndex, SampleDigest>,
-    /// Contents that were read with the heads of files whose tails are wanted nevertheless.
+    /// Contents that were read with the heads of files whose tails are needed nevertheless.
     early_contents: HashMap<FileIndex, ContentDigest>,
     /// The purpose for which files are read or examined, unless it is their own digest.
     awaited: HashMap<FileIndex, Awaited>,
@@ -61,7 +61,7 @@ pub struct Machine {
     blocks_of_size: HashMap<ClassId, Vec<BlocksId>>,
     /// Contents of files that were read for all that lie in their blocks.
     first_contents: HashMap<FileIndex, Content>,
-    /// Without one nothing is a large class.
+    /// Without a rule, no class is large.
     stretch_rule: Option<StretchRule>,
     large: Numbered<LargeClass>,
     /// Files that stretches told from all others.
@@ -75,7 +75,7 @@ pub struct Machine {
     waiting: Numbered<WaitingClass>,
     waiting_of_size: HashMap<ClassId, Vec<WaitingId>>,
     comparisons: Vec<Vec<FileIndex>>,
-    /// How many comparisons were wanted.
+    /// Number of comparisons requested so far.
     comparisons_begun: u128,
     /// Tokens of files that have no content yet.
     told: HashMap<FileIndex, Told>,
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// All files taken into account so far.
+    /// All files that were included so far.
     pub fn file_table(&self) -> &FileTable {
         &self.file_table
     }
@@ -143,7 +143,7 @@ impl Machine {
         self.file_table.volume_number(dev)
     }
 
-    /// Says what inode numbers on a volume are worth.
+    /// Records how reliable inode numbers on a volume are.
     pub fn trust_numbers(&mut self, volume: DevIndex, numbering: Numbering) {
         self.file_table.trust_numbers(volume, numbering);
     }
@@ -153,32 +153,32 @@ impl Machine {
         self.counting
     }
 
-    /// Says that reads from this volume cost seeks, so that fewer samples pay.
+    /// Records that reads from this volume cost seeks, so that fewer samples pay off.
     pub fn seeks_cost(&mut self, volume: DevIndex) {
         self.tail_rule.seeks_turned_out(volume, true);
     }
 
-    /// Says that reads from this volume turned out to cost seeks, or none.
+    /// Records that reads from this volume turned out to cost seeks, or none.
     pub fn seeks_turned_out(&mut self, volume: DevIndex, cost: bool) {
         self.tail_rule.seeks_turned_out(volume, cost);
     }
 
-    /// Lets files be compared where their samples were in the page cache; nobody asks for digests.
+    /// Allows the comparison of files whose samples were in the page cache. No digests are needed.
     pub fn compare(&mut self, comparing: Comparing) {
         self.comparing = Some(comparing);
     }
 
-    /// Lets files that lie in the same blocks be known as equal, on the volumes where that is possible.
+    /// Treats files in the same blocks as equal, on the volumes where files may share blocks.
     pub fn share_blocks(&mut self, rule: SharedBlocks) {
         self.sharing.rule = Some(rule);
     }
 
-    /// Says that files on this volume may share blocks.
+    /// Records that files on this volume may share blocks.
     pub fn blocks_are_shared_on(&mut self, volume: DevIndex) {
         self.sharing.is_possible_on(volume);
     }
 
-    /// Takes note that a file's samples were in the page cache.
+    /// Records that a file's samples were in the page cache.
     pub fn was_cached(&mut self, file: FileIndex) {
         if self
             .comparing
@@ -188,12 +188,12 @@ impl Machine {
         }
     }
 
-    /// The groups of files that are to be compared, wanted since the last call.
+    /// The groups of files to compare, requested since the last call.
     pub fn comparisons(&mut self) -> Vec<Vec<FileIndex>> {
         std::mem::take(&mut self.comparisons)
     }
 
-    /// The reads wanted since the last call.
+    /// The reads requested since the last call.
     pub fn effects(&mut self) -> std::vec::Drain<'_, Effect> {
         self.effects.drain(..)
     }
@@ -245,7 +245,7 @@ impl Machine {
             .find(found, name, dir, volume, &self.dirs.read())
     }
 
-    /// The files of which a name may be another, where inode numbers do not say it.
+    /// The files that this name may belong to, where inode numbers do not show it.
     pub fn may_be(&mut self, found: &FoundFile, dir: DirId, volume: DevIndex) -> Vec<FileIndex> {
         if self.class_of_size(found.size).is_none() {
             return Vec::new();
@@ -319,8 +319,8 @@ impl Machine {
         }
     }
 
-    /// True if a file of which a first sample is wanted is best read whole at once, as all files of its size are then.
-    /// To be asked just before it is read: by then more is known than when it was found.
+    /// True if a file that needs a first sample is best read whole at once. All files of its size are then read in this
+    /// way. Call it just before the read: by then, more is known than when the file was found.
     pub fn is_read_whole(&mut self, file: FileIndex) -> bool {
         let class = self.size_class(file);
         let SizeClass { whole, files, .. } = *self.by_size.class(class);
@@ -334,9 +334,8 @@ impl Machine {
         })
     }
 
-    /// What a file is told apart by first, of which a first sample is wanted and an earlier run knows something. All files
-    /// of one size are told apart in the same way. Where that is open yet, a file decides it of which only the content is
-    /// known.
+    /// The first sample for a file that needs one and of which an earlier run knows something. All files of one size
+    /// have the same kind of first sample. If the kind is still open, a file whose content alone is known decides it.
     pub fn first_sample(&mut self, file: FileIndex, only_content: bool) -> FirstSample {
         if only_content {
             let class = self.size_class(file);
@@ -368,7 +367,7 @@ impl Machine {
         self.end_if_idle(size);
     }
 
-    /// Takes note that a read failed: the file is in no set from now on.
+    /// Records that a read failed: the file is in no set from now on.
     pub fn failed(&mut self, file: FileIndex) {
         self.early_contents.remove(&file);
         let size = self.size_class(file);
@@ -380,7 +379,7 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Takes note that no further file will be found.
+    /// Records that the scan will find no further file.
     pub fn scan_done(&mut self) {
         self.scan_done = true;
         let open = self.by_size.ids().filter(|&id| self.by_size.class(id).open);

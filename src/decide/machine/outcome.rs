@@ -15,13 +15,13 @@ impl Machine {
         std::mem::take(&mut self.finished)
     }
 
-    /// Sizes with reads still wanted, which an interrupted run leaves unfinished.
+    /// Sizes with reads still requested, which an interrupted run leaves unfinished.
     pub fn unfinished(&self) -> Vec<ClassId> {
         let pending = |id: &ClassId| self.by_size.class(*id).pending > 0;
         self.by_size.ids().filter(pending).collect()
     }
 
-    /// The files of equal content of one size, by content. Contents of fewer files than this are left out.
+    /// The files of equal content of one size, by content. Contents of fewer files than this are skipped.
     pub fn contents(
         &self,
         size: ClassId,
@@ -39,13 +39,13 @@ impl Machine {
             .map(|class| (class, self.by_content.held(class, &self.chain)))
     }
 
-    /// The files of each content, of all sizes: also the only file of a content.
+    /// The files of each content, of all sizes, including contents with one file only.
     pub fn all_contents(&self) -> impl Iterator<Item = Vec<FileIndex>> {
         let classes = self.by_content.ids();
         classes.map(|class| self.by_content.held(class, &self.chain))
     }
 
-    /// True if files of this one's size still have reads wanted.
+    /// True if files of this one's size still have reads requested.
     pub fn is_unfinished(&self, file: FileIndex) -> bool {
         let size = self
             .by_size
@@ -58,7 +58,7 @@ impl Machine {
         self.by_content.key(content).digest()
     }
 
-    /// Files that turned out to be alone before all of them was read.
+    /// Files that turned out to be unique before they were read to the end.
     pub fn alone(&self) -> impl Iterator<Item = FileIndex> {
         let by_size = self.by_size.closed(&self.chain).into_iter();
         let by_head = closed(&self.by_head, &self.chain);

@@ -9,7 +9,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 use super::{Machine, Want};
 
 impl Machine {
-    /// Takes the digest of a file's head, and of its tail if that was read along.
+    /// Takes the digest of a file's head, and of its tail if both were read together.
     pub fn sampled(&mut self, file: FileIndex, head: SampleDigest, tail: Option<SampleDigest>) {
         let size = self.size_class(file);
         let key = SampleKey {
@@ -30,8 +30,8 @@ impl Machine {
         self.settle(size);
     }
 
-    /// Takes the digests of a file's head and of its whole content, read at one go. The content
-    /// says all there is to say of this file; the head opens the way for others.
+    /// Takes the digests of a file's head and of its whole content, read at once. The content identifies this file
+    /// completely; the head lets other files go on.
     pub fn read_whole(&mut self, file: FileIndex, head: SampleDigest, content: ContentDigest) {
         let size = self.size_class(file);
         let key = SampleKey {
@@ -54,8 +54,8 @@ impl Machine {
         self.settle(size);
     }
 
-    /// The chance that a file's head turns out to be that of another one, so that its content has
-    /// to be read next; `None` where its tail or its blocks are looked at before.
+    /// The chance that another file has the same head, so that the file's content has to be read next; `None` where its
+    /// tail or its blocks come first.
     pub fn odds(&self, file: FileIndex) -> Option<f64> {
         let size = self.file_table.size(file);
         let volume = self.file_table.volume(file);
@@ -70,7 +70,7 @@ impl Machine {
         self.by_size.class(self.size_class(file)).heads > 0
     }
 
-    /// Takes note of what a file's head says about heads of files like it.
+    /// Records the result of comparing a file's head with the heads of similar files.
     pub(super) fn learn(&mut self, size: ClassId, equal: bool, file: FileIndex) {
         let class = self.by_size.class_mut(size);
         let (with, sharing) = (class.heads, class.files);

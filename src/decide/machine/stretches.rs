@@ -8,13 +8,13 @@ use crate::hash::SampleDigest;
 use super::{Machine, Want};
 
 impl Machine {
-    /// Lets large classes be told apart by stretches.
+    /// Enables stretches for large classes.
     pub fn read_stretches(&mut self, rule: StretchRule) {
         self.stretch_rule = Some(rule);
     }
 
-    /// True if this many files like these would be a large class, and reading stretches of them costs less than
-    /// reading all: no seek for each, and no look at blocks that may spare even that.
+    /// True if this many files like these would be a large class, and reading their stretches costs less than reading
+    /// all of them: no seek for each, and no query of blocks that may spare even the stretches.
     pub(super) fn is_large(&self, so_many: usize, like: &[FileIndex]) -> bool {
         let Some(rule) = self.stretch_rule else {
             return false;
@@ -29,7 +29,7 @@ impl Machine {
             })
     }
 
-    /// Has stretches of all these files read.
+    /// Requests stretches of all these files.
     pub(super) fn want_stretches(
         &mut self,
         size: ClassId,

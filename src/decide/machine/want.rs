@@ -3,7 +3,7 @@
 use crate::decide::stretches::Stretches;
 use crate::file::FileIndex;
 
-/// A read that the machine wants done.
+/// A read that the machine requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effect {
     /// The file to read.
@@ -29,14 +29,14 @@ pub enum Want {
     Content,
     /// Everything, compared with the other files of its group.
     Comparison,
-    /// The head, and everything at one go. The machine never asks for this: whoever reads may
-    /// choose it in place of [`Want::Head`].
+    /// The head, and everything, at once. The machine never requests this: the reader may choose it in place of
+    /// [`Want::Head`].
     HeadAndContent,
-    /// Nothing but where its blocks lie.
+    /// Only the places of its blocks.
     Blocks,
-    /// The same once more.
+    /// The places of its blocks once more.
     BlocksAgain,
-    /// Every byte, compared with the other files of its set. The machine never asks for this.
+    /// Every byte, compared with the other files of its set. The machine never requests this.
     Verify,
 }
 
@@ -46,13 +46,13 @@ impl Want {
         matches!(self, Self::Head | Self::HeadAndTail)
     }
 
-    /// True if the first thing that it brings is a file's head.
+    /// True if the file's head is the first result of the read.
     pub fn reads_head(self) -> bool {
         matches!(self, Self::Head | Self::HeadAndTail | Self::HeadAndContent)
     }
 }
 
-/// What files of one size are told apart by first.
+/// The first sample of the files of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstSample {
     /// Their heads, and their tails.
@@ -61,12 +61,12 @@ pub enum FirstSample {
     Whole,
 }
 
-/// Which files may be compared with each other instead of being digested.
+/// The files that may be compared with each other instead of being digested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparing {
-    /// Files from this size on, bytes.
+    /// Minimum size of the files, bytes.
     pub from: u64,
-    /// Groups of this many files at most.
+    /// Maximum number of files in a group.
     pub most: usize,
     /// Number of the run, which no other run has.
     pub run: u128,

@@ -19,7 +19,7 @@ impl Machine {
         }
     }
 
-    /// Has a file read to its end, unless a look at its blocks may do.
+    /// Requests a file to its end, unless a query of its blocks may be enough.
     pub(super) fn want_whole(&mut self, size: ClassId, class: SampleClass, file: FileIndex) {
         let (bytes, volume) = (self.file_table.size(file), self.file_table.volume(file));
         if self.sharing.may_spare(bytes, volume) {
@@ -32,7 +32,7 @@ impl Machine {
         }
     }
 
-    /// Takes note that a file of the class is read as a whole.
+    /// Records that a file of the class is read as a whole.
     pub(super) fn is_whole(&mut self, size: ClassId, class: SampleClass) {
         match self.state(class) {
             Some(ClassState::Whole { any }) => *any = true,
@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// The class as one whose files are looked at for shared blocks.
+    /// The class as one whose files are checked for shared blocks.
     fn blocks_class(&mut self, size: ClassId, class: SampleClass) -> BlocksId {
         let any = match self.state(class) {
             Some(&mut ClassState::Blocks(id)) => return id,
@@ -60,7 +60,7 @@ impl Machine {
         id
     }
 
-    /// Has files read that lie in the same blocks as others.
+    /// Requests files that lie in the same blocks as others.
     fn read_for_others(
         &mut self,
         size: ClassId,
@@ -94,8 +94,8 @@ impl Machine {
         }
     }
 
-    /// When nothing of a size is being read any more, what waits for the others is complete; when
-    /// nothing waits either, the size is final.
+    /// Called when no read of a size is in progress: the waiting files are complete; if no file waits either, the size
+    /// is final.
     pub(super) fn end_if_idle(&mut self, size: ClassId) {
         if !self.scan_done || self.by_size.class(size).pending > 0 {
             return;
@@ -111,7 +111,7 @@ impl Machine {
         }
     }
 
-    /// Goes on with what may lie in the same blocks.
+    /// Continues with files that may lie in the same blocks.
     fn advance_blocks(&mut self, size: ClassId) {
         let mut ids = self.blocks_of_size.remove(&size).unwrap_or_default();
         ids.retain(|&id| {
@@ -140,7 +140,7 @@ impl Machine {
         }
     }
 
-    /// Takes what stands for the blocks that a file lies in, `None` if nothing does.
+    /// Takes the digest of the blocks that a file lies in, `None` if there is none.
     pub fn blocks_seen(&mut self, file: FileIndex, blocks: Option<PlacesDigest>) {
         let size = self.size_class(file);
         if let Some(Awaited::Blocks(id)) = self.awaited.remove(&file)
