@@ -25,7 +25,7 @@ pub struct Rights {
     pub acl: u64,
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
-    /// A digest of who else may remove its name; 0 for nobody.
+    /// A digest of the other users who may remove its name; 0 for none.
     pub reach: u64,
 }
 
@@ -35,13 +35,13 @@ pub enum Common {
     /// Nothing: each file keeps its own, or the user allowed it.
     #[default]
     Nothing,
-    /// The owner: nobody loses a file because somebody else has a copy.
+    /// The owner: no user loses a file because another user has a copy.
     Owner,
-    /// The people who may read and write it.
+    /// The users who may read and write it.
     Access,
 }
 
-/// In what two files differ that must not.
+/// The property in which two files must not differ, but do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Apart {
     /// The owner.
@@ -52,13 +52,13 @@ pub enum Apart {
     Label,
     /// Permissions of the group or of others.
     Permissions,
-    /// The group, where it may do more or less than others.
+    /// The group, if it may do more or less than others.
     Group,
     /// Users who may remove its name, besides root and its owner.
     Reach,
 }
 
-/// To follow the file and to precede the other one: "has another owner than".
+/// Words to follow the one file and to precede the other: "has another owner than".
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -72,7 +72,7 @@ impl fmt::Display for Apart {
     }
 }
 
-/// Files of one class may stand for each other.
+/// The access class of a file. Files of one class may replace each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Class {
     uid: u32,
@@ -130,7 +130,7 @@ impl Common {
 }
 
 impl Rights {
-    /// From what `stat` tells of a file.
+    /// The rights according to `stat`.
     pub fn of(attributes: &Attributes) -> Self {
         Self {
             uid: attributes.uid,
@@ -142,7 +142,7 @@ impl Rights {
         }
     }
 
-    /// The same, with those of the file's extended attributes that decide who may do what.
+    /// These rights, with the extended attributes of the file that decide about access.
     #[must_use]
     pub fn with<'a>(self, extended: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let (mut acl, mut label) = (Sum::default(), Sum::default());
@@ -160,8 +160,9 @@ impl Rights {
         }
     }
 
-    /// The owner's own permissions do not count: the owner may change them. Nor does the permission to execute,
-    /// since whoever can read a program can copy it; a program that runs as its owner or group is another matter.
+    /// The class of these rights. The owner's own permissions do not count: the owner may change them. Nor does the
+    /// permission to execute, since a user who can read a program can copy it; a program that runs as its owner or
+    /// group is another matter.
     fn class(&self) -> Class {
         const SET_ID: u32 = 0o6000;
         let counted = match self.mode & SET_ID {
@@ -184,9 +185,9 @@ impl Rights {
 
 const SYSTEM: &[u8] = b"system.";
 
-/// True for an extended attribute that decides who may do what: ACLs of every kind, labels, capabilities.
+/// True for an extended attribute that decides about access: ACLs of every kind, labels, capabilities.
 ///
-/// `security.evm` is a signature over the inode itself, which no other file has.
+/// `security.evm` is a signature of the inode itself, so it differs for every file.
 fn is_deciding(name: &[u8]) -> bool {
     name.starts_with(SYSTEM) || name.starts_with(b"security.") && name != b"security.evm"
 }

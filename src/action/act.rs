@@ -8,38 +8,38 @@ use super::record::Intent;
 use super::step::{Done, Settings, Step};
 use super::step_error::StepError;
 
-/// One step, with everything checked, about to be done.
+/// One step, fully checked, about to be carried out.
 pub struct Act<'a> {
     /// Keeper and victim, opened and checked.
     pub pair: &'a Pair,
     /// The journal record of the step.
     pub intent: &'a Intent,
-    /// A name in the victim's folder that nobody else uses.
+    /// A name in the victim's folder that no other process uses.
     pub temporary: &'a CStr,
     /// The settings of the run.
     pub settings: &'a Settings,
-    /// Told now and then how many bytes of the file are done.
+    /// Called now and then with the number of bytes of the file that are done.
     pub progress: &'a dyn Fn(u64),
-    /// Takes note of folders that are made.
+    /// Records created folders.
     pub made: &'a Made,
-    /// The two may be one file that a mount shows twice. The step has to prove that they are not.
+    /// The two may be one file that a mount shows twice. The step has to prove that they are two.
     pub to_prove: bool,
 }
 
 /// The decisions of an action before the journal record.
 #[derive(Debug, Default)]
 pub struct Preparation {
-    /// Where the file will be.
+    /// The destination of the file.
     pub destination: Option<Vec<u8>>,
-    /// Folders that are missing on the way there, the outermost first: absolute paths.
+    /// Folders that are missing on the path there, the outermost first: absolute paths.
     pub new_folders: Vec<Vec<u8>>,
-    /// The file that will say where it came from.
+    /// The trash file that will record the origin of the file.
     pub trash_info: Option<Vec<u8>>,
     /// The target text of the symbolic link.
     pub link_text: Option<Vec<u8>>,
 }
 
-/// A step that is looked at before it is written down.
+/// A step that is examined before it is recorded.
 pub struct Sketch<'a> {
     /// The step to take.
     pub step: &'a Step,
@@ -51,23 +51,23 @@ pub struct Sketch<'a> {
     pub victim: &'a Opened,
     /// The settings of the run.
     pub settings: &'a Settings,
-    /// Tells this step from every other, of other runs as well.
+    /// A text that distinguishes this step from every other, also of other runs.
     pub unique: &'a str,
 }
 
-/// Decides what an action needs to decide beforehand.
+/// Makes the decisions of an action that come before the act.
 pub type Prepare = fn(&Sketch<'_>) -> Result<Preparation, StepError>;
 
-/// Does it.
+/// Carries out an action.
 pub type Perform = fn(&Act<'_>) -> Result<Done, StepError>;
 
-/// For actions with nothing to decide.
+/// A preparation for actions that have nothing to decide.
 pub fn nothing(_: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation::default())
 }
 
-/// Bytes that are freed when the victim's inode goes: nothing while it has other names, and not what
-/// others share.
+/// Bytes that are freed when the victim's inode is removed: none while it has other names, and no bytes that other
+/// files share.
 pub fn freed(victim: &Opened) -> u64 {
     if victim.stat.links > 1 {
         return 0;

@@ -42,13 +42,13 @@ pub struct Actor {
     journal: Journal,
     /// Files whose change time this run set. Shared with the thread that checks files ahead.
     ours: Arc<OwnChanges>,
-    /// Kept files that got another number when this run linked to them (overlay), by path: before and since.
+    /// Kept files that got another number when this run linked to them (overlay), by path: before and after.
     renumbered: Arc<Renumbered>,
-    /// Folders that were missing on the way to a destination, and that the journal names: absolute paths.
+    /// Folders that were missing on the path to a destination, and that the journal names: absolute paths.
     new_folders: HashSet<Vec<u8>>,
-    /// Those of them that the journal does not name yet.
+    /// Records of the folders that the journal does not name yet.
     missing: Vec<Record>,
-    /// Files for whose sake others were acted on.
+    /// Kept files whose copies were acted on.
     kept: HashSet<Identity>,
     /// Replacements for kept files that have the maximum number of names.
     stand_ins: HashMap<Identity, Target>,
@@ -57,19 +57,19 @@ pub struct Actor {
     file_systems: FileSystems,
     /// The times of folders before the run, if it restores them.
     times: Option<Before>,
-    /// Folders in which something was done that may not be on the disk.
+    /// Changed folders that may not be on the disk yet.
     folders: HashMap<Vec<u8>, OwnedFd>,
-    /// Steps that came to an end, but were not told yet.
+    /// Steps that ended, but were not reported yet.
     ended: VecDeque<Ended>,
     /// Steps taken so far.
     taken: usize,
-    /// Steps of one portion, as far as there are descriptors.
+    /// Number of steps of one portion, as far as descriptors allow.
     portion: usize,
     progress: Box<dyn Fn(u64)>,
     on_end: Box<dyn Fn(&Step)>,
-    /// A step could not be written down.
+    /// A step could not be recorded.
     unwritten: bool,
-    /// This thread, and those that it starts, read only while nobody else does.
+    /// The idle I/O class: this thread, and those that it starts, read only while no other program uses the disk.
     _idle: Option<Idle>,
 }
 
@@ -88,7 +88,7 @@ struct Numbered {
     step: Step,
 }
 
-/// A step that was found fit to be written down.
+/// A step that is fit to be recorded.
 struct Sketched {
     intent: Intent,
     keeper: Option<Target>,
@@ -112,15 +112,15 @@ fn renumbered(target: &Target, renumbered: &Renumbered) -> Target {
     target
 }
 
-/// A step that came to its end.
+/// A step that ended.
 struct Ended {
     of: Numbered,
     outcome: Outcome,
-    /// The folder in which it was done.
+    /// The folder of the step.
     folder: Option<Vec<u8>>,
 }
 
-/// Told of each step's outcome: its place among all, the step, what became of it.
+/// Called with each step's outcome: its place among all, the step, and the outcome.
 pub type Tell<'a> = &'a mut dyn FnMut(usize, &Step, Outcome);
 
 impl Actor {
@@ -151,14 +151,14 @@ impl Actor {
         }
     }
 
-    /// Tells somebody how many bytes of the file at hand are done, where that takes long.
+    /// Sets a callback for the number of bytes of the present file that are done, where the work takes long.
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn(u64) + 'static) -> Self {
         self.progress = Box::new(progress);
         self
     }
 
-    /// Tells somebody of each step that came to its end, before its outcome is certain.
+    /// Sets a callback for each step that ended, before its outcome is certain.
     #[must_use]
     pub fn with_ends(mut self, on_end: impl Fn(&Step) + 'static) -> Self {
         self.on_end = Box::new(on_end);
@@ -182,9 +182,9 @@ impl Actor {
         outcome
     }
 
-    /// Carries out steps in this order, each by itself, and tells each one's outcome with its index.
+    /// Carries out steps in this order, each by itself, and reports each outcome with its index.
     ///
-    /// Nothing follows after steps that could not be [written down](Failure::is_unwritten).
+    /// No step follows after steps that could not be [written down](Failure::is_unwritten).
     pub fn perform_all(&mut self, steps: &[Step], mut tell: impl FnMut(usize, Outcome)) {
         let before = self.taken;
         let mut tell = |place: usize, _: &Step, outcome| tell(place - before, outcome);
@@ -198,15 +198,15 @@ impl Actor {
         self.finish(&mut tell);
     }
 
-    /// How many steps one portion should have.
+    /// Best number of steps of one portion.
     pub fn portion(&self) -> usize {
         self.portion
     }
 
-    /// Carries out a portion of steps. Those of one group belong together: all of them are done, or none.
+    /// Carries out a portion of steps. Steps of one group belong together: all of them are done, or none.
     ///
-    /// An outcome is reported when the step is known to be on the disk: with the next portion, and for the last
-    /// portion by [`Actor::finish`].
+    /// An outcome is reported when the step is known to be on the disk: with the next portion, and for the last portion
+    /// by [`Actor::finish`].
     pub fn perform_groups(&mut self, groups: Vec<Vec<Step>>, tell: Tell<'_>) {
         let mut numbered = Vec::with_capacity(groups.len());
         for group in groups {
@@ -231,7 +231,8 @@ impl Actor {
         }
     }
 
-    /// Sets the times of the folders again in which names changed. Returns those that did not get theirs, and why.
+    /// Restores the times of the folders in which names changed. Returns the folders whose times could not be restored,
+    /// and why.
     pub fn restore_times(&self) -> Vec<(Vec<u8>, String)> {
         self.times
             .as_ref()
@@ -252,7 +253,7 @@ impl Actor {
         self.unwritten
     }
 
-    /// Returns the steps that are to be looked at again.
+    /// Carries out a portion; returns the steps that must be checked again.
     fn perform_portion(
         &mut self,
         groups: Vec<Vec<Numbered>>,
@@ -284,8 +285,8 @@ impl Actor {
         }
     }
 
-    /// Waits, all at once, for what will be done to be written down, for kept files, and for what was done before;
-    /// tells of the latter.
+    /// Waits for the disk once for three things: the records of the next steps, the kept files, and the steps done
+    /// before. Reports the outcomes of the latter.
     fn sync(
         &mut self,
         intents: &[Record],
@@ -336,11 +337,11 @@ impl Actor {
     }
 }
 
-/// How many steps one portion may have.
+/// Maximum number of steps of one portion.
 ///
-/// Until its end each step holds its kept file and its folder open, and both are opened once more, or are at
-/// hand in another thread, while they are synced. A dozen descriptors are for the step at hand, and more for those
-/// that are checked ahead.
+/// Until its end, each step keeps its kept file and its folder open. Both are opened once more, or are in use in
+/// another thread, while they are synced. A dozen descriptors are for the present step, and more for the steps that are
+/// checked ahead.
 fn portion() -> usize {
     let free = process::unused_descriptors().saturating_sub(12 + ahead::DESCRIPTORS);
     (free / 6).clamp(1, BATCH)
@@ -360,10 +361,10 @@ fn unwritten(error: &JournalError) -> Outcome {
 struct Unwritten(String);
 
 impl Failure {
-    /// True if the step was not done because it could not be written down: no other step can be, either.
+    /// True if the step was not carried out because it could not be recorded. No other step can be recorded, either.
     pub fn is_unwritten(&self) -> bool {
         self.cause.get_ref().is_some_and(|e| e.is::<Unwritten>())
     }
 }
-/// A group of steps, each with what was found fit, or why it was not.
+/// A group of steps, each with its sketch, or the reason why it is not fit.
 type Group = Vec<(Numbered, Result<Sketched, StepError>)>;

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::heartbeat::current;
 
-/// Bytes of the files of steps that are carried out together: between two such parcels an
-/// interruption is heeded. A second's work on a spinning disk.
+/// Maximum bytes of the files of steps that are carried out together. The run checks for an interruption between two
+/// such parcels. One takes a second on a spinning disk.
 const PARCEL: u64 = 128 << 20;
 
-/// Different notes that are counted; there are few.
+/// Maximum number of different notes that are counted; there are few.
 const NOTES: usize = 16;
 
 /// Progress and control of a running plan, for other threads.
@@ -28,12 +28,12 @@ pub struct ApplyControl {
     run: OnceLock<String>,
     steps: AtomicU64,
     bytes: AtomicU64,
-    /// Of the file at hand.
+    /// Bytes done of the present file.
     partly: AtomicU64,
 }
 
 impl ApplyControl {
-    /// Stops once this is set.
+    /// A control that stops the run once this flag is set.
     pub fn stopped_by(stop: &Arc<AtomicBool>) -> Self {
         Self {
             stop: Arc::clone(stop),
@@ -46,7 +46,7 @@ impl ApplyControl {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// True if somebody asked it to end.
+    /// True if the run was asked to end.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -61,7 +61,7 @@ impl ApplyControl {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the files of these steps, and what is done of the file at hand.
+    /// Bytes of the files of these steps, plus the bytes done of the present file.
     pub fn bytes(&self) -> u64 {
         let done = self.bytes.load(Ordering::Relaxed);
         done.saturating_add(self.partly.load(Ordering::Relaxed))
@@ -86,32 +86,33 @@ pub struct ApplyTally {
     pub done: u64,
     /// Steps that needed no change.
     pub already: u64,
-    /// Steps that were not done because something is not as it must be.
+    /// Steps that were not carried out because a file is not as expected.
     pub skipped: u64,
     /// Steps that the system refused.
     pub failed: u64,
-    /// The journal could not be written: nothing more was done.
+    /// The journal could not be written: no further step was carried out.
     pub unwritten: bool,
     /// The plan could not be read any further, which counts as one failure.
     pub broken: Option<io::Error>,
     /// Bytes that were freed on the disk.
     pub freed: u64,
-    /// Files of noise that went with the folders.
+    /// Files of noise that were removed with the folders.
     pub noise: u64,
-    /// Files of noise that were to go.
+    /// Files of noise that the plan wanted to remove.
     pub noise_steps: u64,
     /// Notes about finished steps, with their counts.
     pub notes: BTreeMap<String, u64>,
-    /// What became of folders that were to be empty afterwards.
+    /// The results for folders that were to be empty afterwards.
     pub folders: FolderTally,
     /// Folders whose times could not be restored: the absolute path, and why.
     pub times_left: Vec<(Vec<u8>, String)>,
-    /// Folders from which names went, if any folder is to go.
+    /// Folders that lost names, if any folder is to be removed.
     emptied: Option<HashSet<Vec<u8>>>,
 }
 
-/// Told of each step what became of it, in order. Of steps that could not be
-/// [written down](super::Failure::is_unwritten) only the first is told, since all others would meet the same.
+/// Called with the outcome of each step, in order. Of the steps that could not be
+/// [written down](super::Failure::is_unwritten), only the first is reported, since all others would fail in the same
+/// way.
 pub type TellStep<'a> = &'a mut dyn FnMut(&Step, &Outcome);
 
 /// Carries out all steps of a plan, and writes them to a new journal in this folder.
@@ -168,7 +169,7 @@ pub fn apply(
     Ok(work.tally)
 }
 
-/// Why no further step is taken.
+/// The reason why no further step is carried out.
 enum Stop {
     Asked,
     Unwritten,
@@ -192,7 +193,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Never divides a group: an interruption comes before the whole group or after it.
+    /// Adds a group and never divides it: an interruption comes before the whole group or after it.
     fn push(&mut self, group: Vec<Step>) -> Result<(), Stop> {
         self.steps += group.len();
         let sizes = group.iter().map(|step| step.victim.expected.size);
@@ -243,7 +244,7 @@ impl Work<'_> {
         }
     }
 
-    /// Takes the noise from folders that hold nothing else now.
+    /// Removes the noise from folders that contain nothing else now.
     fn take_noise(&mut self, action: ActionKind, folders: &[&EmptyFolder]) {
         let mut cleared = HashSet::new();
         let mut files = Vec::new();
@@ -274,7 +275,7 @@ impl Work<'_> {
         self.finish();
     }
 
-    /// Hears of what was done last.
+    /// Processes the outcomes of the last steps.
     fn finish(&mut self) {
         let (tally, told) = (&mut self.tally, &mut *self.tell);
         self.actor
@@ -283,7 +284,7 @@ impl Work<'_> {
 }
 
 impl ApplyTally {
-    /// Steps of this plan that the run did not come to.
+    /// Number of steps of this plan that the run did not reach.
     pub fn unreached(&self, plan: &Plan) -> u64 {
         let ended = self.done + self.noise + self.already + self.skipped + self.failed;
         let steps = plan.totals().steps + self.noise_steps;

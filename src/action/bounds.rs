@@ -12,16 +12,16 @@ use crate::scan::{BadPattern, PathGlobs};
 /// A folder and everything below it, by its real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Below {
-    /// Without a slash at its end; empty for `/`.
+    /// The path without a slash at its end; empty for `/`.
     folder: Vec<u8>,
-    /// The same on its file system, if other mounts shall count.
+    /// The path on its file system, if other mounts count as well.
     inner: Option<Inner>,
 }
 
-/// Says why a place cannot be used.
+/// The error for a place that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadPlace {
-    /// It is not there; a typing error must not unprotect anything.
+    /// It does not exist. A typing error must not remove protection.
     #[error("cannot find {}: {cause}", .path.display())]
     Missing {
         /// The place as given.
@@ -29,7 +29,7 @@ pub enum BadPlace {
         /// The error of the system.
         cause: io::Error,
     },
-    /// It is a pattern with a mistake.
+    /// It is an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] BadPattern),
     /// A pattern can only be written in UTF-8.
@@ -38,7 +38,7 @@ pub enum BadPlace {
 }
 
 impl Below {
-    /// Looks the folder up; a leading `~/` is the home folder, as quotes keep shells from saying so.
+    /// Looks the folder up. A leading `~/` is the home folder, because shells do not expand it inside quotes.
     pub fn folder(path: &Path) -> Result<Self, BadPlace> {
         let real = real(path).map_err(|cause| BadPlace::Missing {
             path: path.to_owned(),
@@ -62,7 +62,7 @@ impl Below {
         &self.folder
     }
 
-    /// Lets it hold what is the same place seen through another mount.
+    /// Includes the same place when it is seen through another mount.
     fn through(&mut self, mounts: &Mounts) {
         let folder: &[u8] = match self.folder.is_empty() {
             true => b"/",
@@ -94,20 +94,20 @@ fn real(path: &Path) -> io::Result<PathBuf> {
     found
 }
 
-/// Something that is never touched: a folder or file, or what matches a pattern.
+/// A place that is never touched: a folder, a file, or all paths that match a pattern.
 #[derive(Clone, Debug)]
 pub struct Place(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    /// A folder or a file that is there.
+    /// An existing folder or file.
     Below(Below),
     /// A pattern for a path or for any folder above it, and its text.
     Glob(PathGlobs, String),
 }
 
 impl Place {
-    /// Takes what is there for a folder or file, and anything else that can be one for a pattern.
+    /// Parses an existing path as a folder or file, and any other valid text as a pattern.
     pub fn parse(text: &OsStr, working_folder: &Path) -> Result<Self, BadPlace> {
         let missing = match Below::folder(Path::new(text)) {
             Ok(below) => return Ok(Self(Kind::Below(below))),
@@ -141,7 +141,7 @@ impl Place {
     }
 }
 
-/// The path, its folder, that one's folder, and so on.
+/// The path, its folder, the folder of that one, and so on.
 fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(path), |path| {
         let slash = path.iter().rposition(|&byte| byte == b'/')?;
@@ -156,7 +156,7 @@ pub enum Hold {
     Reference,
     /// It is protected.
     Protected,
-    /// It lies outside the only folders in which something may be done.
+    /// It lies outside the only folders in which an action may change files.
     Outside,
 }
 
@@ -171,25 +171,25 @@ impl Hold {
     }
 }
 
-/// Where something may be done.
+/// The limits of an action.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Folders whose files are kept, and preferred.
     pub reference: Vec<Below>,
     /// The protected places.
     pub protected: Vec<Place>,
-    /// If there are any: nothing outside them is touched.
+    /// If not empty: nothing outside these folders is touched.
     pub only_under: Vec<Below>,
-    /// Folders whose files take no part: neither kept nor touched.
+    /// Folders whose files are skipped: neither kept nor touched.
     pub aside: Vec<Below>,
-    /// Folders that were given: only what is below them can become an empty folder that goes.
+    /// Given folders: only folders below them can be removed when they are empty.
     pub tops: Vec<Below>,
-    /// Through which of these references and protected folders are looked for.
+    /// The mounts through which references and protected folders are looked for.
     pub mounts: Mounts,
 }
 
 impl Bounds {
-    /// Lets references and protected folders count through whichever mount they are reached (bind mounts).
+    /// Makes references and protected folders count through every mount on which they are reached (bind mounts).
     #[must_use]
     pub fn through(mut self, mounts: Mounts) -> Self {
         let protected = self.protected.iter_mut();
@@ -203,9 +203,9 @@ impl Bounds {
         self
     }
 
-    /// Tells why a name must not be touched; `None` if it may.
+    /// Returns why a name must not be touched; `None` if it may.
     ///
-    /// `path` is the real path, `listed` the name as somebody wrote it.
+    /// `path` is the real path, `listed` the name as it was listed.
     pub fn hold(&self, path: &[u8], listed: &[u8]) -> Option<Hold> {
         let inside = |folders: &[Below]| folders.iter().any(|folder| folder.holds(path));
         let inner = match self.reference.is_empty() && self.protected.is_empty() {
@@ -225,8 +225,8 @@ impl Bounds {
         }
     }
 
-    /// True if this folder, a real path, may be removed when it is empty: it is below a given folder, is none that
-    /// was named in any way, and nothing holds it.
+    /// True if this folder, a real path, may be removed when it is empty: it is below a given folder, was not named in
+    /// any way itself, and no bound protects it.
     pub fn lets_folder_go(&self, path: &[u8]) -> bool {
         let named = self.tops.iter().chain(&self.only_under);
         self.tops.iter().any(|top| top.holds(path))
@@ -235,7 +235,7 @@ impl Bounds {
             && self.hold(path, path).is_none()
     }
 
-    /// Patterns of what is never touched, each with its place among `protected`.
+    /// Protected patterns, each with its place among `protected`.
     pub fn patterns(&self) -> impl Iterator<Item = (usize, &str)> {
         let places = self.protected.iter().enumerate();
         places.filter_map(|(place, protected)| match &protected.0 {
@@ -244,13 +244,13 @@ impl Bounds {
         })
     }
 
-    /// True if one of the protected places, by its place among them, holds a name.
+    /// True if the protected place with this number contains or matches a name.
     pub fn is_held_by(&self, place: usize, path: &[u8], listed: &[u8]) -> bool {
         let protected = self.protected.get(place);
         protected.is_some_and(|protected| protected.holds(path, listed, None))
     }
 
-    /// True if the file takes no part.
+    /// True if the file is skipped.
     pub fn is_aside(&self, path: &[u8]) -> bool {
         self.aside.iter().any(|folder| folder.holds(path))
     }

@@ -21,10 +21,10 @@ use crate::sys::open::{self, Manner};
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 
-/// Files that this run has changed itself, with the times that it left them.
+/// Files that this run has changed itself, with the times after its change.
 ///
-/// Giving a keeper a further name, or taking one of several away, sets the change time. Some FUSE file systems set
-/// the modification time as well (encfs truncates it to whole seconds).
+/// A further name for a keeper, or the removal of one of several names, sets the change time. Some FUSE file systems
+/// set the modification time as well (encfs truncates it to whole seconds).
 pub type OwnChanges = HashMap<Identity, Times>;
 
 /// Times of a file, nanoseconds since 1970.
@@ -49,15 +49,15 @@ impl Times {
 /// A file whose name, identity and state have been checked.
 #[derive(Debug)]
 pub struct Opened {
-    /// How it is reached.
+    /// The place of the file.
     pub place: Place,
-    /// Open for reading.
+    /// The file, open for reading.
     pub file: OwnedFd,
-    /// As it was when it was opened.
+    /// The metadata at the time of the open call.
     pub stat: Stat,
-    /// As they were when it was opened.
+    /// The attributes at the time of the open call.
     pub attributes: Attributes,
-    /// How its bytes are read.
+    /// The rules for reads of its bytes.
     pub reads: Reads,
     lease: Lease,
     identity: Cell<Identity>,
@@ -70,12 +70,12 @@ pub struct Opened {
 pub enum Bound {
     /// A later change is refused.
     Strict,
-    /// A later change of the inode alone is taken, because the bytes are compared.
+    /// A later change of the inode alone is accepted, because the bytes are compared.
     BytesAreCompared,
 }
 
 impl Opened {
-    /// Opens a file and makes sure that it is the one that is meant.
+    /// Opens a file and checks that it is the expected one.
     pub fn open(
         target: &Target,
         bound: Bound,
@@ -121,15 +121,15 @@ impl Opened {
         self.reads.whole(&self.file, self.stat.dev, self.stat.size)
     }
 
-    /// Device and inode number, as they were when it was last recognized.
+    /// Device and inode number, as they were when the file was last recognized.
     pub fn identity(&self) -> Identity {
         self.identity.get()
     }
 
-    /// True if this is what was seen of the open file.
+    /// True if this metadata belongs to the open file.
     ///
-    /// An overlay that copies a file with several names to its upper layer, as a rename or a link makes it do, gives
-    /// it another number. The open descriptor shows that number too.
+    /// An overlay gives a file with several names another number when it copies the file to its upper layer, for
+    /// instance for a rename or a link. The open descriptor shows that number too.
     pub fn is(&self, seen: &Stat) -> bool {
         let seen = (seen.dev, seen.ino);
         if seen != self.identity()
@@ -141,18 +141,18 @@ impl Opened {
         seen == self.identity()
     }
 
-    /// True if this name in a folder is the open file's.
+    /// True if this name in a folder belongs to the open file.
     pub fn is_at(&self, folder: &OwnedFd, name: &CStr) -> bool {
         stat::fresh_entry(folder, name)
             .is_ok_and(|now| now.kind == FileType::RegularFile && self.is(&now))
     }
 
-    /// Device number of the file system, which no link and no rename leaves.
+    /// Device number of the file system. Links and renames never cross it.
     pub fn volume(&self) -> u64 {
         self.place.volume(self.stat.dev)
     }
 
-    /// Where it lies.
+    /// The location of the file.
     pub fn location(&self) -> Location {
         Location {
             dev: self.stat.dev,
@@ -172,8 +172,8 @@ impl Opened {
         }
     }
 
-    /// Makes sure that nobody writes, and learns if somebody begins to. Best effort: other users'
-    /// files and some file systems do not tell.
+    /// Checks that no process has the file open for writing, and detects a process that opens it later. Best effort:
+    /// for other users' files and on some file systems this is not known.
     pub fn guard(&mut self) -> Result<(), Unfit> {
         self.lease = lease::take(&self.file);
         match self.lease {
@@ -182,7 +182,7 @@ impl Opened {
         }
     }
 
-    /// Makes sure that the file may be replaced or removed.
+    /// Checks that the file may be replaced or removed.
     pub fn changeable(&self) -> Result<(), Unfit> {
         if self.attributes.immutable {
             Err(Unfit::Immutable)
@@ -193,7 +193,7 @@ impl Opened {
         }
     }
 
-    /// Makes sure that names may be made, exchanged and taken away beside the file.
+    /// Checks that names may be created, exchanged and removed beside the file.
     pub fn replaceable(&self) -> Result<(), Unfit> {
         let folder = attributes::get(&self.place.folder).map_err(unreadable)?;
         if folder.immutable {
@@ -205,7 +205,7 @@ impl Opened {
         }
     }
 
-    /// Makes sure that the open file has the bytes it had when it was opened.
+    /// Checks that the open file has the same bytes as when it was opened.
     pub fn unchanged(&self) -> Result<(), Unfit> {
         self.looked_at().map(|_| ())
     }
@@ -232,7 +232,7 @@ impl Opened {
         }
     }
 
-    /// Makes sure that the name still leads to the open file, and that its bytes did not change.
+    /// Checks that the name still leads to the open file, and that its bytes did not change.
     pub fn still_there(&self) -> Result<(), Unfit> {
         self.found_there().map(|_| ())
     }
@@ -245,7 +245,7 @@ impl Opened {
         self.looked_at()
     }
 
-    /// As [`Opened::still_there`], and nothing else about the inode changed either.
+    /// As [`Opened::still_there`], and also checks that nothing else about the inode changed.
     fn untouched(&self) -> Result<(), Unfit> {
         match self.found_there()?.ctime_ns == self.stat.ctime_ns {
             true => Ok(()),
@@ -264,8 +264,8 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Compares the two byte by byte. Returns the digest of what was compared, if it is `wanted`. A victim without a
-    /// keeper is only read, for its digest.
+    /// Compares the two files byte by byte. Returns the digest of the compared bytes, if it is `wanted`. A victim
+    /// without a keeper is only read, for its digest.
     ///
     /// [`Pair::as_compared`] has to follow, right before the act.
     pub fn compare(&self, wanted: bool) -> Result<Option<ContentDigest>, Skip> {
@@ -280,13 +280,13 @@ impl Pair {
         Ok(hasher.map(|hasher| hasher.finalize().into()))
     }
 
-    /// Makes sure that nothing has happened to the two since they were opened to be compared.
+    /// Checks that the two files are unchanged since they were opened for the comparison.
     pub fn as_compared(&self) -> Result<(), Skip> {
         self.victim.untouched().map_err(Skip::Victim)?;
         self.keeper_is_there()
     }
 
-    /// The file that stays, for actions that put something of it in the victim's place.
+    /// The file that stays, for actions that replace the victim with a link to it or with its blocks.
     pub fn kept(&self) -> Result<&Opened, Skip> {
         self.keeper.as_ref().ok_or(Skip::Keeper(Unfit::Gone))
     }
@@ -296,17 +296,18 @@ impl Pair {
         there.map_err(Skip::Keeper)
     }
 
-    /// True if both are one file, under two names.
+    /// True if both are one file with two names.
     pub fn is_one_file(&self) -> bool {
         let keeper = self.keeper.as_ref();
         keeper.is_some_and(|keeper| keeper.identity() == self.victim.identity())
     }
 
-    /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name leads nowhere now,
-    /// or to something else, both names led to one file: through two mounts of one folder, for instance.
+    /// As [`Pair::last_look`], while the victim has lost its name for a moment. If the keeper's name now leads nowhere,
+    /// or to another file, both names led to one file: through two mounts of one folder, for instance.
     ///
     /// A mount may answer from its memory that the keeper is still there, as an overlay does after a change in one of
-    /// its layers. But a rename changes the change time of what is renamed: if the keeper's moved, it is the victim.
+    /// its layers. But a rename changes the change time of the renamed file: if the keeper's time changed, the keeper
+    /// is the victim.
     pub fn look_without_victim(&self, action: ActionKind) -> Result<(), Skip> {
         self.last_look().map_err(|skip| match skip {
             Skip::Keeper(
@@ -328,7 +329,7 @@ impl Pair {
         }
     }
 
-    /// The last look before bytes lose a name: the keeper is in its place, both have their bytes.
+    /// The last check before bytes lose a name: the keeper is in its place, and both files have their bytes.
     pub fn last_look(&self) -> Result<(), Skip> {
         self.keeper_is_there()?;
         if self.is_one_file() {
@@ -353,7 +354,7 @@ pub(super) fn unreadable(error: Errno) -> Unfit {
     Unfit::Unreadable(error.into())
 }
 
-/// Compares a file with what is expected of it.
+/// Compares a file with its expected state.
 fn verify(stat: &Stat, expected: &Expected, bound: Bound, ours: &OwnChanges) -> Result<(), Unfit> {
     if stat.kind != FileType::RegularFile {
         return Err(Unfit::NotRegular);

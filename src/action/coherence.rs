@@ -32,13 +32,13 @@ impl Coherence {
 pub enum Distinct {
     /// The kernel tells them apart.
     Certain,
-    /// They may be one file, and it can be found out.
+    /// They may be one file, and a proof is possible.
     ToProve,
     /// They may be one file, and nothing proves that they are not. This is the type of the file system.
     Unprovable(String),
 }
 
-/// Where a file lies, as far as that decides what has to be proven.
+/// The location of a file, as far as it decides about the necessary proofs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
     /// `st_dev` of its file system.
@@ -47,7 +47,7 @@ pub struct Location {
     pub mount: u64,
 }
 
-/// The file systems that were asked about.
+/// The known file systems.
 #[derive(Debug, Default)]
 pub struct FileSystems {
     known: HashMap<u64, Coherence>,
@@ -67,7 +67,7 @@ impl FileSystems {
             })
     }
 
-    /// As [`FileSystems::of`], of a file that is not open.
+    /// As [`FileSystems::of`], for a file that is not open.
     pub fn note(&mut self, dev: u64, path: &[u8]) {
         if self.known.contains_key(&dev) {
             return;
@@ -78,13 +78,13 @@ impl FileSystems {
         }
     }
 
-    /// True if a name may hide further files on this file system, which change as it does.
+    /// True if a name may hide further files on this file system, which change together with it.
     pub fn has_branches(&mut self, dev: u64) -> bool {
         let mounts = self.mounts.get_or_insert_with(Mounts::read);
         mounts.has_branches(dev)
     }
 
-    /// True if the kernel answers by itself for all file systems that were asked about.
+    /// True if the kernel answers by itself for all known file systems.
     pub fn are_all_in_kernel(&self) -> bool {
         self.known.values().all(Coherence::is_in_kernel)
     }
@@ -95,7 +95,7 @@ impl FileSystems {
         is_in_kernel(one) && is_in_kernel(other)
     }
 
-    /// Whether two files are known to be two. Both file systems must have been asked about.
+    /// Whether two files are known to be two. Both file systems must be known.
     pub fn between(&self, one: Location, other: Location) -> Distinct {
         let coherences = [one, other].map(|location| self.known.get(&location.dev));
         let is_one_mount = one.dev == other.dev;
@@ -122,7 +122,7 @@ fn others(mounts: &Mounts, dev: u64) -> Coherence {
     }
 }
 
-/// True if an action takes the bytes of its victim away for good, or relies on another mount to lead to them.
+/// True if an action removes the bytes of its victim for good, or relies on another mount to lead to them.
 pub fn relies_on_keeper(action: ActionKind) -> bool {
     match action {
         ActionKind::Remove | ActionKind::Symlink | ActionKind::Hardlink => true,

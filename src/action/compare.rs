@@ -11,9 +11,9 @@ use crate::hash::ContentDigest;
 use crate::read::{Unequal, Which, equal};
 use crate::sys::stat;
 
-/// Makes sure that keeper and victim hold the same bytes, all that their lengths promise.
+/// Checks that keeper and victim have the same bytes, over their full lengths.
 ///
-/// `hasher` gets to see them. A victim without a keeper has nothing to be equal to.
+/// `hasher` gets these bytes. A victim without a keeper is not compared.
 pub fn files(pair: &Pair, mut hasher: Option<&mut blake3::Hasher>) -> Result<(), Skip> {
     let Some(kept) = &pair.keeper else {
         return Ok(());
@@ -72,7 +72,7 @@ pub fn begins_with(
     }
 }
 
-/// The digest of all that a file holds.
+/// The digest of all bytes of a file.
 pub fn digest(file: &OwnedFd, reads: &Reads) -> rustix::io::Result<ContentDigest> {
     let there = stat::descriptor(file)?;
     let mut hasher = blake3::Hasher::new();

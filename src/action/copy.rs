@@ -9,7 +9,7 @@ use super::compare;
 use crate::hash::ContentDigest;
 use crate::sys::{open, write};
 
-/// Granularity of holes that are made: the usual block.
+/// Granularity of created holes: the usual block.
 const BLOCK: usize = 4096;
 
 /// Fills a new, empty file with all bytes of another one.

@@ -36,8 +36,8 @@ impl Place {
         Ok(Self { folder, name })
     }
 
-    /// Device number of the file system that holds the name of a file with this number. The files of an overlay may
-    /// have other numbers than its folders.
+    /// Device number of the file system with the name of a file with this number. The files of an overlay may have
+    /// other numbers than its folders.
     pub fn volume(&self, dev: u64) -> u64 {
         match statfs::served_by(&self.folder) {
             ServedBy::Overlay => stat::descriptor(&self.folder).map_or(dev, |folder| folder.dev),
@@ -51,7 +51,7 @@ impl Place {
     }
 }
 
-/// True if a name in a folder is this very file's.
+/// True if a name in a folder leads to this file.
 pub fn leads_to(folder: &OwnedFd, name: &CStr, file: Identity) -> bool {
     stat::fresh_entry(folder, name)
         .is_ok_and(|s| (s.dev, s.ino) == file && s.kind == FileType::RegularFile)

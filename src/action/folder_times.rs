@@ -31,7 +31,7 @@ impl FolderTimes {
         })
     }
 
-    /// Sets them again, if this is still the folder.
+    /// Restores the times, if this is still the same folder.
     pub fn give_back(&self, folder: &OwnedFd) -> Result<()> {
         let (now, attributes) = attributes::both(folder)?;
         let [accessed, modified] = self.times;
@@ -55,7 +55,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Takes note of a folder that is about to be changed. Returns its times the first time, for the journal.
+    /// Records a folder that is about to be changed. Returns its times the first time, for the journal.
     pub fn note(&mut self, path: &[u8], folder: &OwnedFd) -> Option<RecordedTimes> {
         if self.folders.contains_key(path) {
             return None;
@@ -66,8 +66,8 @@ impl Before {
         Some(recorded)
     }
 
-    /// The folders of a past run whose times an undo sets again. Who changed a folder after the run gave it a new
-    /// time, which stays. A run that was cut short may have left any time.
+    /// The folders of a past run whose times an undo restores. If another process changed a folder after the run, the
+    /// folder keeps its new time. A run that was cut short may have left any time.
     pub(super) fn undo_of(past: &Past) -> Self {
         let steps = past.steps.iter().map(|step| &step.intent);
         let of_files = steps.map(|intent| (&intent.victim, intent.folder_times));
@@ -95,7 +95,7 @@ impl Before {
         before
     }
 
-    /// Sets all times again. Returns the folders that did not get theirs, sorted, and why.
+    /// Restores all times. Returns the folders whose times could not be restored, sorted, and why.
     pub fn give_back(&self) -> Vec<(Vec<u8>, String)> {
         let mut left = Vec::new();
         for (path, times) in &self.folders {

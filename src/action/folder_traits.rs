@@ -19,7 +19,7 @@ pub struct FolderTraits {
     uid: u32,
     gid: u32,
     mode: u32,
-    /// One for access and one for what is made inside; `None` if nobody can tell.
+    /// The access ACL and the default ACL; `None` if they are unknown.
     acls: Option<[Option<Vec<u8>>; 2]>,
 }
 
@@ -44,8 +44,8 @@ impl FolderTraits {
         })
     }
 
-    /// Gives them to a folder that is open for reading, which only its owner may enter so far. Returns what could not
-    /// be given: the mode is narrowed then, so that nobody may do more than in the original.
+    /// Applies the traits to a folder that is open for reading, and that only its owner may enter so far. Returns the
+    /// traits that could not be applied. The mode is then narrowed, so that no user may do more than in the original.
     pub fn give(&self, folder: &OwnedFd) -> Vec<&'static str> {
         let mut missing = Vec::new();
         let Ok(now) = attributes::get(folder) else {
@@ -72,7 +72,7 @@ impl FolderTraits {
         missing
     }
 
-    /// Removes inherited ACLs. Without owner and group an ACL would mean other people.
+    /// Removes inherited ACLs. Without owner and group, an ACL would apply to other people.
     fn give_acls(&self, folder: &OwnedFd, has_owner: bool) -> bool {
         let Some(acls) = &self.acls else { return false };
         ACLS.into_iter().zip(acls).all(|(name, acl)| match acl {
@@ -81,7 +81,7 @@ impl FolderTraits {
         })
     }
 
-    /// A user who is not root may have to put more into the folder.
+    /// The permissions of the owner: a user who is not root may have to put more files into the folder.
     fn own_access(&self) -> u32 {
         match trust::is_root() {
             true => 0,
@@ -117,8 +117,8 @@ pub struct Original<'a> {
 }
 
 impl Original<'_> {
-    /// The folder this many folders above, which `..` and the path agree on. Whoever may rename the folder chooses what
-    /// `..` leads to, or what has the path, but not both.
+    /// The folder this many levels above, on which `..` and the path agree. A user who may rename the folder can choose
+    /// the target of `..`, or of the path, but not both.
     fn above(&self, height: usize) -> Result<OwnedFd> {
         let mut at = rustix::io::fcntl_dupfd_cloexec(self.folder, 0)?;
         let mut path = self.path;
@@ -135,11 +135,11 @@ impl Original<'_> {
     }
 }
 
-/// True if a folder belongs to root, or to whom the folder this many folders above `like` belongs. Only root puts files
+/// True if a folder belongs to root, or to the owner of the folder this many levels above `like`. Only root puts files
 /// into other people's folders.
 ///
-/// The owner of `base`, which the user named, owns all that is below it in any case; on a file system without owners
-/// everything is his.
+/// The owner of `base`, which the user named, owns all files below it in any case. On a file system without owners,
+/// this owner owns every file.
 pub fn is_owners(
     folder: &OwnedFd,
     base: &OwnedFd,
