@@ -5,7 +5,7 @@ use super::check::Opened;
 use super::step::{ActionKind, Skip};
 use crate::sys::stat;
 
-/// True if an action may take a further name of the kept file.
+/// True if an action may remove a further name of the kept file.
 pub fn may_go(action: ActionKind) -> bool {
     match action {
         ActionKind::Remove | ActionKind::Trash | ActionKind::Symlink | ActionKind::Move => true,
@@ -13,8 +13,8 @@ pub fn may_go(action: ActionKind) -> bool {
     }
 }
 
-/// Makes sure that two names of one file are two. (That the kept one is still there once the other was
-/// set aside is looked at later, for all files.)
+/// Checks that two names of one file are two. (A later check, for all files, makes sure that the kept name is still
+/// there once the other was set aside.)
 pub fn is_another(keeper: &Opened, victim: &Opened) -> Result<(), Skip> {
     let folder = |file: &Opened| {
         let folder = stat::descriptor(&file.place.folder);

@@ -19,31 +19,31 @@ use crate::sys::{names, open, stat, sync, write};
 /// An error of a whole journal.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The folder for journals cannot be used.
+    /// The folder of the journals cannot be used.
     #[error("cannot write a journal in {0}: {1}")]
     Folder(PathBuf, io::Error),
     /// The folder cannot be listed.
     #[error("cannot list the journals in {0}: {1}")]
     List(PathBuf, io::Error),
-    /// Somebody else could have made or changed the journals.
+    /// Another user could have created or changed the journals.
     #[error("cannot use the journals in {0}: {1}")]
     Untrusted(PathBuf, Untrusted),
-    /// Other users can read in the folder, which holds other things.
+    /// Other users can read the folder, which contains other files.
     #[error("cannot write a journal in {0}: other users can access that folder (mode {1:o})")]
     Shared(PathBuf, u32),
     /// A journal cannot be read or written.
     #[error("journal {0}: {1}")]
     File(String, io::Error),
-    /// There is none of this name.
+    /// There is no journal of this name.
     #[error("no such run: {0}")]
     Missing(String),
-    /// There is none at all.
+    /// There is no journal at all.
     #[error("nothing to undo")]
     Nothing,
-    /// The run, or an undo of it, still goes on.
+    /// The run, or an undo of it, is still in progress.
     #[error("run {0} is still active")]
     Busy(String),
-    /// The journal cannot be relied on.
+    /// The journal is not reliable.
     #[error("journal {0}: {1}")]
     Flawed(String, Flaw),
     /// A journal that cannot be read may be that of the last run.
@@ -61,21 +61,21 @@ pub enum JournalError {
     Either {
         /// The last run.
         last: Box<Run>,
-        /// The one before it, which did not come to its end.
+        /// The run before it, which was cut short.
         before: Box<Run>,
     },
 }
 
-/// Bytes that the record of a step's end takes at most, but for the reason why it was not done.
+/// Maximum bytes of the record of a step's end, without the reason why the step was not carried out.
 const DONE: u64 = 400;
 
-/// Bytes that the records of an undone step take at most. A folder has two.
+/// Maximum bytes of the records of an undone step. A folder has two.
 const UNDONE: u64 = 180;
 
-/// Bytes for what is written once: a run's end, an undo's beginning and end.
+/// Bytes for records that are written once: a run's end, an undo's beginning and end.
 const ONCE: u64 = 4096;
 
-/// How long another look at a journal may hold its lock; such a look takes microseconds.
+/// Time for which a check by another process may lock the journal; such a check takes microseconds.
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -83,13 +83,13 @@ const LOOK: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub struct Journal {
     name: String,
-    /// The name, and what no other machine makes of the same moment.
+    /// The name, and a text that no other machine generates at the same moment.
     mark: String,
     file: OwnedFd,
     steps: u64,
-    /// The last line may have no end.
+    /// The last line may be incomplete.
     torn: bool,
-    /// Up to where the file has space on the disk that is certain.
+    /// The length up to which the file has reserved space on the disk.
     reserved: u64,
 }
 
@@ -138,7 +138,7 @@ impl Journal {
         }
     }
 
-    /// Continues the journal of an earlier run, to write down what is undone.
+    /// Continues the journal of an earlier run, to record undone steps.
     pub(super) fn reopen(folder: &Path, name: &str) -> Result<(Self, Past), JournalError> {
         let failed = |error: io::Error| JournalError::File(name.to_owned(), error);
         let missing = || JournalError::Missing(name.to_owned());
@@ -176,12 +176,12 @@ impl Journal {
         &self.name
     }
 
-    /// A word that no other run has, of this machine or of another one.
+    /// A word that no other run has, on this machine or on another one.
     pub(super) fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// Numbers the next step.
+    /// The number of the next step.
     pub(super) fn next_step(&mut self) -> u64 {
         self.steps += 1;
         self.steps - 1
@@ -194,7 +194,7 @@ impl Journal {
         sync::file(&self.file).map_err(|e| self.failed(e))
     }
 
-    /// As [`Journal::write`], and waits for others at the same time; tells what came of each.
+    /// As [`Journal::write`], and waits for other files at the same time; returns the result of each.
     pub(super) fn write_with(
         &mut self,
         records: &[Record],
@@ -218,7 +218,7 @@ impl Journal {
         (written, told.collect())
     }
 
-    /// Writes records that may be lost: what they say can be seen from the files.
+    /// Writes records that may be lost: the files show the same facts.
     pub(super) fn note(&mut self, records: &[Record]) -> Result<(), JournalError> {
         self.append(records).map_err(|e| self.failed(e))
     }
@@ -243,7 +243,7 @@ impl Journal {
         }
     }
 
-    /// Gives back the space that undo does not need any more.
+    /// Frees the reserved space that undo does not need any more.
     pub(super) fn give_back(&self) {
         let _ = write::free_beyond_the_end(&self.file);
     }
@@ -259,8 +259,8 @@ impl Journal {
         written
     }
 
-    /// Reserves space for the ends of these steps, and for undoing all steps so far: the disk may be full when
-    /// they are recorded.
+    /// Reserves space for the ends of these steps, and for the undo of all steps so far: the disk may be full when they
+    /// are recorded.
     fn reserve(&mut self, records: &[Record]) -> rustix::io::Result<()> {
         let intents = |record: &&Record| matches!(record, Record::Intent(_) | Record::Folder(_));
         let begun = records.iter().filter(intents).count() as u64;
@@ -286,7 +286,7 @@ impl Journal {
     }
 }
 
-/// Gives a journal its name. Runs that begin in one second have different numbers.
+/// Gives a journal its name. Runs that begin in one second get different numbers.
 fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Result<String> {
     for number in 0..1000 {
         let name = run_name::of(time, number);
@@ -299,7 +299,7 @@ fn named(at: &OwnedFd, draft: &CString, time: jiff::Timestamp) -> rustix::io::Re
     Err(Errno::EXIST)
 }
 
-/// Locks a journal; whoever only looks whether it is locked is waited for.
+/// Locks a journal. Waits for a process that only checks whether the journal is locked.
 fn locked(file: impl AsFd + Copy) -> rustix::io::Result<bool> {
     for _ in 0..LOOKS {
         if sync::lock(file)? {

@@ -71,7 +71,7 @@ pub fn check_journals(folder: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// The folder above this one that is there.
+/// The nearest existing folder above this one.
 fn nearest_above(folder: &Path) -> Option<OwnedFd> {
     folder.ancestors().skip(1).find_map(|above| {
         let name = CString::new(above.as_os_str().as_bytes()).ok()?;
@@ -89,9 +89,9 @@ fn try_out(own: &OwnFolder) -> Result<(), RouteError> {
     Ok(written?)
 }
 
-/// Takes from others what an older version, or the user's umask, lets them read.
+/// Removes the read access of other users that an older version, or the user's umask, allowed.
 ///
-/// A folder of other things is nobody's to close: it is refused.
+/// A folder with other files is not closed: it is refused.
 pub fn close_to_others(own: &OwnFolder) -> Result<(), JournalError> {
     let failed = |error: Errno| JournalError::Folder(own.path().to_owned(), error.into());
     let now = attributes::get(own.descriptor()).map_err(failed)?;
@@ -108,7 +108,7 @@ pub fn close_to_others(own: &OwnFolder) -> Result<(), JournalError> {
     }
 }
 
-/// True if there is nothing in it, or at least one journal.
+/// True if the folder is empty, or has at least one journal.
 fn is_for_journals(own: &OwnFolder) -> bool {
     let Ok(names) = own.names() else {
         return false;
@@ -129,7 +129,7 @@ fn is_draft(name: &str) -> bool {
 const DRAFT: &str = ".seekless-";
 const DRAFT_END: &str = ".new";
 
-/// Removes what was left by runs that were killed before they had begun.
+/// Removes the drafts of runs that were killed before they had begun.
 fn clear_drafts(own: &OwnFolder) {
     let names = own.names().unwrap_or_default();
     let names = names.into_iter().filter_map(|name| name.into_string().ok());

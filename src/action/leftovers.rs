@@ -25,14 +25,15 @@ pub struct CutShort {
     pub header: RunHeader,
     /// True if an undo of the run was cut short.
     pub in_undo: bool,
-    /// What it left: files with a leftover beside them, or that exist only under a temporary name; test files; folders.
+    /// The leftovers: files with a leftover beside them, or that exist only under a temporary name; test files;
+    /// folders.
     pub files: Vec<HalfDone>,
 }
 
 /// The kind of a leftover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftoverKind {
-    /// A file of the user's whose step was unfinished.
+    /// A user's file whose step was unfinished.
     File,
     /// A file that the plan created to test a mount.
     TestFile,
@@ -45,9 +46,9 @@ pub enum LeftoverKind {
 pub struct HalfDone {
     /// The file's own path.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of the leftover.
     pub kind: LeftoverKind,
-    /// The folders that hold a leftover of it.
+    /// The folders that contain a leftover of it.
     folders: Vec<PathBuf>,
 }
 
@@ -64,7 +65,7 @@ pub fn cut_short(folder: &Path) -> Result<Vec<CutShort>, JournalError> {
 }
 
 impl CutShort {
-    /// The same, but only with files in one of these trees; `None` if there are none.
+    /// This run with only the files in one of these trees; `None` if there are none.
     pub fn within(mut self, trees: &[PathBuf]) -> Option<Self> {
         let holds = |folder: &Path| trees.iter().any(|tree| folder.starts_with(tree));
         self.files
@@ -111,7 +112,7 @@ fn look(own: &OwnFolder, name: String) -> Option<CutShort> {
     })
 }
 
-/// What the run created itself, at this absolute path.
+/// The leftover that the run created itself, at this absolute path.
 fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
     let path = Path::new(OsStr::from_bytes(path));
     Some(HalfDone {
@@ -121,10 +122,10 @@ fn made_by_run(path: &[u8], kind: LeftoverKind) -> Option<HalfDone> {
     })
 }
 
-/// True if the last line says that there is nothing to look for. That spares reading long journals of runs
-/// that went well, which are nearly all.
+/// True if the last line says that there are no leftovers. Long journals of runs that went well, which are nearly all,
+/// need not be read then.
 fn is_over(file: &mut File) -> Option<bool> {
-    /// More than any of these lines takes.
+    /// Longer than any of these lines.
     const TAIL: u64 = 256;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
@@ -139,12 +140,12 @@ fn is_over(file: &mut File) -> Option<bool> {
     ))
 }
 
-/// True if nobody can tell whether something lies about of a step: the file's folder cannot be opened.
+/// True if it is unknown whether a step has leftovers: the file's folder cannot be opened.
 pub(super) fn is_out_of_reach(step: &PastStep) -> bool {
     step.fate == Fate::Unsaid && !step.undone && Place::of(&step.intent.victim.0).is_err()
 }
 
-/// The unfinished part of a step, if any, or the files that it took from a partial group.
+/// The unfinished part of a step, if any, or the files that the step removed from a partial group.
 pub(super) fn half_done(
     step: &PastStep,
     partial: &HashSet<u64>,
@@ -186,7 +187,7 @@ pub(super) fn half_done(
     })
 }
 
-/// The folder of a copy that has its name on another file system, while what it was made of is still in its place.
+/// The folder of a complete copy on another file system, while the original is still in its place.
 fn whole_copy(step: &PastStep) -> Option<PathBuf> {
     let (was, destination) = (
         &step.intent.victim_state,
@@ -200,7 +201,7 @@ fn whole_copy(step: &PastStep) -> Option<PathBuf> {
     folder.filter(|_| is_copy).map(Path::to_owned)
 }
 
-/// The folder of a note in the trash whose file did not come there.
+/// The folder of a note in the trash whose file did not arrive there.
 fn idle_note(step: &PastStep) -> Option<PathBuf> {
     let info = &step.intent.trash_info.as_ref()?.0;
     let is_there = |path: &[u8]| Place::of(path).is_ok_and(|place| place.stat().is_ok());

@@ -20,16 +20,16 @@ pub struct Holder {
 pub enum Held {
     /// Another run of this program.
     ByRun(Holder),
-    /// Other programs, whose locks mean something else.
+    /// Other programs, whose locks have another meaning.
     ByOthers,
     /// A process that cannot be seen: of another container, or hidden.
     Unknown,
 }
 
-/// Finds out who has locked a folder of this owner.
+/// Finds the process that has locked a folder of this owner.
 ///
-/// Anybody can lock a folder that they may read, and call a program as they like. So root heeds only root, and the
-/// owner of the folder.
+/// Any user can lock a folder that they may read, and give a program any name. Root therefore considers only root and
+/// the owner of the folder.
 pub fn of(file: Identity, owner: u32) -> Held {
     let is_root = trust::is_root();
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();

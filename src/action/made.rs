@@ -11,11 +11,11 @@ use super::new_folders;
 use super::record::NewFolder;
 use crate::sys::names;
 
-/// Folders that were not there before.
+/// Created folders.
 #[derive(Debug, Default)]
 pub struct Made(RefCell<Vec<Entry>>);
 
-/// One of them, with the one that it lies in.
+/// A created folder, with the folder above it.
 #[derive(Debug)]
 struct Entry {
     parent: Rc<OwnedFd>,
@@ -24,12 +24,12 @@ struct Entry {
     path: Vec<u8>,
     /// Open for reading.
     folder: Rc<OwnedFd>,
-    /// The traits that it gets when it is filled; until then only the one who made it may enter.
+    /// The traits that it gets when it is filled; until then, only its creator may enter.
     traits: Option<FolderTraits>,
 }
 
 impl Made {
-    /// Takes note of one.
+    /// Records a created folder.
     pub fn note(
         &self,
         parent: &Rc<OwnedFd>,
@@ -47,7 +47,7 @@ impl Made {
         });
     }
 
-    /// The folders that are there, each with its absolute path, the outermost first.
+    /// The existing created folders, each with its absolute path, the outermost first.
     pub fn identified(&self) -> Vec<(Vec<u8>, NewFolder)> {
         let entries = self.0.borrow();
         let known = entries.iter().filter_map(|entry| {
@@ -57,10 +57,10 @@ impl Made {
         known.collect()
     }
 
-    /// Gives all of them their attributes, the innermost first: an outer one that is closed protects it meanwhile.
+    /// Applies their attributes to all of them, the innermost first: a closed outer folder protects it meanwhile.
     ///
-    /// Returns what could not be given, for the user. A folder that lacks something is open to nobody who could not
-    /// enter the original.
+    /// Returns the attributes that could not be applied, for the user. A folder that lacks some of them is open to no
+    /// user who could not enter the original.
     pub fn open_up(&self) -> Option<String> {
         let mut missing = Vec::new();
         for entry in self.0.borrow_mut().drain(..).rev() {
@@ -76,7 +76,7 @@ impl Made {
         })
     }
 
-    /// Removes those that are empty; what somebody else put into one keeps it.
+    /// Removes the empty ones; a file that another process put into one keeps it.
     pub fn take_back(&self) {
         let mut entries = self.0.borrow_mut();
         for place in (0..entries.len()).rev() {

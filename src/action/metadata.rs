@@ -23,12 +23,12 @@ impl From<&Stat> for State {
     }
 }
 
-/// Everything about an opened file that has to be given back with it.
+/// All metadata of an opened file that undo has to restore.
 pub fn of(opened: &Opened) -> Result<Metadata> {
     with(&opened.file, opened.attributes)
 }
 
-/// Everything about an open file or folder that has to be given back with it, given its attributes.
+/// All metadata of an open file or folder that undo has to restore, given its attributes.
 pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
     let xattrs = attributes::extended(file)?;
     let raw = |(name, value): (CString, Vec<u8>)| (Raw(name.into_bytes()), Raw(value));
@@ -46,7 +46,8 @@ pub fn with(file: &OwnedFd, now: Attributes) -> Result<Metadata> {
 }
 
 impl Metadata {
-    /// Last access and last modification. A journal without `times` has only what 64 bits of nanoseconds hold.
+    /// Last access and last modification. A journal without `times` has only times that fit into 64 bits of
+    /// nanoseconds.
     fn times(&self) -> [Time; 2] {
         match self.times {
             Some(times) => times.map(|(seconds, nanoseconds)| Time {
@@ -57,7 +58,7 @@ impl Metadata {
         }
     }
 
-    /// Takes other times of last access and last modification.
+    /// Sets the times of last access and last modification.
     pub(super) fn set_times(&mut self, times: [Time; 2]) {
         let fit = times.iter().all(|time| Time::from_ns(time.ns()) == *time);
         [self.atime_ns, self.mtime_ns] = times.map(Time::ns);
@@ -141,8 +142,8 @@ pub fn give_times(file: &OwnedFd, metadata: &Metadata) -> Result<bool> {
     may(attributes::set_times(file, accessed, modified))
 }
 
-/// Gives an opened file its modification time again, if the rename of one of its names truncated it to whole seconds
-/// (encfs). Any other new time comes from somebody who writes to the file, and stays.
+/// Restores the modification time of an opened file if the rename of one of its names truncated the time to whole
+/// seconds (encfs). Any other new time comes from a process that writes to the file, and stays.
 pub fn truncated_time_again(opened: &Opened) {
     let Attributes {
         accessed, modified, ..
@@ -159,8 +160,8 @@ pub fn truncated_time_again(opened: &Opened) {
     }
 }
 
-/// The metadata for a copy whose bytes may come from another user: no more than what it was made of has and the
-/// original had.
+/// The metadata for a copy whose bytes may come from another user: no more rights than both its source and the original
+/// have.
 pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
     let harmless = |(name, _): &&(Raw, Raw)| name.0.starts_with(b"user.");
     Metadata {
@@ -172,7 +173,7 @@ pub fn unproven(original: &Metadata, source: &Attributes) -> Metadata {
     }
 }
 
-/// False if it is not for this user, or not for this file system.
+/// False if this user may not set it, or this file system cannot store it.
 fn may(done: Result<()>) -> Result<bool> {
     match done {
         Ok(()) => Ok(true),
@@ -182,8 +183,7 @@ fn may(done: Result<()>) -> Result<bool> {
     }
 }
 
-/// The bits of a mode that may be given: set-user-ID and set-group-ID only to the owner and group that it was
-/// meant for.
+/// The mode bits that may be set: set-user-ID and set-group-ID only for the intended owner and group.
 fn may_set_id(file: &OwnedFd, metadata: &Metadata) -> u32 {
     let now = attributes::get(file).ok();
     let withheld = |same: bool, bit: u32| if same { 0 } else { bit };
@@ -192,7 +192,7 @@ fn may_set_id(file: &OwnedFd, metadata: &Metadata) -> u32 {
     !(user | group)
 }
 
-/// Names what two files do not have in common, the time of access aside.
+/// Names the metadata that differ between two files, except the access time.
 pub fn differences(one: &Metadata, other: &Metadata) -> Vec<&'static str> {
     let differs = [
         (one.mode != other.mode, "mode"),

@@ -78,7 +78,7 @@ pub use tree_lock::{Occupied, TreeLock, few_folders};
 pub use undo::{Reversion, undo};
 pub use undone::{Undo, UndoTally, Undone};
 
-/// Every action there is: the one place that names them all, in the order of [`ActionKind`].
+/// All actions: the one place that names them all, in the order of [`ActionKind`].
 pub const ACTIONS: &[Action] = &[
     remove::REMOVE,
     trash::TRASH,

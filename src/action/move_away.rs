@@ -80,7 +80,7 @@ fn perform(act: &Act<'_>) -> Result<Done, StepError> {
     })
 }
 
-/// The folder that the files go to. Its path is real: a link on the way was put there since.
+/// The destination folder of the files. Its path is real: a link on it appeared later.
 fn base_folder(path: &[u8], made: &Made) -> Result<OwnedFd, StepError> {
     match parent::open(path) {
         Err(Errno::NOENT) => {

@@ -28,7 +28,7 @@ pub(super) fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
     missing
 }
 
-/// What tells an open folder from one that gets its path later.
+/// The identity of an open folder, which differs from that of a folder that gets its path later.
 pub(super) fn identity(folder: impl AsFd) -> Result<NewFolder> {
     Ok(NewFolder {
         ino: stat::descriptor(&folder)?.ino,
@@ -44,20 +44,20 @@ pub(super) fn of(past: &Past) -> impl Iterator<Item = (&[u8], &PastNewFolder)> {
     folders.filter(|(_, folder)| folder.made.is_some() || past.was_killed)
 }
 
-/// Those that a killed run may just have created, and did not fill: they are empty, and this user's.
+/// Folders that a killed run may just have created, and did not fill: they are empty, and belong to this user.
 pub(super) fn unfilled(past: &Past) -> impl Iterator<Item = (&[u8], &PastNewFolder)> {
     of(past).filter(|(_, folder)| folder.made.is_none())
 }
 
-/// True if an unfilled folder of a killed run is there.
+/// True if an unfilled folder of a killed run still exists.
 pub(super) fn is_left(path: &[u8], folder: &PastNewFolder) -> bool {
     matches!(own(path, folder), Ok(Some((_, opened))) if dirent::is_empty(&opened) == Ok(true))
 }
 
-/// Removes a folder if the run created it and it is empty. [`Undone::AsBefore`]: it is gone, or another one, or has
-/// something in it.
+/// Removes a folder if the run created it and it is empty. [`Undone::AsBefore`]: it is gone, or another folder, or not
+/// empty.
 ///
-/// If it is only looked at what would be done, files that are to be moved back may still be in it.
+/// In a dry run, files that are to be moved back may still be in it.
 pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undone {
     current::ask_about(path);
     let removed = own(path, folder).and_then(|found| match (found, manner) {
@@ -77,7 +77,7 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
     }
 }
 
-/// The folder that the run created, if it is still there. Only an empty folder that gets its name right after this
+/// The folder that the run created, if it still exists. Only an empty folder that gets its name right after this check
 /// could be removed in its place.
 fn own(
     path: &[u8],

@@ -9,17 +9,17 @@ use crate::file::trust::Distrust;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
-/// A step as its journal tells it.
+/// A step according to its journal.
 #[derive(Clone, Debug)]
 pub(super) struct PastStep {
     pub intent: Intent,
     pub fate: Fate,
-    /// The content that was compared when it was done, if the journal knows.
+    /// The compared content at the time of the step, if the journal has it.
     pub digest: Option<ContentDigest>,
     pub undone: bool,
 }
 
-/// A folder that was to be removed, as its journal tells it.
+/// A folder that was to be removed, according to its journal.
 #[derive(Clone, Debug)]
 pub(super) struct PastFolder {
     pub intent: FolderIntent,
@@ -27,12 +27,12 @@ pub(super) struct PastFolder {
     pub removed: bool,
     /// It was not removed.
     pub stayed: bool,
-    /// Inode number of the folder that an undo made in its place.
+    /// Inode number of the folder that an undo created in its place.
     pub made: Option<u64>,
     pub undone: bool,
 }
 
-/// A folder that was missing on the way to a destination, as its journal tells it.
+/// A folder that was missing on the path to a destination, according to its journal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PastNewFolder {
     pub action: ActionKind,
@@ -45,7 +45,7 @@ pub(super) struct PastNewFolder {
 pub(super) enum Fate {
     Done(Option<State>),
     NotDone,
-    /// The run was killed in the middle of it, or before it.
+    /// The run was killed during the step, or before it.
     Unsaid,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum Fate {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     pub header: RunHeader,
-    /// Test files that its plan was about to create: what it did with files, and their paths.
+    /// Test files that its plan was about to create: the action on files, and the paths.
     pub test_files: Vec<(ActionKind, Raw)>,
     pub steps: Vec<PastStep>,
     /// Folders that were to be removed, by the numbers of their steps: a folder comes after those in it.
@@ -63,23 +63,23 @@ pub(super) struct Past {
     /// Lines that are damaged, counted from 1; a torn last one does not count.
     pub damaged: Vec<usize>,
     pub all_undone: bool,
-    /// The run, or an undo of it, did not come to its end.
+    /// The run, or an undo of it, was cut short.
     pub cut_short: bool,
-    /// The run did not come to its end, and since then neither a sweep nor an undo came to theirs.
+    /// The run was cut short, and no sweep or undo has been completed since.
     pub was_killed: bool,
-    /// It was an undo that did not come to its end.
+    /// An undo was cut short.
     pub undo_cut_short: bool,
-    /// The last line has no end.
+    /// The last line is incomplete.
     pub torn: bool,
 }
 
-/// Why a journal cannot be relied on as a whole.
+/// The reason why a journal as a whole is not reliable.
 #[derive(Debug, thiserror::Error)]
 pub enum Flaw {
     /// The line that describes the run is damaged.
     #[error("line 1 is damaged")]
     FirstLine,
-    /// No line can be read.
+    /// No line is readable.
     #[error("it is empty, or every line is damaged")]
     Everything,
     /// A later seekless wrote it.
@@ -88,7 +88,7 @@ pub enum Flaw {
         max = record::VERSION
     )]
     Version(u32),
-    /// Somebody else could have written it.
+    /// Another user could have written it.
     #[error("it {0}, so it is not used")]
     Untrusted(Distrust),
     /// The file cannot be read.
@@ -106,7 +106,7 @@ impl From<RouteError> for Flaw {
 }
 
 impl Past {
-    /// Reads a whole journal. A torn last line is passed over.
+    /// Reads a whole journal. Skips an incomplete last line.
     pub fn read(bytes: &[u8]) -> Result<Self, Flaw> {
         let past = Self::read_steps(bytes)?;
         match past.damaged.first() {
@@ -179,19 +179,19 @@ impl Past {
         Ok(past)
     }
 
-    /// Steps that are not known to have ended.
+    /// Number of steps that are not known to have ended.
     pub fn unfinished(&self) -> usize {
         let unsaid = |step: &&PastStep| step.fate == Fate::Unsaid && !step.undone;
         self.steps.iter().filter(unsaid).count()
     }
 
-    /// Steps that were done, whether they were undone later or not.
+    /// Number of steps that were done, whether they were undone later or not.
     pub fn done(&self) -> usize {
         let done = |step: &&PastStep| matches!(step.fate, Fate::Done(_));
         self.steps.iter().filter(done).count()
     }
 
-    /// True if all that the run did is beyond undo: files that it removed for good.
+    /// True if undo can restore nothing of the run: it removed files for good.
     pub fn is_permanent(&self) -> bool {
         let done = self
             .steps

@@ -17,7 +17,7 @@ use crate::sys::{page_cache, stat};
 /// Bytes that are read at both ends of a file.
 const BLOCK: u64 = 4096;
 
-/// Looks for the keeper while the victim has its temporary name.
+/// Checks for the keeper while the victim has its temporary name.
 pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
     act.pair.look_without_victim(act.intent.action)?;
     match &act.pair.keeper {
@@ -29,7 +29,7 @@ pub fn look_without_victim(act: &Act<'_>) -> Result<(), Skip> {
     }
 }
 
-/// Makes sure that the victim's temporary name does not show up beside the keeper.
+/// Checks that the victim's temporary name does not appear beside the keeper.
 fn name_is_elsewhere(act: &Act<'_>, keeper: &Opened) -> Result<(), Skip> {
     let folder = folder_entry::parent;
     if folder(&act.intent.keeper.0) == folder(&act.intent.victim.0) {

@@ -21,11 +21,11 @@ pub struct Reads {
 struct Shared {
     access: Access,
     signs: Signs,
-    /// None if there are no rules that they matter to.
+    /// `None` if no rule depends on them.
     devices: Option<Mutex<Devices>>,
 }
 
-/// Puts this thread into the idle I/O class if that is wanted. If the system refuses, the run goes on without.
+/// Puts this thread into the idle I/O class if `wanted`. If the system refuses, the run continues without it.
 pub(super) fn enter_idle(wanted: bool) -> Option<Idle> {
     let idle = wanted.then(Idle::enter).transpose();
     idle.unwrap_or_else(|error| {
@@ -42,7 +42,7 @@ struct Devices {
 }
 
 impl Default for Reads {
-    /// Without any rule.
+    /// Reads without any rule.
     fn default() -> Self {
         let shared = Shared {
             access: Access::new(None, PageUse::Keep, None),
@@ -62,7 +62,7 @@ impl fmt::Debug for Reads {
 }
 
 impl Reads {
-    /// Reads this many bytes a second from each device at most, and does this with the pages that were read.
+    /// Reads of at most this many bytes per second from each device, with this treatment of pages.
     pub fn new(bytes_per_second: Option<u64>, page_use: PageUse) -> Self {
         let shared = Shared {
             access: Access::new(bytes_per_second, page_use, Some(0)),
@@ -79,7 +79,7 @@ impl Reads {
         (&self.shared.access, &self.shared.signs)
     }
 
-    /// A file of this size on this file system, to be read as a whole.
+    /// A file of this size on this file system, for a read of all its bytes.
     pub(super) fn whole<'a>(
         &self,
         file: &'a OwnedFd,

@@ -71,7 +71,7 @@ pub struct RunHeader {
     /// Version of the format.
     #[serde(default)]
     pub version: u32,
-    /// When it began, nanoseconds since 1970.
+    /// Its start, nanoseconds since 1970.
     pub started_ns: i64,
     /// The command line.
     pub command: Vec<Raw>,
@@ -110,7 +110,7 @@ pub struct Metadata {
     pub xattrs: Vec<(Raw, Raw)>,
 }
 
-/// A planned step; written before it is taken.
+/// A planned step. It is recorded before it is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
     /// Number of the step in its run, from 0.
@@ -121,7 +121,7 @@ pub struct Intent {
     pub victim: Raw,
     /// The file as it is.
     pub victim_state: State,
-    /// How many names it has; 0 in journals of versions that did not say.
+    /// Number of its names; 0 in journals of versions without this field.
     #[serde(default)]
     pub names: u32,
     /// The metadata.
@@ -130,18 +130,18 @@ pub struct Intent {
     pub keeper: Raw,
     /// The file as it is.
     pub keeper_state: State,
-    /// Name in the victim's folder that is used on the way and does not remain.
+    /// Temporary name in the victim's folder, used during the step.
     pub temporary: String,
-    /// The number of the first step of a group of files that goes as a whole or not at all.
+    /// The number of the first step of a group of files that are removed as a whole or not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<u64>,
-    /// `move`, `trash`: where it goes, an absolute path.
+    /// `move`, `trash`: the destination, an absolute path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<Raw>,
-    /// `trash`: the file beside it that says where it came from.
+    /// `trash`: the trash file that records its origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trash_info: Option<Raw>,
-    /// `symlink`: what the link holds.
+    /// `symlink`: the text of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
@@ -149,10 +149,10 @@ pub struct Intent {
     pub folder_times: Option<RecordedTimes>,
 }
 
-/// A folder that will be removed if it is empty; written before it is.
+/// A folder that will be removed if it is empty. It is recorded before the removal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderIntent {
-    /// Number of the step in its run; those of files and of folders are counted together.
+    /// Number of the step in its run; steps of files and of folders are counted together.
     pub step: u64,
     /// What the run does with files.
     pub action: ActionKind,
@@ -160,19 +160,19 @@ pub struct FolderIntent {
     pub folder: Raw,
     /// Inode number of the folder.
     pub ino: u64,
-    /// What it is besides its names, with its times as they were before the run.
+    /// Its metadata, with its times as they were before the run.
     pub metadata: Metadata,
     /// The times of the folder that it lies in, as in [`Intent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_times: Option<RecordedTimes>,
 }
 
-/// A folder that a run created, by what no other folder has that gets its path later.
+/// A folder that a run created, identified by properties that no folder has that gets its path later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewFolder {
     /// Inode number.
     pub ino: u64,
-    /// When the folder was created, nanoseconds since 1970, if the file system keeps that.
+    /// Creation time of the folder, nanoseconds since 1970, if the file system stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub birth_ns: Option<i64>,
 }
@@ -183,49 +183,49 @@ pub struct NewFolder {
 pub enum Record {
     /// The first line.
     Run(RunHeader),
-    /// A test file will be created, to find out what a mount can do.
+    /// A test file will be created, to find out what a mount supports.
     TestFile {
         /// What the run does with files.
         action: ActionKind,
         /// Absolute path of the test file.
         path: Raw,
     },
-    /// A folder is missing on the way to the destination of a step, which will create it.
+    /// A folder is missing on the path to the destination of a step. The step will create it.
     NewFolder {
         /// What the run does with files.
         action: ActionKind,
         /// Absolute path of the folder.
         path: Raw,
     },
-    /// A step created it.
+    /// A step created a missing folder.
     NewFolderMade {
         /// Absolute path of the folder.
         path: Raw,
         /// The folder as it was created.
         folder: NewFolder,
     },
-    /// A step will be done.
+    /// A step will be carried out.
     Intent(Box<Intent>),
     /// A folder will be removed.
     Folder(Box<FolderIntent>),
-    /// An undo made the folder of this step again. It gets its metadata when the files are back in it.
+    /// An undo created the folder of this step again. The folder gets its metadata when the files are back in it.
     FolderMade {
         /// The step's number.
         step: u64,
         /// Inode number of the new folder.
         ino: u64,
     },
-    /// It was.
+    /// A step was carried out.
     Done {
         /// Its number.
         step: u64,
         /// The state of the file that has the name now, or that was moved: a copy has another inode than the original.
         now: Option<State>,
-        /// Digest of the content that was compared, or the reported digest if nothing was compared.
+        /// Digest of the compared content, or the reported digest if nothing was compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Blake3>,
     },
-    /// It was not, and nothing was changed.
+    /// A step was not carried out, and nothing was changed.
     NotDone {
         /// Its number.
         step: u64,
@@ -237,13 +237,13 @@ pub enum Record {
         /// Its number.
         step: u64,
     },
-    /// The run came to its end; what follows is of undo.
+    /// The run ended; the records that follow belong to undo.
     Ended,
     /// An undo begins.
     Undoing,
-    /// An undo came to its end, and refused some steps.
+    /// An undo ended, and refused some steps.
     UndoEnded,
-    /// An undo came to its end with nothing left to undo.
+    /// An undo ended with nothing left to undo.
     AllUndone,
     /// A sweep restored the files that the run left unfinished.
     Swept,
@@ -279,7 +279,7 @@ pub fn parse(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(sound(line)?).ok()
 }
 
-/// The version in a first line, whatever else a later version wrote there.
+/// The version in a first line, whatever other fields a later version wrote there.
 pub fn version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     struct First {
@@ -290,7 +290,7 @@ pub fn version(line: &[u8]) -> Option<u32> {
     (first.record == "run").then_some(first.version)
 }
 
-/// The object of a line that is as it was written.
+/// The object of an undamaged line.
 fn sound(line: &[u8]) -> Option<&[u8]> {
     let (sum, json) = line.split_at_checked(SUM)?;
     let json = json.strip_prefix(b" ")?;

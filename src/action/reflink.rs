@@ -22,7 +22,7 @@ pub const REFLINK: Action = Action {
     perform,
 };
 
-/// Bytes handed to the kernel at once: the most that btrfs takes, and a multiple of every block size.
+/// Bytes handed to the kernel at once: the maximum of btrfs, and a multiple of every block size.
 const RANGE: u64 = 16 << 20;
 
 fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
@@ -102,7 +102,7 @@ fn refusal(victim: &Opened, error: Errno) -> StepError {
     failed("share blocks with the kept file")(error)
 }
 
-/// Where a file's blocks lie, as far as the file system tells.
+/// The blocks of a file, as far as the file system reports them.
 struct Layout(Option<Vec<Extent>>);
 
 impl Layout {
@@ -114,7 +114,7 @@ impl Layout {
         self.0.as_ref().is_some_and(|extents| !extents.is_empty())
     }
 
-    /// The file lies among the metadata: it has no blocks that could be shared.
+    /// True if the file is stored in the metadata: it has no blocks that could be shared.
     fn is_inline(&self) -> bool {
         let pieces = self.pieces();
         !pieces.is_empty() && pieces.iter().all(|extent| extent.inline)
@@ -124,7 +124,7 @@ impl Layout {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// All blocks are the other file's.
+    /// True if all blocks are those of the other file.
     fn lies_as(&self, other: &Self) -> bool {
         let all = |mut runs: Vec<(u64, u64, u64)>| {
             // Neighbours may be told in one piece or in several.
@@ -145,7 +145,7 @@ impl Layout {
         known && runs(self) == runs(other)
     }
 
-    /// Every block of a range is the other file's.
+    /// True if every block of a range is that of the other file.
     fn shares(&self, other: &Self, offset: u64, length: u64) -> bool {
         let mut covered = 0;
         for (extent, from, to) in self.within(offset, length) {
@@ -157,15 +157,15 @@ impl Layout {
         covered >= length
     }
 
-    /// Bytes of a range that nobody shares yet, and that are not the other file's.
+    /// Bytes of a range that no file shares yet, and that are not those of the other file.
     fn own(&self, other: &Self, offset: u64, length: u64) -> u64 {
         let pieces = self.within(offset, length);
         let own = pieces.filter(|&(e, from, to)| !e.shared && !other.has(e, from, to));
         own.map(|(_, from, to)| to - from).sum()
     }
 
-    /// The pieces of extents that lie in a range of the file; extents end with a block, so the last
-    /// may reach past the file's end, and counts so far.
+    /// The parts of extents that lie in a range of the file. Extents end with a block, so the last one may reach past
+    /// the file's end, and counts up to its own end.
     fn within(&self, offset: u64, length: u64) -> impl Iterator<Item = (&Extent, u64, u64)> {
         let end = offset + length;
         self.pieces().iter().filter_map(move |extent| {
@@ -176,7 +176,7 @@ impl Layout {
         })
     }
 
-    /// True if these bytes of the file lie where an extent of another file has them.
+    /// True if an extent of another file has these bytes of the file at the same place.
     fn has(&self, theirs: &Extent, from: u64, to: u64) -> bool {
         let place = theirs.physical + (from - theirs.logical);
         theirs.physical != 0

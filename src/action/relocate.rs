@@ -19,7 +19,7 @@ use crate::sys::{attributes, names, page_cache, parent, stat, statfs, sync, writ
 
 /// Renames the victim into another folder of its file system.
 ///
-/// `EXDEV` is handed back as `None`: whether a copy will do is for the caller to say.
+/// `EXDEV` is returned as `None`: the caller decides whether a copy is acceptable.
 pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>, StepError> {
     let victim = &act.pair.victim;
     let from = &victim.place;
@@ -61,7 +61,7 @@ pub fn within(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Option<()>
     Ok(Some(()))
 }
 
-/// Copies the victim to another file system, and takes its name away when the copy is safe.
+/// Copies the victim to another file system, and removes its name when the copy is safe.
 pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, StepError> {
     let victim = &act.pair.victim;
     let freed = freed(victim);
@@ -121,12 +121,12 @@ fn copy_to(
     Ok(missing)
 }
 
-/// The name of a copy until it is complete: no other step's, of this run or of another.
+/// The temporary name of a copy until it is complete. No other step has this name, in this run or in another.
 pub fn part(temporary: &CStr) -> CString {
     swap::sibling(temporary, "part")
 }
 
-/// Reads the copy back, from the disk if the system can forget what it remembers, and compares.
+/// Reads the copy back, from the disk if its pages can be dropped from the page cache, and compares it.
 fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
     page_cache::advise(copy, 0, 0, page_cache::Advice::DontNeed);
     let there = stat::descriptor(copy).map_err(failed("read the copy back"))?;
@@ -151,7 +151,7 @@ fn same(victim: &Opened, copy: &OwnedFd) -> Result<(), StepError> {
     })
 }
 
-/// A folder that is there, below which folders are made.
+/// An existing folder, below which folders are created.
 pub struct Base<'a> {
     /// The folder, as a starting point for calls.
     pub folder: OwnedFd,
@@ -159,9 +159,9 @@ pub struct Base<'a> {
     pub path: &'a [u8],
 }
 
-/// Opens a folder below another, making what is missing on the way; no link is followed.
+/// Opens a folder below another, and creates missing folders on the path; follows no link.
 ///
-/// A folder in which names cannot be changed again is refused before anything is made in it.
+/// A folder in which names cannot be changed again is refused before anything is created in it.
 pub fn make_way(
     base: Base<'_>,
     below: &[u8],
@@ -175,7 +175,8 @@ pub fn make_way(
     })
 }
 
-/// The same. What is made gets the traits of the folder `like` and of those above it, once it is filled.
+/// As [`make_way`]. Created folders get the traits of the folder `like` and of the folders above it, once they are
+/// filled.
 pub fn make_way_like(
     base: Base<'_>,
     below: &[u8],

@@ -13,38 +13,39 @@ use crate::file::trust;
 use crate::sys::way::{self, Way};
 use crate::sys::{attributes, open};
 
-/// Where a path leads.
+/// The resolution of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootWay {
-    /// Device and inode number of what it leads to.
+    /// Device and inode number of the target.
     pub id: (u64, u64),
-    /// The path of that, without links.
+    /// The path of the target, without links.
     pub real: PathBuf,
-    /// The symbolic links on the way.
+    /// The symbolic links on the path.
     pub links: Vec<RootLink>,
 }
 
-/// A symbolic link on the way to a path.
+/// A symbolic link on a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootLink {
-    /// Where it lies.
+    /// The place of the link.
     pub path: PathBuf,
     /// The target, without links.
     pub target: PathBuf,
     /// The owner of the link.
     pub owner: u32,
-    /// Somebody could lead the path to files of others: the link, or a folder on the way to it, belongs neither to root
-    /// nor to the owner of what the link leads to, or of what the path leads to in the end; or others may write to
-    /// such a folder. Whoever may do so can put a link of root's there as well, or move one.
+    /// True if another user could redirect the path to other people's files. The link, and each folder on the path to
+    /// it, must belong to root, or to the owner of both the link's target and the path's final target. True if one of
+    /// them does not, or if other users may write to such a folder: they can put a link of root's there as well, or
+    /// move one.
     pub is_a_strangers: bool,
 }
 
 /// The users who could have put a link in its place.
 #[derive(Clone, Default)]
 struct Makers {
-    /// Owners of the folders on the way, and of the link.
+    /// Owners of the folders on the path, and of the link.
     owners: Vec<u32>,
-    /// Others may write to such a folder.
+    /// Other users may write to such a folder.
     anybody: bool,
 }
 
@@ -82,7 +83,7 @@ impl RootWay {
     }
 }
 
-/// Follows a path part by part, and notes its links in the order in which they are met.
+/// Follows a path component by component, and records its links in the order of the path.
 fn followed(path: &[u8]) -> io::Result<(OwnedFd, Vec<(RootLink, Makers)>)> {
     let mut way = Way::to(path)?;
     let mut links = Vec::new();

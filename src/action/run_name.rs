@@ -28,13 +28,13 @@ pub fn is_one(name: &str) -> bool {
     named_time(time).is_some() && number.is_none_or(is_number)
 }
 
-/// The newest run's name among these, if there is one.
+/// The name of the newest run among these, if there is one.
 pub fn newest(names: Vec<OsString>) -> Option<String> {
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
     names.filter(|name| is_one(name)).max()
 }
 
-/// The time that a run's name tells.
+/// The time in a run's name.
 fn named_time(name: &str) -> Option<Timestamp> {
     let time = name.split('-').next()?;
     let time = DateTime::strptime(TIME, time).ok()?;
@@ -43,8 +43,8 @@ fn named_time(name: &str) -> Option<Timestamp> {
         .map(|time| time.timestamp())
 }
 
-/// When a run began, for its name. Names sort in the order of the runs, also where the clock was set back in
-/// between: the run counts as begun a second after the newest then.
+/// The start of a run, for its name. Names sort in the order of the runs, even if the clock was set back in between:
+/// the run then counts as begun a second after the newest one.
 pub fn time(started_ns: i64, newest: Option<String>) -> Timestamp {
     let time = Timestamp::from_nanosecond(started_ns.into()).unwrap_or_default();
     let newest = newest.and_then(|name| named_time(&name));
@@ -54,7 +54,7 @@ pub fn time(started_ns: i64, newest: Option<String>) -> Timestamp {
     }
 }
 
-/// Differs between machines, processes and calls.
+/// A number that differs between machines, processes and calls.
 pub fn random() -> u32 {
     // Its keys come from the system's source of randomness.
     RandomState::new().hash_one(()) as u32

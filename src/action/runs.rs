@@ -18,25 +18,25 @@ pub struct Run {
     pub name: String,
     /// The header of the run.
     pub header: RunHeader,
-    /// How many steps were about to be done.
+    /// Number of recorded steps.
     pub steps: usize,
-    /// How many of them were done, as far as is known.
+    /// Number of steps that were done, as far as is known.
     pub done: usize,
-    /// How many of them are not known to have ended; nonzero only after a crash.
+    /// Number of steps that are not known to have ended; nonzero only after a crash.
     pub unfinished: usize,
     /// True if all of it was undone.
     pub undone: bool,
     /// True if it removed files for good and did nothing else: nothing of it can be undone.
     pub permanent: bool,
-    /// True if the run, or an undo of it, did not come to its end.
+    /// True if the run, or an undo of it, was cut short.
     pub cut_short: bool,
-    /// True if the run, or an undo of it, goes on in another process.
+    /// True if the run, or an undo of it, is in progress in another process.
     pub busy: bool,
-    /// How many lines of the journal are damaged.
+    /// Number of damaged lines of the journal.
     pub damaged: usize,
 }
 
-/// A file that has a run's name.
+/// A file with the name of a run.
 #[derive(Debug)]
 pub struct Found {
     /// The run's name.
@@ -70,7 +70,7 @@ pub fn journals(folder: &Path) -> Result<Vec<Found>, JournalError> {
     Ok(names.map(look).collect())
 }
 
-/// The runs' names, the oldest first. What has no run's name is nobody's journal.
+/// The names of the runs, the oldest first. A file without such a name is no journal.
 pub(super) fn names(own: &OwnFolder) -> Result<Vec<String>, JournalError> {
     let names = own.names();
     let names = names.map_err(|error| JournalError::List(own.path().to_owned(), error))?;
@@ -132,7 +132,7 @@ pub(super) fn last(folder: &Path) -> Result<String, JournalError> {
     Ok(last.name)
 }
 
-/// Runs that may have done something, the last one first.
+/// Runs that may have changed files, the last one first.
 fn acting(folder: &Path) -> Result<impl Iterator<Item = Found> + use<>, JournalError> {
     let own = journal_folder::open(folder)?.ok_or(JournalError::Nothing)?;
     let names = names(&own)?.into_iter().rev();

@@ -11,15 +11,15 @@ use crate::hash::ContentDigest;
 /// The action on a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ActionKind {
-    /// Unlinks its name. Cannot be undone.
+    /// Unlinks its name. Undo is impossible.
     Remove,
     /// Moves it into the trash of its file system (freedesktop.org).
     Trash,
-    /// Puts a further name of the keeper in its place.
+    /// Replaces it with a further name of the keeper.
     Hardlink,
-    /// Puts a symbolic link to the keeper in its place.
+    /// Replaces it with a symbolic link to the keeper.
     Symlink,
-    /// Lets it share the keeper's blocks.
+    /// Makes it share the keeper's blocks.
     Reflink,
     /// Moves it to another folder.
     Move,
@@ -28,18 +28,18 @@ pub enum ActionKind {
 /// Whether undo can reverse an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reversal {
-    /// It gives back what was there.
+    /// Undo restores the previous state.
     GivesBack,
-    /// Nothing: every file is as it was, with all its bytes.
+    /// No undo is necessary: every file is unchanged, with all its bytes.
     NothingToDo,
-    /// Nothing: it is gone.
+    /// Undo is impossible: the file is gone.
     Impossible,
 }
 
 /// A row of [`ACTIONS`](super::ACTIONS).
 #[derive(Clone, Copy, Debug)]
 pub struct Action {
-    /// Which one.
+    /// The action.
     pub kind: ActionKind,
     /// Its name in journals and messages.
     pub name: &'static str,
@@ -63,7 +63,7 @@ impl ActionKind {
         self.row().name
     }
 
-    /// True if the file itself goes elsewhere, so that no other file has to stay for it.
+    /// True if the file itself moves elsewhere, so that no other file has to stay for it.
     pub(crate) fn takes_content_along(self) -> bool {
         matches!(self, Self::Trash | Self::Move)
     }
@@ -82,13 +82,13 @@ pub struct Expected {
     pub mtime_ns: Option<i64>,
     /// Last change of the inode, nanoseconds since 1970.
     pub ctime_ns: Option<i64>,
-    /// When the file was looked at (a report's `started`), nanoseconds since 1970: a time of the file
-    /// that is not known above must not be later.
+    /// The time at which the file was examined (a report's `started`), nanoseconds since 1970. A time of the file that
+    /// is not known above must not be later.
     pub not_after_ns: Option<i64>,
 }
 
 impl Expected {
-    /// The current state of a file, to be compared when the step is taken.
+    /// The current state of a file, for a comparison when the step is carried out.
     pub fn of_metadata(metadata: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         let ns = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
@@ -103,11 +103,11 @@ impl Expected {
     }
 }
 
-/// A file to act with.
+/// A file of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Absolute path. No folder on the way may be a symbolic link when the step is carried out: a
-    /// link that the user named is to be resolved once, by whoever plans.
+    /// Absolute path. No folder on the path may be a symbolic link when the step is carried out: the planner has to
+    /// resolve a link that the user named, once.
     pub path: Vec<u8>,
     /// The expected state.
     pub expected: Expected,
@@ -118,85 +118,86 @@ pub struct Target {
 pub struct Step {
     /// The action.
     pub action: ActionKind,
-    /// The file that stays. Without one the victim takes its content along, so only `trash` and `move` need none.
+    /// The file that stays. Without a keeper, the victim takes its content along, so only `trash` and `move` can do
+    /// without.
     pub keeper: Option<Target>,
-    /// Others that stay as well, should the keeper not be fit any more; tried in this order.
+    /// Other files that stay as well, in case the keeper is no longer fit; tried in this order.
     pub alternates: Vec<Target>,
     /// The file to act on.
     pub victim: Target,
-    /// Where `move` puts it, relative to [`Settings::destination`]; `None` is the victim's whole
-    /// path without its leading slash. Has no `..`.
+    /// The destination of `move`, relative to [`Settings::destination`]; `None` is the victim's whole path without its
+    /// leading slash. Has no `..`.
     pub below: Option<Vec<u8>>,
     /// Digest of the content as reported. No step relies on it; with [`Settings::trust_hash`] the journal keeps it
     /// for undo.
     pub digest: Option<ContentDigest>,
 }
 
-/// How steps are carried out.
+/// The settings of a run that carries out steps.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Does not compare bytes before acting.
+    /// Do not compare bytes before acting.
     pub trust_hash: bool,
-    /// `hardlink`, `symlink`: only where owner, mode, time of modification and extended attributes are equal.
+    /// `hardlink`, `symlink`: act only where owner, mode, modification time and extended attributes are equal.
     pub same_metadata: bool,
-    /// Also where files have other owners, or where other people may read or write them.
+    /// Act also where files have different owners, or where other users may read or write them.
     pub across_owners: bool,
-    /// A victim may be a further name (hard link) of its keeper, and goes then.
+    /// Allow a victim that is a further name (hard link) of its keeper, and remove it.
     pub further_names: bool,
-    /// Acts also where nothing proves that two mounts do not show one file.
+    /// Act also where nothing proves that two mounts do not show one file.
     pub trust_mounts: bool,
-    /// `symlink`: the link holds an absolute path, not one relative to its folder.
+    /// `symlink`: use an absolute path as the text of the link, not one relative to its folder.
     pub absolute_links: bool,
-    /// Sets the times of the folders again in which names change.
+    /// Restore the times of the folders in which names change.
     pub preserve_times: bool,
-    /// `move`: the folder, an absolute path. Made if it is missing.
+    /// `move`: the destination folder, an absolute path. Created if it is missing.
     pub destination: Option<Vec<u8>>,
-    /// How bytes are read.
+    /// The rules for reads.
     pub reads: Reads,
-    /// Reads only while nobody else does.
+    /// Read only while no other program uses the disk.
     pub io_idle: bool,
-    /// `trash`: the user's own (`$XDG_DATA_HOME/Trash`), an absolute path without links on the way.
+    /// `trash`: the user's own trash (`$XDG_DATA_HOME/Trash`), an absolute path without links in it.
     pub home_trash: Option<Vec<u8>>,
 }
 
 /// The outcome of a step.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It was done.
+    /// The step was carried out.
     Done(Done),
-    /// Nothing had to be done: it is a link to the keeper, or shares all its blocks, already.
+    /// The step was unnecessary: the victim is a link to the keeper, or shares all its blocks, already.
     Already,
-    /// It was not done because something is not as it must be. Nothing was changed.
+    /// The step was skipped, because a file is not as expected. Nothing was changed.
     Skipped(Skip),
-    /// The system refused. The file is as it was, or the message says where it is.
+    /// The system refused. The file is unchanged, or the message says where it is.
     Failed(Failure),
 }
 
 /// The result of a finished step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Bytes that were freed on the disk: 0 where another name of the file remains, only what is not
-    /// shared where blocks are, and 0 for a move within a file system.
+    /// Bytes that were freed on the disk: 0 if another name of the file remains, only unshared bytes where blocks are
+    /// shared, and 0 for a move within a file system.
     pub freed: u64,
-    /// Where the file is now (`move`, `trash`).
+    /// The present path of the file (`move`, `trash`).
     pub destination: Option<Vec<u8>>,
     /// Notes for the user: metadata that the link does not have, the trash that was used.
     pub notes: Vec<String>,
 }
 
-/// Why a step was not done.
+/// The reason why a step was skipped.
 #[derive(Debug, thiserror::Error)]
 pub enum Skip {
-    /// The victim is not what it was.
+    /// The victim has changed.
     #[error("{0}; left alone")]
     Victim(Unfit),
-    /// No file that was to be kept is what it was; this is why the first of them is not.
+    /// All files that were to be kept have changed; this is the change of the first of them.
     #[error("cannot rely on the kept file: {0}; left alone")]
     Keeper(Unfit),
-    /// Keeper and victim are one file under two names.
+    /// Keeper and victim are one file with two names.
     #[error("is a hard link to the kept file; left alone, because removing it would free nothing")]
     SameFile,
-    /// The keeper's name led elsewhere once the victim's was set aside, which was put back.
+    /// The keeper's name led elsewhere after the victim's name was set aside. The victim's name was put back.
     #[error(
         "seems to be the same file as the kept name: while this name was moved aside, the other {0}; left alone"
     )]
@@ -210,7 +211,7 @@ pub enum Skip {
     /// Nothing proves that the two are two files, on a file system of this type.
     #[error("may be the kept file itself: {0} may answer from a cache; left alone")]
     Unprovable(String),
-    /// Another file was removed or replaced in this run because this one stays.
+    /// This run removed or replaced another file because this one stays.
     #[error("is kept for another file of this run; left alone")]
     Kept,
     /// It belongs together with a file that stays, for this reason.
@@ -218,9 +219,9 @@ pub enum Skip {
     Together {
         /// Absolute path of the other file.
         with: Vec<u8>,
-        /// Why it stays.
+        /// The reason why it stays.
         why: String,
-        /// The setting that would let it go.
+        /// The setting that would allow its removal.
         way_out: Option<WayOut>,
     },
     /// `hardlink`: the kept file can have no further name.
@@ -232,7 +233,7 @@ pub enum Skip {
     /// They hold different bytes.
     #[error("differs from the kept file at byte {0}; left alone")]
     Differs(u64),
-    /// Other people may read or write the kept file, or it is another owner's.
+    /// Other users may read or write the kept file, or it has another owner.
     #[error("{0} the kept file; left alone")]
     Apart(Apart),
     /// `hardlink` or `symlink` with `same_metadata`.
@@ -241,7 +242,7 @@ pub enum Skip {
 }
 
 impl Skip {
-    /// The setting that would let the file go.
+    /// The setting that would allow the step.
     pub fn way_out(&self) -> Option<WayOut> {
         match self {
             Self::Apart(_) => Some(WayOut::AcrossOwners),
@@ -265,15 +266,15 @@ pub enum WayOut {
 /// Advice for the user. A program may replace it by its own options and commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// This.
+    /// Advice in these words.
     Plain(&'static str),
     /// The journal needs more room, or another place.
     Journal,
-    /// The trash is another user's.
+    /// The trash belongs to another user.
     Trash,
-    /// The trash that was made is not the user's.
+    /// The trash that was created does not belong to the user.
     MadeTrash,
-    /// Nobody said where to move files to.
+    /// The destination of a move is not given.
     Destination,
     /// The destination has a folder of another user where one of this owner is needed.
     NotOwners,
@@ -305,7 +306,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// Why a file cannot be relied on.
+/// The reason why a file is not reliable.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
     /// The path is not absolute, or has `..` in it.
@@ -317,13 +318,13 @@ pub enum Unfit {
     /// A folder on the way is a symbolic link.
     #[error("is reached through a symbolic link; give the folder's real path")]
     ThroughLink,
-    /// It is no regular file any more.
+    /// It is not a regular file any more.
     #[error("is no longer a regular file")]
     NotRegular,
-    /// It is not as reported.
+    /// It differs from the report.
     #[error("has changed since it was compared ({0})")]
     Changed(Change),
-    /// Somebody has it open for writing.
+    /// Another process has it open for writing.
     #[error("is open for writing in another program")]
     OpenForWriting,
     /// It may not be changed (`chattr +i`).

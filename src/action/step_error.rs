@@ -7,18 +7,18 @@ use rustix::io::Errno;
 use super::step::{Failure, Hint, Outcome, Skip, WayOut};
 use crate::sys::{parent, statfs};
 
-/// How a step ends that is not done.
+/// The end of a step that is not carried out.
 #[derive(Debug)]
 pub enum StepError {
-    /// Nothing has to be done.
+    /// The step is unnecessary.
     Already,
-    /// Something is not as it must be; everything is as it was.
+    /// A file is not as expected; nothing was changed.
     Skip(Skip),
-    /// The kept file has as many names as its file system allows; everything is as it was.
+    /// The kept file has the maximum number of names of its file system; nothing was changed.
     Full,
-    /// The system refused; everything is as it was.
+    /// The system refused; nothing was changed.
     Failed(Failure),
-    /// The system refused to put things back as well: `undo` has to look at it.
+    /// The system also refused to restore the previous state: `undo` has to repair it.
     Stuck(Failure),
 }
 
@@ -61,7 +61,7 @@ impl From<Skip> for StepError {
     }
 }
 
-/// Makes a closure for `map_err` that says what was being done.
+/// Makes a closure for `map_err` that names the failed operation.
 pub fn failed(doing: impl Into<String>) -> impl FnOnce(Errno) -> StepError {
     let doing = doing.into();
     move |error| StepError::Failed(failure(doing, error))
@@ -77,10 +77,10 @@ pub fn failure(doing: String, error: Errno) -> Failure {
     }
 }
 
-/// Gives a failure the way out that the file systems of these folders leave.
+/// Adds a way out to a failure, if the file systems of these folders have one.
 ///
-/// Where a program or a server answers, an error of input or output says nothing about a disk. An archive cannot be
-/// mounted writable.
+/// Where a program or a server answers, an I/O error is no evidence about a disk. An archive cannot be mounted
+/// writable.
 pub fn explained<'a>(outcome: Outcome, folders: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
     // A folder that was to be made is gone again.
     let above = |folder: &[u8]| folder.iter().rposition(|&byte| byte == b'/');
@@ -107,7 +107,7 @@ const NO_ANSWER: &str = "the program or server behind this mount failed: see its
 const NEVER_WRITTEN: &str =
     "this type of file system is always read-only: act on the folder that it was built from";
 
-/// The same, with a way out that depends on what was tried.
+/// As [`failure`], with a way out that depends on the operation.
 pub fn failure_with(doing: &str, error: Errno, hint: impl Into<Hint>) -> StepError {
     StepError::Failed(Failure {
         doing: doing.to_owned(),

@@ -18,14 +18,14 @@ use crate::sys::{attributes, names, stat, sync, write};
 
 const REPLACED: Skip = Skip::Victim(Unfit::Changed(Change::Identity));
 
-/// Takes the victim's name away.
+/// Removes the victim's name.
 pub fn remove(act: &Act<'_>) -> Result<(), StepError> {
     set_aside(act)?;
     remove_aside(act)
 }
 
-/// Moves the victim's name aside: only then is it certain which file it led to. What it is moved to
-/// remains if the process dies here, and `undo` moves it back.
+/// Moves the victim's name aside: only then is it certain to which file it led. The temporary name remains if the
+/// process dies here, and `undo` moves it back.
 pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name, aside) = (&victim.place.folder, &victim.place.name, act.temporary);
@@ -39,8 +39,9 @@ pub fn set_aside(act: &Act<'_>) -> Result<(), StepError> {
     }
 }
 
-/// Some FUSE file systems set the modification time when they rename (fusefat), or truncate it to seconds (encfs).
-/// There the time does not tell whether another process wrote to the file, so the bytes are compared.
+/// Checks that the bytes are still equal. Some FUSE file systems set the modification time when they rename (fusefat),
+/// or truncate it to seconds (encfs). There, the time does not show whether another process wrote to the file, so the
+/// bytes are compared.
 fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
     let victim = &act.pair.victim;
     match victim.unchanged() {
@@ -53,12 +54,12 @@ fn still_equal(act: &Act<'_>) -> Result<(), Skip> {
     }
 }
 
-/// Gives a name that was set aside back. Hands on why, or why that is not possible.
+/// Puts a name back that was set aside. Returns `why`, or the reason why that is not possible.
 pub fn put_back(act: &Act<'_>, why: StepError) -> StepError {
     back(act).err().unwrap_or(why)
 }
 
-/// Gives a name that was set aside back.
+/// Puts a name back that was set aside.
 pub fn back(act: &Act<'_>) -> Result<(), StepError> {
     let place = &act.pair.victim.place;
     let renamed =
@@ -78,7 +79,7 @@ fn is_retimed(act: &Act<'_>) -> bool {
     act.to_prove && now().is_ok_and(|now| now.mtime_ns != victim.stat.mtime_ns)
 }
 
-/// Gives the victim the times that it had, if renaming it has changed them.
+/// Restores the times of the victim, if the rename has changed them.
 pub fn times_again(act: &Act<'_>) {
     if is_retimed(act) {
         let victim = &act.pair.victim;
@@ -89,7 +90,7 @@ pub fn times_again(act: &Act<'_>) {
     }
 }
 
-/// Removes what was set aside, or puts it back.
+/// Removes the name that was set aside, or puts it back.
 pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
     let folder = &act.pair.victim.place.folder;
     proof::look_without_victim(act).map_err(|skip| put_back(act, skip.into()))?;
@@ -98,8 +99,8 @@ pub fn remove_aside(act: &Act<'_>) -> Result<(), StepError> {
     rescue(act, false)
 }
 
-/// Says so if a file that lost one of its names has not one fewer: somebody else gave it one or took one at
-/// the same time, or its file system does not count them.
+/// Reports if a file that lost one of its names does not have one name fewer: another process added or removed a name
+/// at the same time, or the file system does not count names.
 pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     let before = act.pair.victim.stat.links;
     let keeper = act.pair.keeper.as_ref()?;
@@ -109,7 +110,8 @@ pub fn odd_number_of_names(act: &Act<'_>) -> Option<String> {
     })
 }
 
-/// Writes a victim that was removed again, from what is still open. Hands on why, or why that is not possible.
+/// Writes a removed victim again, from the descriptor that is still open. Returns `why`, or the reason why that is not
+/// possible.
 pub fn write_again(act: &Act<'_>, why: StepError) -> StepError {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
@@ -121,11 +123,11 @@ pub fn write_again(act: &Act<'_>, why: StepError) -> StepError {
     }
 }
 
-/// A link that takes a victim's place.
+/// A link that replaces a victim.
 pub struct NewLink<'a> {
-    /// Makes it under this name in the victim's folder.
+    /// Creates it under this name in the victim's folder.
     pub make: &'a dyn Fn(&CStr) -> Result<(), StepError>,
-    /// True if what has this name is the link that was made.
+    /// True if this name belongs to the created link.
     pub is_it: &'a dyn Fn(&CStr) -> bool,
     /// True if it leads to the keeper.
     pub leads_to_keeper: &'a dyn Fn(&CStr) -> bool,
@@ -137,7 +139,7 @@ impl NewLink<'_> {
     }
 }
 
-/// Puts a link, which is made beside it, in the place of the victim.
+/// Replaces the victim with a link, which is created beside it.
 pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     if act.to_prove {
         return replace_in_steps(act, link);
@@ -180,7 +182,7 @@ pub fn replace(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     names::remove(folder, aside).map_err(|error| back(failed("remove the replaced file")(error)))
 }
 
-/// Removes a link that was just made, unless its name has become the last one of a file.
+/// Removes a link that was just created, unless its name has become the last one of a file.
 fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
     let now = stat::fresh_entry(folder, name)?;
     match now.links > 1 || now.kind == FileType::Symlink {
@@ -189,7 +191,7 @@ fn take_away(folder: &OwnedFd, name: &CStr) -> rustix::io::Result<()> {
     }
 }
 
-/// Why a link that was just made does not lead to the keeper.
+/// The reason why a link that was just created does not lead to the keeper.
 fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
     let folder = &act.pair.victim.place.folder;
     if act.intent.link_text.is_some() && link_text(folder, name).is_none() {
@@ -211,8 +213,8 @@ fn wrong_link(act: &Act<'_>, name: &CStr) -> StepError {
     Skip::Keeper(Unfit::Changed(Change::Identity)).into()
 }
 
-/// Sets the victim aside, then makes the link in its place: where names cannot be exchanged, and on FUSE and network
-/// mounts. If another process creates a file under that name meanwhile, that file stays.
+/// Sets the victim aside, then creates the link in its place: for folders in which names cannot be exchanged, and for
+/// FUSE and network mounts. If another process creates a file under that name in between, that file stays.
 fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> {
     let victim = &act.pair.victim;
     let (folder, name) = (&victim.place.folder, &victim.place.name);
@@ -230,10 +232,10 @@ fn replace_in_steps(act: &Act<'_>, link: &NewLink<'_>) -> Result<(), StepError> 
     removed.map_err(|error| back(failed("remove the replaced file")(error)))
 }
 
-/// Brings the victim back if the keeper lost its last name while the victim lost its own: the bytes are
-/// still there as long as they are held open.
+/// Restores the victim if the keeper lost its last name while the victim lost its own: the bytes exist as long as a
+/// descriptor is open.
 ///
-/// `over` says that something new has the name and is to be replaced.
+/// `over` says that another file has the name and must be replaced.
 pub fn rescue(act: &Act<'_>, over: bool) -> Result<(), StepError> {
     // Without a keeper, what lost its name here was copied before.
     let Some(keeper) = &act.pair.keeper else {
@@ -291,19 +293,19 @@ pub fn link_text(folder: &OwnedFd, name: &CStr) -> Option<Vec<u8>> {
     names::read_link(folder, name).ok()
 }
 
-/// True if a name is one that [`temporary`] gives: what has it may be cleared up at any time.
+/// True if a name is one that [`temporary`] generates: a file with such a name may be removed at any time.
 pub fn is_temporary(name: &[u8]) -> bool {
     let ends = [&b".tmp"[..], b".part", b".undo"];
     name.starts_with(b".seekless-") && ends.iter().any(|end| name.ends_with(end))
 }
 
-/// A name for something that does not remain, which tells whose it is: `mark` is a run's own, also where
-/// several machines work on one file system.
+/// A name for a temporary file that also identifies its run: `mark` belongs to one run only, also if several machines
+/// work on one file system.
 pub fn temporary(mark: &str, step: u64) -> CString {
     CString::new(format!(".seekless-{mark}-{step}.tmp")).unwrap_or_default()
 }
 
-/// The same step's name for something else.
+/// A name for another temporary file of the same step.
 pub fn sibling(temporary: &CStr, suffix: &str) -> CString {
     let name = temporary.to_bytes();
     let stem = name.strip_suffix(b".tmp").unwrap_or(name);

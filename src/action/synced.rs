@@ -9,23 +9,23 @@ use super::folder_entry::Identity;
 use super::step_error::{StepError, failed};
 use crate::sys::{page_cache, statfs, sync};
 
-/// Files that changed less than this before are waited for, whatever the system tells of them.
+/// Files that changed less than this time before are waited for, whatever the system reports about them.
 ///
-/// The change time counts: whoever copies a file with its times sets the time of modification back. The kernel
-/// writes back what has been waiting for 30 s, and looks every 5 s (`vm.dirty_*_centisecs`).
+/// The change time counts: a program that copies a file with its times sets the modification time back. The kernel
+/// writes back data that has been waiting for 30 s, and checks every 5 s (`vm.dirty_*_centisecs`).
 const AGE_NS: i64 = 60_000_000_000;
 
 /// The kept files that are known to be synced.
 #[derive(Debug, Default)]
 pub struct Synced {
-    /// The change time as of which a file is on the disk, or why it is not.
+    /// The change time of the version that is on the disk, or the reason why no version is.
     known: HashMap<Identity, Result<i64, Errno>>,
-    /// File systems that keep the order, by their device.
+    /// File systems that keep the order of writes, by their device.
     ordered: HashMap<u64, bool>,
 }
 
 impl Synced {
-    /// True if a file has to be waited for. Its bytes are on their way then.
+    /// Starts to write a file's bytes to the disk if necessary. True if the caller has to wait for them.
     pub fn start(&mut self, keeper: &Opened, ours: &OwnChanges) -> bool {
         let now = jiff::Timestamp::now().as_nanosecond();
         self.start_at(keeper, ours, i64::try_from(now).unwrap_or(i64::MAX))
@@ -57,12 +57,12 @@ impl Synced {
         !is_settled
     }
 
-    /// Takes note of what came of waiting for a file that had this change time.
+    /// Records the result of waiting for a file that had this change time.
     pub fn note(&mut self, file: Identity, ctime_ns: i64, done: Result<(), Errno>) {
         self.known.insert(file, done.map(|()| ctime_ns));
     }
 
-    /// Makes sure that a file is on the disk as it is: those that changed since are waited for.
+    /// Makes sure that the current version of a file is on the disk: waits for files that changed since.
     pub fn keeper(&mut self, keeper: &Opened, ours: &OwnChanges) -> Result<(), StepError> {
         let doing = "sync the kept file to the disk";
         // The system says once what it could not write.
@@ -77,7 +77,7 @@ impl Synced {
         done.map_err(failed(doing))
     }
 
-    /// True if nobody but this run itself has changed the file since it was on the disk.
+    /// True if no process except this run has changed the file since it was on the disk.
     fn is_known(&self, keeper: &Opened, ours: &OwnChanges) -> bool {
         let (file, ctime) = (keeper.identity(), keeper.stat.ctime_ns);
         match self.known.get(&file) {

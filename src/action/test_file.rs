@@ -18,18 +18,19 @@ const MARK: &str = "survey-";
 /// A test file holds at most this one byte.
 pub(super) const CONTENT: &[u8] = b"\n";
 
-/// A name that no cache can hold.
+/// A name that no cache can contain.
 pub(super) fn unused_name() -> CString {
     let (high, low) = (run_name::random(), run_name::random());
     swap::temporary(&format!("{MARK}{high:08x}{low:08x}"), 0)
 }
 
-/// True if the test file that a journal names is still there. What holds more than a test file is somebody else's.
+/// True if the test file that a journal names still exists. A file with more content than a test file belongs to
+/// another program.
 pub(super) fn is_left(path: &[u8]) -> bool {
     left(path).is_some()
 }
 
-/// Removes it, or says what would become of it.
+/// Removes it, or returns what would happen to it.
 pub(super) fn clear(path: &[u8], manner: Manner) -> Undone {
     let Some(place) = left(path) else {
         return Undone::AsBefore;

@@ -14,9 +14,9 @@ use crate::heartbeat::current;
 /// The outcome for each file of a group.
 pub type Fates = Vec<Result<Done, StepError>>;
 
-/// Acts on all files of a group, each of which was checked. What was done is taken back if one fails.
+/// Acts on all files of a group, each of which was checked. If one step fails, the steps done are undone.
 ///
-/// `now` looks at what was moved.
+/// `now` returns the state of a moved file.
 pub fn perform(acts: &[Act<'_>], now: impl Fn(&Act<'_>, &Done) -> Option<State>) -> Fates {
     match acts {
         [act] => vec![one(act)],
@@ -30,7 +30,7 @@ fn one(act: &Act<'_>) -> Result<Done, StepError> {
     (act.intent.action.row().perform)(act)
 }
 
-/// Removing cannot be undone, so all names are set aside before the first file goes.
+/// Removes a group. A removal cannot be undone, so all names are set aside before the first file is removed.
 fn remove(acts: &[Act<'_>]) -> Fates {
     let freed: Vec<u64> = acts
         .iter()
@@ -100,7 +100,7 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
     }
 }
 
-/// One file of a group stays, and so do the others; `back` makes sure of it.
+/// The outcome if one file of a group stays, and so do the others; `back` makes sure that they stay.
 fn left(
     acts: &[Act<'_>],
     place: usize,
@@ -119,7 +119,7 @@ fn left(
     fates
 }
 
-/// Why files stay that could go, but for another one of their group.
+/// The reason why files stay because of another file of their group.
 pub struct Because {
     with: Vec<u8>,
     why: String,
@@ -127,7 +127,7 @@ pub struct Because {
 }
 
 impl Because {
-    /// The file at this path stays, since this happened.
+    /// The reason for the others if the file at this path stays because of this error.
     pub fn of(with: &[u8], error: &StepError) -> Self {
         let why = error.to_string();
         Self {

@@ -40,7 +40,7 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     })
 }
 
-/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: nobody else uses that.
+/// `photo.jpg` becomes `photo.RUN-STEP.jpg`: no other file has this name.
 fn unique_name(name: &[u8], unique: &str) -> Vec<u8> {
     const LONGEST: usize = 255 - ".trashinfo".len();
     let dot = name.iter().rposition(|&b| b == b'.').filter(|&dot| dot > 0);
@@ -115,7 +115,7 @@ fn info_text(victim: &[u8], trash: &[u8]) -> Vec<u8> {
     .into_bytes()
 }
 
-/// As in a URL, slashes left as they are.
+/// Percent-encoding as in a URL, with unchanged slashes.
 fn percent(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for &byte in path {

@@ -20,8 +20,8 @@ use crate::sys::{attributes, parent, stat};
 /// The advice if there is no trash.
 pub const NO_TRASH: &str = "its file system has no trash that you can use: use move or remove";
 
-/// The user's own trash if it is on the same file system, else one at the file system's top; the first that
-/// somebody else has not made or could not change.
+/// The trash for a file: the user's own trash if it is on the same file system, else one at the file system's top. It
+/// is the first one that no other user created or could change.
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
     let dev = sketch.victim.volume();
     let mut refused = Vec::new();
@@ -62,15 +62,15 @@ fn not_yours(refused: &[Untrusted]) -> StepError {
     })
 }
 
-/// Why a trash cannot be used.
+/// The reason why a trash cannot be used.
 enum Refused {
-    /// Somebody else made it, or could change it.
+    /// Another user created it, or could change it.
     Untrusted(Untrusted),
-    /// The system said so.
+    /// The system refused.
     System(Errno),
 }
 
-/// Looks at a trash and the two folders in it. What is missing will be made.
+/// Checks a trash and the two folders in it. Missing folders will be created.
 fn look(trash: &[u8]) -> Result<(), Refused> {
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => return Ok(()),
@@ -93,9 +93,9 @@ fn look(trash: &[u8]) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The one rule for every folder of the trash: it is this user's, and nobody else may write to it.
+/// Checks the one rule for every folder of the trash: it belongs to this user, and no other user may write to it.
 ///
-/// If the mount does not store owners and modes, they say nothing about a folder: whoever may change the trash may
+/// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
 /// change every file on the mount.
 fn own(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
     let now = attributes::get(folder).map_err(Refused::System)?;
@@ -110,7 +110,7 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
     Refused::Untrusted(Untrusted { path, why })
 }
 
-/// Looks once more at what was moved into the trash, before undo takes it from there.
+/// Checks the trash of a moved file once more, before undo takes the file from there.
 pub fn still_own(folder: &OwnedFd, path: &[u8]) -> Result<(), String> {
     own(folder, path).map_err(|refused| match refused {
         Refused::Untrusted(untrusted) => untrusted.to_string(),
@@ -118,7 +118,7 @@ pub fn still_own(folder: &OwnedFd, path: &[u8]) -> Result<(), String> {
     })
 }
 
-/// The device of a folder, or of the one it would be made in; `None` if it is reached through a link.
+/// The device of a folder, or of the folder in which it would be created; `None` if it is reached through a link.
 fn nearest_device(path: &[u8]) -> Result<Option<u64>, StepError> {
     let mut path = path;
     loop {
@@ -152,7 +152,7 @@ fn top_folder(path: &[u8], dev: u64) -> Result<Vec<u8>, StepError> {
     Ok(top.to_vec())
 }
 
-/// An administrator's `.Trash` counts if it is a real folder with the sticky bit, of root's or this user's.
+/// True if an administrator's `.Trash` counts: it is a real folder with the sticky bit, of root or this user.
 fn is_shared_trash(path: &[u8]) -> bool {
     parent::open(path).is_ok_and(|folder| {
         attributes::get(&folder)
@@ -162,9 +162,9 @@ fn is_shared_trash(path: &[u8]) -> bool {
 
 /// The two folders of a trash, opened.
 pub struct Opened {
-    /// Where the files go.
+    /// The folder of the files.
     pub files: OwnedFd,
-    /// Where it is said where they came from.
+    /// The folder of the notes about their origin.
     pub infos: OwnedFd,
 }
 

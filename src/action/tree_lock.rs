@@ -20,13 +20,13 @@ use crate::device::Mounts;
 use crate::heartbeat::current;
 use crate::sys::{attributes, open, process, stat, sync};
 
-/// Trees that are locked together; of more, folders above them are.
+/// Maximum number of trees that are locked together. For more trees, folders above them are locked.
 const TREES: usize = 16;
 
 /// Mounts in these trees that are looked behind.
 const MOUNTS: usize = 64;
 
-/// Trees that no other run changes while this lives.
+/// Trees that no other run changes while this value exists.
 #[derive(Debug)]
 pub struct TreeLock {
     _locks: Vec<OwnedFd>,
@@ -35,7 +35,7 @@ pub struct TreeLock {
 /// Another process has locked one of the trees.
 #[derive(Debug)]
 pub struct Occupied {
-    /// The folder that both need.
+    /// The folder that both runs need.
     pub path: PathBuf,
     /// The process that holds the lock, if it can be seen.
     pub holder: Option<Holder>,
@@ -65,7 +65,7 @@ struct Wanted {
     path: PathBuf,
     folder: OwnedFd,
     exclusive: bool,
-    /// How many folders lie between it and the tree; what is farther away matters less.
+    /// Number of folders between it and the tree; distant folders matter less.
     distance: usize,
 }
 
@@ -166,7 +166,7 @@ fn add(wanted: &mut BTreeMap<Identity, Wanted>, path: &Path, distance: usize) {
     known.distance = known.distance.min(distance);
 }
 
-/// The folders at the tops of these paths, a file's own folder for a file: none below another one, and not
+/// The folders at the tops of these paths, or the folder of a file. None of them lies below another, and there are not
 /// too many.
 fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
     let folder = |path: &PathBuf| {
@@ -180,7 +180,7 @@ fn tops(paths: &[PathBuf]) -> Vec<PathBuf> {
     few_folders(paths.iter().filter_map(folder).collect())
 }
 
-/// The highest of these folders, or folders above them where there are too many.
+/// The highest of these folders, or folders above them if there are too many.
 pub fn few_folders(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let deepest = folders.iter().map(|path| path.components().count()).max();
     for depth in (1..=deepest.unwrap_or(0)).rev() {
@@ -200,7 +200,7 @@ pub fn few_folders(folders: BTreeSet<PathBuf>) -> Vec<PathBuf> {
     Vec::new()
 }
 
-/// Nobody's, if the file system does not say whose it is.
+/// The owner of a folder, or nobody if the file system does not report it.
 fn owner(folder: &OwnedFd) -> u32 {
     attributes::get(folder).map_or(u32::MAX, |folder| folder.uid)
 }
