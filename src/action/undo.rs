@@ -41,7 +41,7 @@ pub fn undo(
     Ok(Reversion::open(folder, run)?.carry_out(&AtomicBool::new(false), tell))
 }
 
-/// A run that is about to be undone. No other process can do so while this lives.
+/// A run that is about to be undone. No other process can undo it while this value exists.
 #[derive(Debug)]
 pub struct Reversion {
     journal: Journal,
@@ -98,7 +98,7 @@ impl Reversion {
         &self.past.header
     }
 
-    /// Folders that hold everything that will be touched.
+    /// Folders that contain everything that the undo will touch.
     pub fn places(&self) -> Vec<PathBuf> {
         let steps = self.past.steps.iter().filter(|step| !step.undone);
         let paths = steps.flat_map(|step| {
@@ -116,7 +116,7 @@ impl Reversion {
         few_folders(folders.chain(new_folders).collect())
     }
 
-    /// Says what would be done, and does nothing.
+    /// Reports the expected results, and changes nothing.
     ///
     /// A file is read only if its times do not prove its content.
     pub fn preview(&self, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
@@ -156,7 +156,7 @@ impl Reversion {
         tally
     }
 
-    /// Takes the run back. Ends after the current step once `stop` is set; another undo continues there.
+    /// Undoes the run. Ends after the current step once `stop` is set; another undo continues there.
     pub fn carry_out(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
@@ -231,8 +231,8 @@ impl Reversion {
         tally
     }
 
-    /// Restores only the files that the run left unfinished when it was cut short, and those of a group of which it
-    /// took a part; other finished steps stay done. Ends after the current step once `stop` is set.
+    /// Restores only the files that the run left unfinished when it was cut short, and those of a partial group; other
+    /// finished steps stay done. Ends after the current step once `stop` is set.
     pub fn sweep(mut self, stop: &AtomicBool, tell: &mut dyn FnMut(&Undo)) -> UndoTally {
         let _idle = reads::enter_idle(self.io_idle);
         let mut tally = self.tally();
@@ -268,7 +268,7 @@ impl Reversion {
         tally
     }
 
-    /// Removes what the run's plan left where it tested a mount.
+    /// Removes the test files that the run's plan left on mounts.
     fn clear_test_files(&self, manner: Manner, tally: &mut UndoTally, tell: &mut dyn FnMut(&Undo)) {
         for (action, path) in &self.past.test_files {
             let undone = test_file::clear(&path.0, manner);
@@ -294,13 +294,13 @@ impl Reversion {
     }
 }
 
-/// Removed folders that are not back, the outermost first.
+/// Removed folders that were not restored, the outermost first.
 fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
     let folders = past.folders.values().rev();
     folders.filter(|folder| !folder.undone && !folder.stayed)
 }
 
-/// Makes removed folders again, the outermost first; tells of those that need nothing more.
+/// Creates removed folders again, the outermost first; reports those that need nothing more.
 fn make_folders<'a>(
     past: &'a Past,
     journal: &mut Journal,
@@ -327,7 +327,7 @@ fn make_folders<'a>(
     made
 }
 
-/// Undoes a step. Of a partial group, a missing file is copied from the kept one.
+/// Undoes a step. A missing file of a partial group is copied from the kept one.
 fn undo_one(
     step: &PastStep,
     companion: Option<&[u8]>,
@@ -350,11 +350,11 @@ struct Linked<'a> {
 
 #[derive(Debug, Default)]
 struct Names<'a> {
-    /// How many there were.
+    /// Number of its names.
     number: u32,
-    /// One of them that is as before.
+    /// One of its names that is as before.
     back: Option<&'a [u8]>,
-    /// One came back in this undo.
+    /// This undo restored one of them.
     restored: bool,
 }
 
@@ -381,8 +381,8 @@ impl<'a> Linked<'a> {
         }
     }
 
-    /// Files of which names remain that this run knew nothing of: these still are names of the old file,
-    /// and what came back is another one.
+    /// Number of files with remaining names that this run did not know: these are still names of the old file, and the
+    /// restored one is another file.
     fn apart(&self) -> u64 {
         let is_apart = |names: &&Names<'_>| {
             let now = names

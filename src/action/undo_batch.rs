@@ -8,20 +8,20 @@ use super::journal::{Journal, JournalError};
 use super::record::Record;
 use crate::sys::{process, stat, sync};
 
-/// Steps that are undone before that is written down: their folders stay open so long.
+/// Maximum number of undone steps before they are recorded: their folders stay open until then.
 const MOST: usize = 64;
 
-/// Steps that are undone, but not written down as such: first their folders must be on the disk.
+/// Undone steps that are not recorded yet: first their folders must be on the disk.
 #[derive(Debug)]
 pub(super) struct Batch {
     steps: Vec<u64>,
     folders: HashMap<Identity, OwnedFd>,
-    /// Steps that may wait: each holds its folder open.
+    /// Maximum number of steps that wait: each keeps its folder open.
     most: usize,
 }
 
 impl Batch {
-    /// None yet. A dozen descriptors are for the step at hand, and of the others half.
+    /// An empty batch. A dozen descriptors are for the present step; the batch may use half of the others.
     pub(super) fn new() -> Self {
         let spare = process::unused_descriptors().saturating_sub(12) / 2;
         Self {
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// A folder that cannot be synced leaves its steps unrecorded: undo looks at them again.
+    /// Records the undone steps. If a folder cannot be synced, its steps are not recorded: undo checks them again.
     pub(super) fn flush(&mut self, journal: &mut Journal) -> Result<(), JournalError> {
         let folders = std::mem::take(&mut self.folders);
         let steps = std::mem::take(&mut self.steps);

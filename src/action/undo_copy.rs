@@ -44,11 +44,11 @@ impl Scene<'_> {
         Ok(Undone::restored(lack))
     }
 
-    /// Makes a copy beside the file's name, with all that the journal knows of it, safe on the disk.
+    /// Makes a copy beside the file's name, with all metadata in the journal, safe on the disk.
     ///
-    /// Where the file had several names, and another one is back already, it becomes a name of that.
+    /// If the file had several names, and another one is restored already, the copy becomes a name of that file.
     ///
-    /// Returns what it does not get.
+    /// Returns the metadata that the copy does not get.
     pub(super) fn copy_here(&self, source: &Opened) -> Result<Lack, Refusal> {
         if self
             .companion
@@ -60,9 +60,10 @@ impl Scene<'_> {
         self.fill(source, &file).inspect_err(|_| self.drop_copy())
     }
 
-    /// Only what has the compared bytes gets an owner and a mode: it may be of the kind that runs as somebody.
+    /// Fills a copy. Only a copy with the compared bytes gets an owner and a mode: it may be a program that runs as its
+    /// owner.
     ///
-    /// Where no digest proves the bytes, whoever could write the source is taken for their author.
+    /// If no digest proves the bytes, a user who could write the source counts as their author.
     fn fill(&self, source: &Opened, file: &OwnedFd) -> Result<Lack, Refusal> {
         match self.digest {
             None => copy::contents(source, file).map_err(said("make a copy"))?,
@@ -84,7 +85,7 @@ impl Scene<'_> {
         Ok(lack)
     }
 
-    /// The metadata that a copy of a source may get, and what it lacks.
+    /// The metadata that a copy of a source may get, and the metadata that it lacks.
     fn allowed(&self, source: &Opened) -> (Metadata, Lack) {
         let was = &self.intent.metadata;
         if self.digest.is_some() || trust::only_they_or_we_write(&source.attributes, was.uid) {
@@ -109,13 +110,13 @@ impl Scene<'_> {
         }
     }
 
-    /// True if a file holds the bytes that were compared. A failed look is no.
+    /// True if a file has the compared bytes. A failed check counts as no.
     pub(super) fn is_proven(&self, file: &OwnedFd) -> bool {
         self.digest
             .is_some_and(|digest| compare::digest(file, self.reads).is_ok_and(|now| now == digest))
     }
 
-    /// Makes a further name of a file that is back, if that has the bytes that a copy would have.
+    /// Makes a further name of a restored file, if the file has the bytes that a copy would have.
     fn join(&self, path: &[u8], source: &Opened) -> Option<()> {
         let place = Place::of(path).ok()?;
         let there = place.stat().ok().filter(|there| self.is_whole(there))?;
@@ -148,7 +149,7 @@ impl Scene<'_> {
         }
     }
 
-    /// True if the file itself begins with all the bytes of a copy. A failed look is no.
+    /// True if the file itself begins with all the bytes of a copy. A failed check counts as no.
     pub(super) fn has_the_bytes(&self, here: &Stat, folder: &OwnedFd, copy: &CStr) -> bool {
         let compared = || {
             let file = self.intent.victim.0.as_slice();

@@ -19,21 +19,21 @@ use crate::sys::attributes::{self, Attributes};
 use crate::sys::stat::Stat;
 use crate::sys::{dirent, open, parent};
 
-/// How far a folder came back.
+/// The progress of restoring a folder.
 pub(super) enum Back<'a> {
-    /// Nothing remains to be done.
+    /// No work is left.
     Ended(Undone),
-    /// It is there, and gets its metadata when the files are back in it.
+    /// The folder exists, and gets its metadata when the files are back in it.
     Made(MadeAgain<'a>),
 }
 
-/// A folder that was made again.
+/// A folder that was created again.
 pub(super) struct MadeAgain<'a> {
     pub intent: &'a FolderIntent,
     pub identity: Identity,
 }
 
-/// What an undo would come to.
+/// The expected result of an undo.
 pub(super) fn foretell(folder: &PastFolder) -> Undone {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Undone::Impossible;
@@ -49,7 +49,7 @@ pub(super) fn foretell(folder: &PastFolder) -> Undone {
     }
 }
 
-/// Makes a folder again, unless it is there.
+/// Creates a folder again, unless it exists.
 pub(super) fn make(folder: &PastFolder) -> Back<'_> {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
@@ -80,7 +80,7 @@ fn made(folder: &PastFolder) -> Result<Back<'_>, Refusal> {
     }))
 }
 
-/// What is to be done with a folder that is known; `None` if it is not.
+/// The next action for a known folder; `None` if the folder is unknown.
 fn known(folder: &PastFolder, now: &Stat) -> Option<Undone> {
     if folder.made == Some(now.ino) {
         return Some(Undone::Restored);
@@ -90,7 +90,7 @@ fn known(folder: &PastFolder, now: &Stat) -> Option<Undone> {
     (may_be_there && now.ino == folder.intent.ino).then_some(Undone::AsBefore)
 }
 
-/// True if the folder is this user's own.
+/// True if the folder belongs to this user.
 fn is_blank(attributes: &Attributes) -> bool {
     attributes.uid == trust::me()
 }
@@ -118,7 +118,7 @@ fn unreachable(unfit: Unfit) -> Refusal {
 }
 
 impl MadeAgain<'_> {
-    /// Gives the folder what it had. Returns the folder that it lies in as well, which is to be synced.
+    /// Restores the metadata of the folder. Also returns the folder above it, which must be synced.
     pub fn finish(&self) -> (Undone, Option<OwnedFd>) {
         match self.given() {
             Ok((undone, above)) => (undone, Some(above)),

@@ -35,8 +35,8 @@ impl Scene<'_> {
         }
     }
 
-    /// True if a link's bytes remain when it goes: others have them, or they are what the file had, or what
-    /// was just copied.
+    /// True if the bytes of a link remain when it is removed: other files have them, or they are the bytes that the
+    /// file had, or that were just copied.
     fn is_spare(&self, link: &Stat, copied: Option<&Stat>) -> bool {
         let is_unchanged = || {
             let is_copied = copied.is_some_and(|copied| is_as(link, &copied.into()));
@@ -45,7 +45,7 @@ impl Scene<'_> {
         link.kind == FileType::Symlink || link.links > 1 || is_unchanged()
     }
 
-    /// Removes links and copies that were left beside the file, if they are of no use any more.
+    /// Removes leftover links and copies beside the file, if they have no use any more.
     fn clean_links(&self) -> Result<bool, Refusal> {
         let mut cleaned = false;
         let here = self.here()?;
@@ -65,7 +65,7 @@ impl Scene<'_> {
         Ok(cleaned)
     }
 
-    /// The victim lies beside its name: the run was killed before it could remove it.
+    /// Moves the victim back. It lies beside its name: the run was killed before it could remove the victim.
     fn take_back(&self, here: Option<&Stat>) -> Result<Undone, Refusal> {
         let Some(here) = here else {
             self.rename_back(&self.aside)?;
@@ -78,9 +78,9 @@ impl Scene<'_> {
         Ok(Undone::Restored)
     }
 
-    /// Puts what has a name beside the file into its place, and removes the link that was there.
+    /// Moves a file with a name beside the link into the link's place, and removes the link.
     ///
-    /// `copied` is the file that it was made of, if it is a copy.
+    /// `copied` is the source of the file, if the file is a copy.
     fn exchange(&self, beside: &CStr, copied: Option<&Stat>) -> Result<(), Refusal> {
         if self.manner == Manner::Look {
             return Ok(());
@@ -101,7 +101,7 @@ impl Scene<'_> {
         self.unlink(folder, beside, "remove the link")
     }
 
-    /// Makes a copy with the victim's metadata and puts it in the link's place.
+    /// Makes a copy with the victim's metadata and replaces the link with it.
     fn make_independent(&self, here: &Stat) -> Result<Undone, Refusal> {
         let path = match self.intent.link_text {
             Some(_) => &self.intent.keeper.0,

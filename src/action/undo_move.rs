@@ -89,7 +89,7 @@ impl Scene<'_> {
         }
     }
 
-    /// The rest, when the original has its name again.
+    /// The remaining work, when the original has its name again.
     fn again(&self, so_far: Undone) -> Result<Undone, Refusal> {
         match self.manner {
             Manner::Act => self.undo_move().map(|_| so_far),
@@ -137,7 +137,7 @@ impl Scene<'_> {
         Ok(lack)
     }
 
-    /// True if the victim's name leads to what was moved. A program may have numbered it anew (rclone).
+    /// True if the victim's name leads to the moved file. A program may have given it another number (rclone).
     fn is_here(&self, moved: &Stat) -> bool {
         let Place { folder, name } = &self.place;
         let is_like = |now: Stat| {
@@ -148,7 +148,7 @@ impl Scene<'_> {
             || statfs::may_renumber(folder) && stat::fresh_entry(folder, name).is_ok_and(is_like)
     }
 
-    /// Removes half-made copies on both sides, where what they are copies of is still there.
+    /// Removes incomplete copies on both sides, if their originals still exist.
     fn clean_copies(&self, here: Option<&Stat>, there: Option<&Place>) -> Result<bool, Refusal> {
         let mut cleaned = false;
         if let Some(there) = there {
@@ -165,8 +165,8 @@ impl Scene<'_> {
         Ok(cleaned)
     }
 
-    /// Removes a copy if what it was made of is there, or if all its bytes are in the file itself: it may be
-    /// the last one by now.
+    /// Removes a copy if its original exists, or if all its bytes are in the file itself: the copy may be the last one
+    /// by now.
     fn clean_copy(
         &self,
         folder: &OwnedFd,
@@ -188,7 +188,7 @@ impl Scene<'_> {
         Ok(true)
     }
 
-    /// True if this is what the step moved, by its times or by its bytes. Nothing had that name before.
+    /// True if this is the file that the step moved, by its times or by its bytes. No file had that name before.
     fn is_moved(&self, moved: &Stat, there: &Place) -> bool {
         let by_times = match self.fate {
             Fate::Done(Some(now)) => is_as(moved, &now),
@@ -205,7 +205,8 @@ impl Scene<'_> {
                 .is_ok_and(|file| self.is_as_before(&file) && self.is_proven(&file))
     }
 
-    /// Another file with these bytes may belong to somebody else, who would own the victim's name then.
+    /// True if the file is as before. Another file with these bytes may belong to another user, who would then own the
+    /// victim's name.
     fn is_as_before(&self, file: &OwnedFd) -> bool {
         let was = &self.intent.metadata;
         attributes::get(file).is_ok_and(|now| {

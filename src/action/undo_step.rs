@@ -23,21 +23,21 @@ use crate::sys::open;
 use crate::sys::stat::{self, Stat};
 use crate::sys::statfs::{self, ServedBy};
 
-/// Why a step cannot be undone.
+/// The reason why a step cannot be undone.
 pub(super) type Refusal = String;
 
-/// Whether it is done, or only looked at what would be.
+/// Whether an undo is carried out or only previewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// It is done.
+    /// It is carried out.
     Act,
     /// Nothing is changed.
     Look,
 }
 
-/// Undoes a step; also hands over the folder whose names it may have changed.
+/// Undoes a step; also returns the folder whose names it may have changed.
 ///
-/// `companion` is another name that the file had, and that is as it was again.
+/// `companion` is another name that the file had, and that is restored.
 pub fn undo(
     step: &PastStep,
     companion: Option<&[u8]>,
@@ -66,7 +66,7 @@ fn is_gone_with_its_folder(step: &PastStep) -> bool {
     is_removed && matches!(Place::of(&step.intent.victim.0), Err(Unfit::Gone))
 }
 
-/// Foretells what becomes of a moved file whose folder will be made again: nothing has its name there.
+/// The expected result for a moved file whose folder will be created again: no file has its name there.
 pub fn foretell_in_new_folder(step: &PastStep, reads: &Reads) -> Undone {
     let destination = step.intent.destination.as_ref();
     let Some(there) = destination.and_then(|path| Place::of(&path.0).ok()) else {
@@ -92,7 +92,7 @@ pub fn foretell_in_new_folder(step: &PastStep, reads: &Reads) -> Undone {
     scene.undo_move().unwrap_or_else(Undone::Refused)
 }
 
-/// True if neither the file nor what a killed run left of it is there.
+/// True if neither the file nor the leftover of a killed run exists.
 pub fn is_gone(step: &PastStep) -> bool {
     let is_there = |scene: &Scene<'_>, name: &CStr| {
         let there = scene.at(name).ok().flatten();
@@ -102,7 +102,7 @@ pub fn is_gone(step: &PastStep) -> bool {
         .is_ok_and(|scene| is_there(&scene, &scene.place.name) || is_there(&scene, &scene.aside))
 }
 
-/// Brings a file that was removed back as a copy of the one that was kept.
+/// Restores a removed file as a copy of the kept one.
 pub fn undo_removal(step: &PastStep, manner: Manner, reads: &Reads) -> (Undone, Option<OwnedFd>) {
     let scene = match Scene::look(step, None, manner, reads) {
         Ok(scene) => scene,
@@ -112,7 +112,7 @@ pub fn undo_removal(step: &PastStep, manner: Manner, reads: &Reads) -> (Undone, 
     (undone, Some(scene.place.folder))
 }
 
-/// Where a step happened, as it is now.
+/// The present state of the place of a step.
 pub(super) struct Scene<'a> {
     pub(super) intent: &'a Intent,
     pub(super) fate: Fate,
@@ -123,12 +123,12 @@ pub(super) struct Scene<'a> {
     pub(super) aside: CString,
     /// The temporary name of the undo.
     pub(super) ours: CString,
-    /// Another name of the file that is as it was again, if there is one.
+    /// Another name of the file that is restored, if there is one.
     pub(super) companion: Option<&'a [u8]>,
-    /// The content that was compared, if the journal knows.
+    /// The compared content, if the journal has it.
     pub(super) digest: Option<ContentDigest>,
     pub(super) manner: Manner,
-    /// How files are read.
+    /// The rules for reads.
     pub(super) reads: &'a Reads,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Carries out a change, unless it is only looked at what would be done.
+    /// Carries out a change, except in a preview.
     pub(super) fn change(
         &self,
         doing: &'static str,
@@ -177,7 +177,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Takes a name away.
+    /// Removes a name.
     pub(super) fn unlink(
         &self,
         folder: &OwnedFd,
@@ -205,7 +205,7 @@ impl<'a> Scene<'a> {
         stat.is_some_and(|stat| is_as(stat, was) || self.is_on_overlay && self.is_whole(stat))
     }
 
-    /// True if a name has what the step put in the victim's place.
+    /// True if this name has the link that the step created in the victim's place.
     pub(super) fn is_link(&self, name: &CStr, stat: Option<&Stat>) -> bool {
         let Some(stat) = stat else { return false };
         match (&self.intent.link_text, stat.kind) {
@@ -245,7 +245,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The victim, or the copy of it that was made because the keeper vanished: its times come last.
+    /// True for the victim, or for the copy of it that was made because the keeper vanished: its times are set last.
     pub(super) fn is_whole(&self, stat: &Stat) -> bool {
         let was = &self.intent.victim_state;
         stat.kind == FileType::RegularFile && (stat.size, stat.mtime_ns) == (was.size, was.mtime_ns)
@@ -260,7 +260,7 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Gives the file its times where a program has changed them when the file was renamed (fusefat).
+    /// Restores the times of the file if a program has changed them at the rename (fusefat).
     pub(super) fn times_again(&self) {
         let Place { folder, name } = &self.place;
         let was = self.intent.victim_state.mtime_ns;
@@ -274,7 +274,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A name was moved by making a second one, and the first was not taken away any more.
+    /// Removes the temporary name. A rename made a second name, and the first one was not removed any more.
     pub(super) fn drop_aside(&self) -> Result<Undone, Refusal> {
         self.unlink(&self.place.folder, &self.aside, "clear up")?;
         Ok(Undone::Cleaned)

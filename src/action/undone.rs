@@ -10,17 +10,18 @@ use super::step::ActionKind;
 pub enum Undone {
     /// The file is as it was before.
     Restored,
-    /// The file is back, but for this: who ran undo may not give it.
+    /// The file is restored, except for this metadata, which the user of undo may not set.
     RestoredWithout(Vec<&'static str>),
-    /// The file is back, but for this: nothing proves its bytes, and another user could have written them.
+    /// The file is restored, except for this metadata: nothing proves its bytes, and another user could have written
+    /// them.
     RestoredUnproven(Vec<&'static str>),
-    /// The file was as before; something that a killed run had left beside it is gone.
+    /// The file was as before; a leftover of a killed run beside it was removed.
     Cleaned,
-    /// A folder that the run created was empty again, and is gone.
+    /// A folder that the run created was empty again, and was removed.
     FolderRemoved,
     /// The file is as before: the step was never done, or undone before.
     AsBefore,
-    /// Something changed since, or the system refused: nothing was touched, and this is why.
+    /// The file has changed since, or the system refused, for this reason: nothing was touched.
     Refused(String),
     /// It was removed for good.
     Impossible,
@@ -47,12 +48,12 @@ impl Undone {
 #[derive(Debug)]
 pub(super) struct Lack {
     pub missing: Vec<&'static str>,
-    /// Its bytes are known to be its own, or nobody else could have changed them.
+    /// Its bytes are known to be its own, or no other user could have changed them.
     pub proven: bool,
 }
 
 impl Lack {
-    /// It has everything.
+    /// Nothing is missing.
     pub const NOTHING: Self = Self {
         missing: Vec::new(),
         proven: true,
@@ -77,11 +78,11 @@ pub struct UndoTally {
     pub run: String,
     /// Files that are as before, and were not when the undo began.
     pub restored: u64,
-    /// Of these, files that do not have all that they had: owner, mode, times, extended attributes.
+    /// Of these, files that lack some metadata: owner, mode, times, extended attributes.
     pub lacking: u64,
-    /// Files beside which something was left that is gone.
+    /// Files whose leftovers were removed.
     pub cleaned: u64,
-    /// Test files of the plan that are gone.
+    /// Test files of the plan that were removed.
     pub test_files: u64,
     /// Files that already were as before.
     pub as_before: u64,
@@ -91,17 +92,17 @@ pub struct UndoTally {
     pub impossible: u64,
     /// Folders that are as before, and were gone when the undo began.
     pub folders: u64,
-    /// Folders that did not come back, or not with all that they had.
+    /// Folders that were not restored, or not with all metadata.
     pub folders_refused: u64,
     /// Empty folders that the run had created, and that are gone. A dry run counts those that may be empty by then.
     pub folders_removed: u64,
-    /// Files that came back and had further names, which are names of another file now.
+    /// Restored files that had further names, which are names of another file now.
     pub apart: u64,
     /// Lines of the journal that are damaged, counted from 1: their steps are not known.
     pub damaged: Vec<usize>,
     /// Why the journal could not record every undone step. A second undo finds these files restored.
     pub unwritten: Option<String>,
-    /// It was told to stop, and steps are left.
+    /// The undo was interrupted, and steps are left.
     pub interrupted: bool,
 }
 

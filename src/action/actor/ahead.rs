@@ -17,24 +17,25 @@ use crate::action::step_error::StepError;
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
-/// Groups that may be checked and wait for their turn. Each step holds four descriptors, and keeps writers of
-/// its two files waiting.
+/// Maximum number of groups that are checked and wait for their turn. Each step keeps four descriptors open, and delays
+/// writers of its two files.
 const DEPTH: usize = 16;
 
-/// Descriptors of checked steps that wait, where no step belongs together with another.
+/// Number of descriptors of checked steps that wait, where no step belongs together with another.
 pub(super) const DESCRIPTORS: usize = 4 * (DEPTH + 1);
 
-/// Files above this size are checked when it is their turn, so that nobody waits for them longer than that.
+/// Maximum size of files that are checked ahead, so that writers wait no longer than such a check takes. Larger files
+/// are checked when it is their turn.
 const LARGEST: u64 = 1 << 20;
 
-/// Fewer groups than this are not worth a thread.
+/// Minimum number of groups that are worth a thread.
 const FEWEST: usize = 8;
 
 /// How the bytes of a pair are proven equal.
 pub(super) enum Proof {
     /// The kernel compares them while it acts.
     ByKernel,
-    /// They are compared. Undo wants the digest of what was compared, or not.
+    /// They are compared. `wanted` is true if undo needs the digest of the compared bytes.
     Compared { wanted: bool },
     /// The report is trusted, except for two names of one file, which are compared.
     Reported {
@@ -47,13 +48,13 @@ pub(super) enum Proof {
 pub(super) struct Check {
     pub keeper: Option<Target>,
     pub victim: Target,
-    /// Change times of these two files that are of this run's making.
+    /// Change times of these two files that this run set.
     pub ours: OwnChanges,
     pub reads: Reads,
     pub proof: Proof,
 }
 
-/// Two files that are what they must be.
+/// Two files that are as expected.
 pub(super) struct Checked {
     pub pair: Pair,
     /// The digest that undo checks.
@@ -63,7 +64,7 @@ pub(super) struct Checked {
 }
 
 impl Check {
-    /// Makes sure that keeper and victim are what they must be. They are guarded for as long as the pair is held.
+    /// Checks that keeper and victim are as expected. They are guarded as long as the pair exists.
     pub fn files(&self) -> Result<Checked, StepError> {
         let open = |target: &Target| Opened::open(target, Bound::Strict, &self.ours, &self.reads);
         let victim = open(&self.victim).map_err(Skip::Victim)?;
@@ -99,7 +100,7 @@ impl Check {
     }
 }
 
-/// Splits groups, without a change of their order, so that no two groups of a part have a file in common.
+/// Splits groups into parts, without a change of their order, so that no two groups of a part have a file in common.
 pub(super) fn apart(groups: Vec<Group>) -> Vec<Vec<Group>> {
     let mut parts: Vec<Vec<Group>> = Vec::new();
     let mut met = HashSet::new();

@@ -21,7 +21,7 @@ use crate::heartbeat::current;
 use crate::sys::stat;
 
 impl Actor {
-    /// Carries out steps; returns those that are to be looked at again.
+    /// Carries out steps; returns those that must be checked again.
     pub(super) fn carry_out(&mut self, groups: Vec<Group>) -> Vec<Vec<Numbered>> {
         let mut again = Vec::new();
         for part in ahead::apart(groups) {
@@ -74,9 +74,9 @@ impl Actor {
         }
     }
 
-    /// Carries out the steps of a group, or returns them if they are to be looked at again.
+    /// Carries out the steps of a group, or returns them if they must be checked again.
     ///
-    /// `checked` has what came of the check of each step that was found fit.
+    /// `checked` has the result of the check of each fit step.
     fn carry_out_group(
         &mut self,
         group: Group,
@@ -132,7 +132,8 @@ impl Actor {
         None
     }
 
-    /// Makes sure that a pair is as it was checked, a moment ago or some steps ago, and will survive a loss of power.
+    /// Checks that a pair is the same as at its check, a moment ago or some steps ago, and will survive a loss of
+    /// power.
     fn admit(
         &mut self,
         action: ActionKind,
@@ -244,7 +245,7 @@ impl Actor {
         self.end(of, error.into(), None);
     }
 
-    /// Takes note of which files have a change time of our making.
+    /// Records the files whose change time this run set.
     fn remember(&mut self, pair: &Pair, sketched: &Sketched) {
         if let (Some(keeper), Some(before)) = (&sketched.keeper, sketched.keeper_is) {
             let now = pair.keeper.as_ref().map_or(before, Opened::identity);
@@ -263,7 +264,7 @@ impl Actor {
         }
     }
 
-    /// The kept file can have no further name: its copy stays, and is what others become links to.
+    /// Replaces a kept file that can have no further name: its copy stays, and others become links to the copy.
     fn stand_in_for(&mut self, pair: &Pair, sketched: &Sketched) {
         let Some(keeper) = &pair.keeper else { return };
         self.kept.insert(pair.victim.identity());
@@ -286,7 +287,7 @@ fn new_folders(made: &Made, named: &HashSet<Vec<u8>>) -> Vec<Record> {
     .collect()
 }
 
-/// True if a rename has to be looked at closely: the two may be one file, or a program does the renaming.
+/// True if a rename must be checked closely: the two may be one file, or a program carries out the rename.
 fn is_to_prove(file_systems: &FileSystems, pair: &Pair) -> bool {
     let keeper = pair.keeper.as_ref().unwrap_or(&pair.victim);
     file_systems.between(keeper.location(), pair.victim.location()) != Distinct::Certain

@@ -23,7 +23,7 @@ pub struct Unsynced {
     pub fd: OwnedFd,
 }
 
-/// The files of a step, as they are before anything else is decided.
+/// The files of a step, before any other decision.
 struct Found {
     victim: Opened,
     keeper: Option<Kept>,
@@ -92,7 +92,7 @@ impl Finder {
         Err(Skip::Keeper(first.unwrap_or(Unfit::Gone)))
     }
 
-    /// Where no bytes will be compared, the file must have the inode number that is expected.
+    /// Opens a file. If no bytes will be compared, the file must have the expected inode number.
     fn open(&self, target: &Target, bound: Bound) -> Result<Opened, Unfit> {
         let target = &renumbered(target, &self.renumbered);
         let file = Opened::open(target, bound, &self.ours, &self.reads)?;
@@ -105,7 +105,7 @@ impl Finder {
 }
 
 impl Actor {
-    /// Looks at the steps of a portion.
+    /// Checks the steps of a portion.
     pub(super) fn sketch_groups(
         &mut self,
         groups: Vec<Vec<Numbered>>,
@@ -135,7 +135,7 @@ impl Actor {
         }
     }
 
-    /// Looks at steps that belong together: if one cannot be done, none is.
+    /// Checks steps that belong together: if one cannot be carried out, none is.
     fn sketch_group(
         &mut self,
         group: &[Numbered],
@@ -233,7 +233,8 @@ impl Actor {
         Ok(sketched)
     }
 
-    /// The file that stays for the victim: another one, or the victim itself under another name if that may go.
+    /// The file that stays for the victim: another one, or the victim itself under another name if that name may be
+    /// removed.
     fn stands_for(
         &mut self,
         step: &Step,
@@ -258,7 +259,7 @@ impl Actor {
         Ok((keeper, target))
     }
 
-    /// Makes sure that the kept file may stand for the victim, of which this is the metadata.
+    /// Checks that the kept file may replace the victim with this metadata.
     fn look_at_rights(
         &self,
         action: ActionKind,
@@ -283,7 +284,7 @@ impl Actor {
         }
     }
 
-    /// Sends the kept file's bytes on their way to the disk, so that all of a portion can be waited for together.
+    /// Starts to write the kept file's bytes to the disk, so that one wait is enough for all files of a portion.
     fn begin_to_sync(&mut self, step: &Step, keeper: Opened, unsynced: &mut Vec<Unsynced>) {
         let identity = keeper.identity();
         // Sets come one after the other: a file that is waited for already is the last one.
@@ -374,7 +375,8 @@ impl Actor {
         }
     }
 
-    /// A file that can have no further name is kept, but others become links to a copy of it that stays.
+    /// Finds the replacement of a file that can have no further name: the file is kept, but others become links to a
+    /// copy of it that stays.
     fn stand_in(&mut self, mut keeper: Opened, mut target: Target) -> (Opened, Target) {
         while let Some(next) = self.stand_ins.get(&keeper.identity()).cloned() {
             match Opened::open(&next, Bound::Strict, &self.ours, &self.settings.reads) {

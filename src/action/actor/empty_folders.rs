@@ -15,10 +15,10 @@ use crate::heartbeat::current;
 use crate::sys::sync::{self, Wait};
 use crate::sys::{attributes, names, open, stat};
 
-/// Folders that are written down together. Each has two descriptors meanwhile.
+/// Maximum number of folders that are recorded together. Each needs two descriptors until then.
 const TOGETHER: usize = 256;
 
-/// What became of folders that were to be removed.
+/// The results for folders that were to be removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FolderTally {
     /// Folders that are gone.
@@ -38,14 +38,14 @@ struct Found<'a> {
     step: u64,
 }
 
-/// Why a folder stays.
+/// The reason why a folder stays.
 enum Stays {
     NotEmpty,
     Because(String),
 }
 
 impl Actor {
-    /// Removes folders if they are empty, each after those in it.
+    /// Removes folders if they are empty, each after the folders in it.
     pub fn remove_folders(&mut self, action: ActionKind, folders: &[&EmptyFolder]) -> FolderTally {
         let mut tally = FolderTally::default();
         for some in folders.chunks(self.portion.min(TOGETHER)) {
@@ -126,7 +126,7 @@ impl FolderTally {
     }
 }
 
-/// Opens the folder that holds the name, and reads what has to be given back with it.
+/// Opens the folder with the name, and reads the metadata that undo has to restore.
 fn look(of: &EmptyFolder) -> Result<(Place, Metadata), Stays> {
     let place = Place::of(&of.path).map_err(|unfit| match unfit {
         Unfit::Gone => Stays::Because("is gone".to_owned()),
@@ -143,8 +143,8 @@ fn look(of: &EmptyFolder) -> Result<(Place, Metadata), Stays> {
     Ok((place, metadata))
 }
 
-/// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls
-/// could go in its place.
+/// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls could
+/// be removed in its place.
 fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Stays> {
     let now = stat::fresh_entry(folder, name).map_err(stays("look at the folder"))?;
     if (now.dev, now.ino) != identity {

@@ -11,7 +11,7 @@ const BEFORE: &[&str] = &[
     "копия ",
 ];
 
-/// Words that they put after it.
+/// Words that they put after a name.
 const AFTER: &[&str] = &["copy", "copie", "copia", "kopie", "kopia", "cópia", "копия"];
 
 /// Separators between a name and the word after it.

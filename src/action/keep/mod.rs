@@ -21,7 +21,7 @@ pub struct Traits<'a> {
     pub mtime_ns: i64,
     /// Last access, nanoseconds since 1970.
     pub atime_ns: i64,
-    /// Names of the inode in all, inside and outside the given paths.
+    /// Number of names of the inode, inside and outside the given paths.
     pub links: u64,
     /// Its names in the set; never empty.
     pub names: Vec<Named<'a>>,
@@ -34,7 +34,7 @@ pub struct Named<'a> {
     pub path: &'a [u8],
     /// The name as it was listed.
     pub listed: &'a [u8],
-    /// Which of the given paths it was found below, from 0.
+    /// The given path below which it was found, counted from 0.
     pub root: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ pub struct KeepRule {
     pub name: &'static str,
     /// The argument, if the rule needs one.
     pub argument: Option<&'static str>,
-    /// Which file it prefers, in a few words.
+    /// The preferred file, in a few words.
     pub about: &'static str,
     /// Makes the rule. The argument is empty where none is taken.
     make: fn(&str) -> Result<Score, BadRule>,
@@ -63,7 +63,7 @@ pub struct KeepRule {
 /// Gives a score; the lowest is best.
 type Score = Box<dyn Fn(&Traits<'_>) -> i128 + Send + Sync>;
 
-/// Says why a text is no rule.
+/// The error for a text that is no rule.
 #[derive(Debug, thiserror::Error)]
 pub enum BadRule {
     /// No rule has this name.
@@ -72,7 +72,7 @@ pub enum BadRule {
         /// The text.
         text: String,
     },
-    /// The rule wants something more.
+    /// The rule needs an argument.
     #[error("{name} needs {argument}: write '{name} {argument}'")]
     NoArgument {
         /// The rule.
@@ -80,7 +80,7 @@ pub enum BadRule {
         /// The missing argument.
         argument: &'static str,
     },
-    /// The rule takes nothing more.
+    /// The rule takes no argument.
     #[error("{name} takes no argument: remove {rest:?}")]
     Argument {
         /// The rule.
@@ -120,12 +120,12 @@ impl std::fmt::Debug for Rules {
     }
 }
 
-/// A file that was chosen to stay, and why it was.
+/// A file that was chosen to stay, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// Its place among those to choose from.
+    /// Its place among the candidates.
     pub index: usize,
-    /// The rules that could not tell the best apart, and the one that could.
+    /// The rules that could not distinguish the best files, and the one that could.
     pub why: String,
 }
 
@@ -170,7 +170,7 @@ impl Rules {
         chosen.collect()
     }
 
-    /// Tells why the first of these was preferred to the others.
+    /// Explains why the first of these was preferred to the others.
     fn why(&self, scores: &[Vec<i128>], order: &[usize]) -> String {
         let Some((&best, others)) = order.split_first() else {
             return String::new();
@@ -198,7 +198,7 @@ impl Rules {
     }
 }
 
-/// Stable: what is equal stays as listed.
+/// The order by score. It is stable: equal files stay as listed.
 fn ordered(scores: &[Vec<i128>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[a].cmp(&scores[b]));

@@ -2,7 +2,7 @@
 
 use super::{KeepRule, Named, Traits, best_name, folder, glob, regex};
 
-/// Every rule there is, in the order of `--help`.
+/// All rules, in the order of `--help`.
 pub const RULES: &[KeepRule] = &[
     KeepRule {
         name: "newest",
@@ -118,7 +118,7 @@ pub const RULES: &[KeepRule] = &[
     },
 ];
 
-/// A file is as good as the best of its names.
+/// The best score among the names of a file.
 fn smallest(file: &Traits<'_>, score: impl Fn(&Named<'_>) -> i128) -> i128 {
     file.names.iter().map(score).min().unwrap_or(i128::MAX)
 }

@@ -7,20 +7,23 @@ use super::set::{Fate, Kept, SetPlan};
 use crate::action::bounds::Below;
 use crate::action::folder_entry::parent;
 
-/// Copies in the other folder that are tried. The first one is enough, unless folders name each other.
+/// Maximum number of copies in the other folder that are tried. The first one is enough, unless folders name each
+/// other.
 const TRIES: usize = 16;
 
-/// Folders in a row of which each names the next one. Of a longer chain more files stay. It bounds the stack.
+/// Maximum length of a chain of folders of which each names the next one. In a longer chain, more files stay. The limit
+/// bounds the stack.
 const IN_A_ROW: usize = 64;
 
-/// Folders whose files may go, each with the folder that has a copy of what goes.
+/// Folders whose files may be removed, each with the folder that has copies of these files.
 #[derive(Clone, Debug, Default)]
 pub struct FolderPairs {
     others: HashMap<Vec<u8>, Vec<Vec<u8>>>,
 }
 
 impl FolderPairs {
-    /// Lets files below `folder` go if a copy below `other` stays, or goes for a copy that stays.
+    /// Allows the removal of files below `folder` if a copy below `other` stays, or is itself removed for a copy that
+    /// stays.
     pub fn add(&mut self, folder: &Below, other: &Below) {
         let others = self.others.entry(folder.path().to_vec()).or_default();
         others.push(other.path().to_vec());
@@ -46,14 +49,14 @@ impl FolderPairs {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
-    /// It is not decided yet, so nothing may rely on it.
+    /// It is not decided yet, so no other file may rely on it.
     UnderWay,
     Stays,
     /// The place of the file that stays for it.
     Goes(usize),
 }
 
-/// The files of one group while they are decided on.
+/// The files of one group during the decision.
 struct Group<'a> {
     set: &'a SetPlan,
     pairs: &'a FolderPairs,
@@ -63,7 +66,7 @@ struct Group<'a> {
 }
 
 impl Policy {
-    /// Decides about files of which each can stand for each other. A file goes only for one that stays.
+    /// Decides about files of which each can replace each other. A file is removed only for one that stays.
     pub(super) fn by_folder(&self, set: &mut SetPlan, group: &[usize]) {
         let mut names: Vec<(&[u8], usize)> = Vec::new();
         for &index in group {
@@ -107,7 +110,7 @@ fn because(why: &str) -> Kept {
 }
 
 impl Group<'_> {
-    /// Decides about a file, after those that it could go for.
+    /// Decides about a file, after the files that it could be removed for.
     fn settle(&mut self, index: usize, depth: usize) -> State {
         let file = &self.set.files[index];
         match self.states[index] {

@@ -8,7 +8,7 @@ use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
 use crate::action::swap::is_temporary;
 
-/// A file's place in its set, and a name's in its file.
+/// The place of a file in its set, and of a name in its file.
 pub type Unit = (usize, usize);
 
 /// The kept files in order of preference, and their names.
@@ -28,7 +28,7 @@ impl Staying {
 }
 
 impl Policy {
-    /// Decides about names of files of which each can stand for each other. At least one stays.
+    /// Decides about names of files of which each can replace each other. At least one stays.
     pub(super) fn by_name(&self, set: &mut SetPlan, group: &[usize]) {
         let units: Vec<Unit> = units(set, group);
         let (held, free): (Vec<Unit>, Vec<Unit>) = units

@@ -10,7 +10,7 @@ use crate::file::{Spellings, as_listed};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
-/// A set of files that are said to have the same content.
+/// A set of files with the same content, according to a report or a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Length of each, bytes.
@@ -28,7 +28,7 @@ pub struct ClaimedFile {
     pub names: Vec<Vec<u8>>,
     /// The claimed facts, if any.
     pub facts: Option<ClaimedFacts>,
-    /// Somebody marked it to stay, against all rules.
+    /// The user marked it to stay, against all rules.
     pub marked: bool,
 }
 
@@ -65,21 +65,21 @@ impl From<&DuplicateSet> for Claim {
 /// The properties of all claims of one source.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// Where relative names start; without it they are not understood.
+    /// The folder where relative names start; without it, relative names are not understood.
     pub folder: Option<PathBuf>,
-    /// When the files were looked at, nanoseconds since 1970.
+    /// The time at which the files were examined, nanoseconds since 1970.
     pub not_after_ns: Option<i64>,
     /// Copies below one of the given paths do not count as duplicates of each other.
     pub isolate: bool,
     /// Names of one file count as duplicates of each other.
     pub hard_links: bool,
     roots: Option<HashMap<PathBuf, u32>>,
-    /// Real paths; nothing outside takes part, whatever the source says. None means no limit.
+    /// Real paths. Nothing outside them is included, whatever the source says. Without any, there is no limit.
     limits: Vec<PathBuf>,
 }
 
 impl Origin {
-    /// A source that does not say (yet) where files were looked for.
+    /// A source that does not know (yet) where files were searched.
     pub fn new(folder: Option<PathBuf>, not_after_ns: Option<i64>, isolate: bool) -> Self {
         Self {
             folder,
@@ -91,15 +91,15 @@ impl Origin {
         }
     }
 
-    /// Says whether names of one file count as duplicates of each other.
+    /// Sets whether names of one file count as duplicates of each other.
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: bool) -> Self {
         self.hard_links = hard_links;
         self
     }
 
-    /// Says where the files were looked for: nothing outside takes part. Relative paths start in
-    /// `folder`; what is not there (any more) holds nothing.
+    /// Sets the searched paths: nothing outside them is included. Relative paths start in `folder`. A path that does
+    /// not exist (any more) includes nothing.
     pub fn with_roots<'a>(mut self, roots: impl IntoIterator<Item = &'a Path>) -> Self {
         let base = self.folder.clone().unwrap_or_default();
         let mut real = HashMap::new();
@@ -118,7 +118,7 @@ impl Origin {
         self
     }
 
-    /// Limits a source to these real paths: nothing outside takes part, wherever the source looked. With none
+    /// Limits a source to these real paths: nothing outside them is included, wherever the source searched. With none,
     /// there is no limit.
     #[must_use]
     pub fn within(mut self, limits: &[PathBuf]) -> Self {
@@ -126,14 +126,14 @@ impl Origin {
         self
     }
 
-    /// True if the limits let this real path take part.
+    /// True if the limits include this real path.
     pub(super) fn admits(&self, path: &[u8]) -> bool {
         let path = Path::new(std::ffi::OsStr::from_bytes(path));
         let mut limits = self.limits.iter();
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
     }
 
-    /// The number of the first given path that holds this real path.
+    /// The number of the first given path that contains this real path.
     pub(super) fn root_of(&self, path: &[u8]) -> Inside {
         let Some(roots) = &self.roots else {
             return Inside::Unsaid;
@@ -144,7 +144,7 @@ impl Origin {
     }
 }
 
-/// Whether a path is one that was looked at.
+/// Whether a path was searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
     /// It is below this given path.

@@ -10,9 +10,9 @@ use crate::action::step::ActionKind;
 use crate::file::trust;
 use crate::sys::attributes;
 
-/// Asks for the ACLs and labels of all files of a set, which `stat` does not tell.
+/// Reads the ACLs and labels of all files of a set, which `stat` does not report.
 ///
-/// A name that is gone meanwhile has none; its step finds that out.
+/// A name that no longer exists has none; its step finds that out.
 pub fn look(set: &mut SetPlan) {
     for file in &mut set.files {
         let path = file.names.first().map(|name| name.path.as_slice());
@@ -27,14 +27,14 @@ pub fn look(set: &mut SetPlan) {
 }
 
 impl Policy {
-    /// True if root takes files away for the sake of others that stay where they are. A hard link stays whatever
-    /// becomes of the other names.
+    /// True if root removes files for the sake of others that stay in their place. A hard link stays whatever happens
+    /// to the other names.
     pub(super) fn keepers_matter(&self) -> bool {
         let takes_away = matches!(self.action, ActionKind::Remove | ActionKind::Symlink);
         takes_away && self.common != Common::Nothing && trust::is_root()
     }
 
-    /// Decides about files of one place. Those of each class are decided on by themselves: one of them stays.
+    /// Decides about files of one place. The files of each class are decided on separately: one of them stays.
     pub(super) fn by_class(
         &self,
         set: &mut SetPlan,
@@ -69,7 +69,7 @@ impl Policy {
         }
     }
 
-    /// Why a file does not match the others, or a reference if there is one.
+    /// The reason why a file does not match the others, or a reference if there is one.
     fn why_apart(&self, set: &SetPlan, index: usize, group: &[usize]) -> Left {
         let from = |other: &usize| {
             let (one, other) = (&set.files[index], &set.files[*other]);
