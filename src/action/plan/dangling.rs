@@ -20,13 +20,14 @@ use crate::scan::filter::{Filter, Verdict};
 use crate::sys::open::CWD;
 use crate::sys::{stat, statfs};
 
-/// Links that are named one by one; beyond these they are counted.
+/// Maximum number of links that are named one by one; further ones are counted.
 const NAMED: usize = 1000;
 
-/// Links to links to links are followed so far: each needs one more walk, made only where a link was found.
+/// Maximum length of a chain of links to links that is followed: each step needs one more walk, made only if a link was
+/// found.
 pub const LINKS_IN_A_ROW: usize = 8;
 
-/// Where links are looked for.
+/// The places where links are looked for.
 #[derive(Clone, Debug)]
 pub enum LinkPlaces<'a> {
     /// Nowhere: there are none.
@@ -37,7 +38,7 @@ pub enum LinkPlaces<'a> {
     Below {
         /// The paths as they were given.
         roots: Vec<&'a Path>,
-        /// Folders that it leaves out are not looked through.
+        /// Folders that the filter excludes are not searched.
         filter: &'a Filter,
         /// As for the search.
         max_depth: Option<u32>,
@@ -64,10 +65,10 @@ pub struct Dangling {
     pub number: u64,
 }
 
-/// Names that go, and the links to them as far as they were found.
+/// Names that the plan removes, and the links to them as far as they were found.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// Whole paths of names that go. A clash of hashes names a link too many; it changes nothing.
+    /// Hashes of the whole paths of removed names. A clash of hashes names a link too many; it changes nothing.
     going: HashSet<u64>,
     /// Hashes of the names that the text of a relevant link ends in: removed files, and links to them.
     ends: HashSet<u64>,
@@ -78,13 +79,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// Takes note of a name that goes, by its real path.
+    /// Records a removed name, by its real path.
     pub fn note(&mut self, path: &[u8]) {
         self.going.insert(self.hasher.hash_one(path));
         self.ends.insert(self.hasher.hash_one(last_part(path)));
     }
 
-    /// Looks through the folder of a name, if that was not done in this round.
+    /// Searches the folder of a name, unless it was searched in this round.
     pub fn beside(&mut self, path: &[u8], looked: &mut HashSet<u64>) {
         let folder = &path[..path.len() - last_part(path).len()];
         if looked.insert(self.hasher.hash_one(folder)) {
@@ -97,7 +98,7 @@ impl Search {
         }
     }
 
-    /// Looks through all that a search looked through.
+    /// Searches everything that a search searched.
     pub fn below(&mut self, places: &LinkPlaces<'_>) {
         if let LinkPlaces::Below { roots, .. } = places {
             roots.iter().for_each(|root| self.below_one(root, places));
@@ -109,7 +110,7 @@ impl Search {
         &self.dangling
     }
 
-    /// Ignores folders that cannot be listed: the search has named them.
+    /// Searches below one root. Ignores folders that cannot be listed: the search has reported them.
     fn below_one(&mut self, root: &Path, places: &LinkPlaces<'_>) {
         let &LinkPlaces::Below {
             filter,

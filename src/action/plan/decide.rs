@@ -14,23 +14,23 @@ use crate::action::keep::Rules;
 pub struct Policy {
     /// The action on files that do not stay.
     pub action: ActionKind,
-    /// Which file stays.
+    /// The rules that choose the file that stays.
     pub rules: Rules,
-    /// How many stay at least; not 0.
+    /// Minimum number of files that stay; not 0.
     pub keep: usize,
     /// Copies below one given path do not count as duplicates of each other.
     pub isolate: bool,
-    /// Only sets with a file below a reference are acted on.
+    /// Act only on sets with a file below a reference.
     pub by_reference: bool,
-    /// Names of one file count as duplicates of each other: this many *names* stay, and others go.
+    /// Names of one file count as duplicates of each other: this many *names* stay, and others are removed.
     pub by_name: bool,
-    /// Which folders stand for which, by a report of folders. If there are any, nothing else decides.
+    /// The pairs of folders that replace each other, by a report of folders. If there are any, nothing else decides.
     pub pairs: FolderPairs,
     /// The properties that files must share to replace each other.
     pub common: Common,
 }
 
-/// Why a file stays on which the user put the mark.
+/// The reason why a file stays that the user marked.
 pub(super) const MARKED: &str = "marked in the report";
 
 /// The choice for one set.
@@ -47,8 +47,7 @@ pub enum Choice {
 }
 
 impl Policy {
-    /// Gives each file of the set its fate. What frees how much is estimated
-    /// afterwards.
+    /// Decides the fate of each file of the set. The freed bytes are estimated afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
@@ -99,8 +98,8 @@ impl Policy {
         }
     }
 
-    /// Decides about files of which each can stand for each other. At least one stays, whatever
-    /// rules, bounds and users say.
+    /// Decides about files of which each can replace each other. At least one stays, whatever rules, bounds and users
+    /// say.
     pub(super) fn group(
         &self,
         set: &mut SetPlan,

@@ -17,12 +17,12 @@ use crate::sys::attributes::{self, Time};
 use crate::sys::dirent::{Buffer, Entries};
 use crate::sys::{open, stat};
 
-/// A folder that goes when its files are gone.
+/// A folder that is removed after its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmptyFolder {
     /// Real absolute path.
     pub path: Vec<u8>,
-    /// Noise that goes before it, sorted by name.
+    /// Noise that is removed before it, sorted by name.
     pub noise: Vec<Target>,
     /// Device and inode number.
     pub(in crate::action) identity: (u64, u64),
@@ -30,19 +30,19 @@ pub struct EmptyFolder {
     pub(in crate::action) times: [Time; 2],
 }
 
-/// Counts names that go.
+/// Counts the names that the plan removes.
 #[derive(Debug)]
 pub struct Search<'a> {
     settings: &'a Settings,
-    /// How many names of a folder go. Each name is in one step at most.
+    /// Number of removed names of each folder. Each name is in one step at most.
     going: HashMap<Vec<u8>, u64>,
-    /// Names that look like noise, but go by a step of their own or have to stay.
+    /// Names that look like noise, but have a step of their own or must stay.
     no_noise: HashSet<Vec<u8>>,
     file_systems: FileSystems,
 }
 
 impl<'a> Search<'a> {
-    /// Nothing goes yet.
+    /// A search without removed names.
     pub fn new(settings: &'a Settings) -> Self {
         Self {
             settings,
@@ -52,7 +52,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes note of the files of a set that go.
+    /// Records the removed files of a set.
     pub fn note(&mut self, set: &SetPlan, action: ActionKind) {
         for step in steps(set, action) {
             let folder = parent(&step.victim.path);
@@ -80,7 +80,7 @@ impl<'a> Search<'a> {
             .extend(set.left.iter().map(|left| left.path.clone()));
     }
 
-    /// Folders in which nothing remains, a folder after those in it.
+    /// Folders that will be empty, each after the folders in it.
     pub fn folders(mut self) -> Vec<EmptyFolder> {
         let depth = |path: &[u8]| Reverse(path.iter().filter(|&&byte| byte == b'/').count());
         let mut waiting: BTreeSet<_> = self
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         empty
     }
 
-    /// The folder, if it has no more names than go and noise, and nothing is mounted there.
+    /// The folder, if it has only removed names and noise, and nothing is mounted there.
     fn look(&mut self, path: &[u8], going: u64, buffer: &mut Buffer) -> Option<EmptyFolder> {
         let place = Place::of(path).ok()?;
         let folder = open::folder(&place.folder, &place.name).ok()?;
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The file of this name as it is, if it is noise that may go.
+    /// The present file of this name, if it is noise that may be removed.
     fn noise(
         &mut self,
         folder: &OwnedFd,
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
 }
 
 impl EmptyFolder {
-    /// True if the folder holds nothing any more but its noise, and folders of these paths.
+    /// True if the folder contains only its noise, and folders of these paths.
     pub(in crate::action) fn is_clear(&self, cleared: &HashSet<&[u8]>) -> bool {
         let noise: HashSet<_> = self.noise.iter().map(|file| &file.path[..]).collect();
         let mut buffer = Buffer::default();

@@ -7,8 +7,8 @@ use super::set::{Left, LeftName, SetPlan};
 use crate::sys::open::CWD;
 use crate::sys::stat;
 
-/// Leaves each entry of a folder in a set once: the same name in the same folder is one, whatever path leads
-/// there. What holds for one of the paths holds for the entry.
+/// Keeps each entry of a folder in a set once: the same name in the same folder is one entry, whatever path leads
+/// there. A protection of one of the paths applies to the entry.
 pub fn once_each(set: &mut SetPlan) {
     let mut folders: HashMap<Vec<u8>, Option<(u64, u64)>> = HashMap::new();
     let left = &mut set.left;

@@ -74,8 +74,8 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
     }
 }
 
-/// The extents that the file shares with others, and what of it lies among the metadata, where the file
-/// system tells.
+/// The extents that the file shares with others, and the part of the file that is stored in the metadata, if the file
+/// system reports them.
 fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
     let manner = Manner {
         keep_access_time: true,

@@ -7,11 +7,11 @@ use super::set::{Fate, Kept, PlannedFile, SetPlan};
 use crate::sys::open::{self, CWD, Manner};
 use crate::sys::statfs;
 
-/// Fewer names than this every file system allows; nothing is asked then.
+/// Every file system allows this many names; no query is necessary below.
 const FEW: u64 = 1000;
 
-/// Lets another file stay wherever the one that others become links to would get more names than its file
-/// system allows.
+/// Keeps another file wherever the file that others become links to would exceed the maximum number of names of its
+/// file system.
 pub fn divide(set: &mut SetPlan) {
     divide_by(set, most_names);
 }

@@ -22,34 +22,34 @@ use crate::sys::open::{self, CWD};
 use crate::sys::stat::Stat;
 use crate::sys::statfs;
 
-/// Folders whose real path is remembered; a guess, since sets jump between folders.
+/// Maximum number of folders whose real paths are cached; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
 
-/// Looks at names, one set after the other.
+/// Inspects names, one set after the other.
 #[derive(Debug, Default)]
 pub struct Inspector {
     /// The origin of all claims.
     pub origin: Origin,
-    /// Where something may be done.
+    /// The limits of the action.
     pub bounds: Bounds,
-    /// Bytes will not be compared: nothing about a file may have changed since it was listed.
+    /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
-    /// A name's folder as listed, and its real path.
+    /// The real paths of folders, by the folder of a name as listed.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
-    /// How folders spell names that a report or a link spells otherwise.
+    /// The spellings of names in folders, if a report or a link spells them differently.
     spellings: Spellings,
-    /// Protected patterns that matched no name so far, by their place.
+    /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
     /// File systems, by the device number of their files and the mount.
     volumes: HashMap<(u64, u64), u64>,
-    /// Files of earlier sets: 8 bytes each, whatever their names. Two files with one hash are
-    /// taken for one, and the second is left alone.
+    /// Hashes of files of earlier sets: 8 bytes each, whatever their names. Two files with one hash count as one, and
+    /// the second is left alone.
     seen: HashSet<u64>,
     hasher: RandomState,
 }
 
 impl Inspector {
-    /// Starts with nothing seen.
+    /// An inspector that has seen no set.
     pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
         Self {
             origin,
@@ -60,14 +60,14 @@ impl Inspector {
         }
     }
 
-    /// Looks at the files of a set that was not seen before.
+    /// Inspects the files of a set. Files of earlier sets are left alone.
     pub fn look(&mut self, claim: Claim) -> SetPlan {
         let mut set = self.look_at_all(claim);
         self.take_out_repeated(&mut set);
         set
     }
 
-    /// Looks at the files of a set. Names of one file come together, whatever the claim says.
+    /// Inspects the files of a set. Names of one file are joined, whatever the claim says.
     pub fn look_at_all(&mut self, claim: Claim) -> SetPlan {
         let mut set = SetPlan {
             size: claim.size,
@@ -129,7 +129,7 @@ impl Inspector {
         unmatched.map(|(_, text)| text.to_owned()).collect()
     }
 
-    /// A file of an earlier set may be what others rely on by now, or be gone.
+    /// Leaves alone files of earlier sets: others may rely on such a file by now, or it may be gone.
     fn take_out_repeated(&mut self, set: &mut SetPlan) {
         let (seen, hasher, left) = (&mut self.seen, &self.hasher, &mut set.left);
         set.files.retain(|file| {
@@ -144,7 +144,7 @@ impl Inspector {
         });
     }
 
-    /// Puts the folder in front where relative names start.
+    /// Prepends the folder where relative names start.
     fn absolute(&self, listed: &[u8]) -> Vec<u8> {
         match &self.origin.folder {
             Some(folder) => folder
@@ -155,8 +155,8 @@ impl Inspector {
         }
     }
 
-    /// Resolves the folder of a path: no link and no `..` is left in it. The last part stays what it is. All parts are
-    /// spelled as their folders list them, so that one file has one path.
+    /// Resolves the folder of a path: no link and no `..` remains in it. The last component is not resolved. All
+    /// components are spelled as their folders list them, so that one file has one path.
     fn real(&mut self, path: &[u8]) -> Result<Vec<u8>, Left> {
         if path.first() != Some(&b'/') {
             return Err(Left::NoFolder);
@@ -250,7 +250,7 @@ fn refused(error: &io::Error) -> Left {
     }
 }
 
-/// A name that cannot be reached is left to the step.
+/// The volume of a file. A name that cannot be reached is left to the step.
 fn volume_of(stat: &Stat, path: &[u8]) -> u64 {
     Place::of(path).map_or(stat.dev, |place| place.volume(stat.dev))
 }

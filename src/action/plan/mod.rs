@@ -61,13 +61,13 @@ pub use sidecars::Parted;
 pub use steps::steps;
 pub use totals::Totals;
 
-/// Folders that are told apart before some above them stand for them.
+/// Maximum number of separate folders; beyond it, folders above represent them.
 const FOLDERS: usize = 4096;
 
-/// Companions that are named one by one; beyond these they are counted.
+/// Maximum number of companions that are named one by one; further ones are counted.
 const PARTED_NAMED: usize = 1000;
 
-/// A plan, ready to be shown, written down or carried out.
+/// A plan, ready to be shown, stored or carried out.
 #[derive(Debug)]
 pub struct Plan {
     settings: Settings,
@@ -93,13 +93,12 @@ impl Plan {
         &self.totals
     }
 
-    /// Companions that would be torn apart, or that are kept together and so stay; a thousand of
-    /// them at most.
+    /// Companions that the plan would separate, or that are kept together and so stay; a thousand of them at most.
     pub fn parted(&self) -> &[Parted] {
         &self.parted
     }
 
-    /// True if further names of files that stay may go.
+    /// True if further names of files that stay may be removed.
     pub fn by_name(&self) -> bool {
         self.settings.policy.by_name
     }
@@ -126,7 +125,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Decides anew: asks for each set in which something would be done.
+    /// Decides again: calls back for each set in which the plan would act.
     pub fn reconsider<E: From<io::Error>>(
         mut self,
         mut ask: impl FnMut(&SetPlan) -> Result<Choice, E>,
@@ -144,8 +143,8 @@ impl Plan {
         Ok(self.summed_up()?)
     }
 
-    /// Leaves alone files whose file system cannot do the action, and files that may be the kept file itself, seen
-    /// through another mount. Without `tests` nothing is created there to find out.
+    /// Leaves alone files whose file system does not support the action, and files that may be the kept file itself,
+    /// seen through another mount. Without `tests`, no test file is created there.
     pub fn check_mounts(
         mut self,
         mode: MountCheckMode,
@@ -173,20 +172,20 @@ impl Plan {
         &self.unmatched
     }
 
-    /// True if a report has files, and none of them lies below the given paths.
+    /// True if a report has files, and all of them lie outside the given paths.
     pub fn is_all_outside(&self) -> bool {
         let totals = &self.totals;
         totals.kept == 0 && totals.left.keys().eq([&Left::OutsidePaths])
     }
 
-    /// Names that are acted on although nothing proves that the kept file is another one, and the type of file
-    /// system that is the reason.
+    /// Number of names that are acted on although nothing proves that the kept file is another one, and the type of
+    /// file system that is the reason.
     pub fn unproven(&self) -> Option<(u64, &str)> {
         let (names, kind) = self.unproven.as_ref()?;
         Some((*names, kind))
     }
 
-    /// Looks for companions, then adds everything up.
+    /// Searches for companions, then computes the totals.
     fn summed_up(mut self) -> io::Result<Self> {
         self.companions = Companions::default();
         self.parted.clear();
@@ -203,7 +202,8 @@ impl Plan {
         Ok(self)
     }
 
-    /// True if names are gone from where they were. A link stands where its file stood.
+    /// True if the plan removes names from their places. A link takes the place of its file, so its name is not
+    /// removed.
     fn takes_names(&self) -> bool {
         matches!(
             self.action(),
@@ -211,7 +211,7 @@ impl Plan {
         )
     }
 
-    /// Looks for symbolic links that the plan will break. Call it when the plan is complete.
+    /// Searches for symbolic links that the plan will break. Call it when the plan is complete.
     pub fn look_for_links(&mut self, places: &LinkPlaces<'_>) -> io::Result<()> {
         if !self.takes_names() || self.totals.steps == 0 || matches!(places, LinkPlaces::Nowhere) {
             return Ok(());
@@ -243,12 +243,12 @@ impl Plan {
         Ok(())
     }
 
-    /// Links that will be broken, as far as they were looked for.
+    /// Links that will be broken, as far as the search for them went.
     pub fn dangling(&self) -> &Dangling {
         &self.dangling
     }
 
-    /// Looks for folders that are empty afterwards, if they are to go. Call it when the plan is complete.
+    /// Searches for folders that will be empty, if they are to be removed. Call it when the plan is complete.
     pub fn look_for_empty_folders(&mut self) -> io::Result<()> {
         self.emptied.clear();
         if !self.takes_names() || !self.settings.remove_empty_folders {
@@ -266,22 +266,22 @@ impl Plan {
         Ok(())
     }
 
-    /// True if folders that are empty afterwards go.
+    /// True if folders that will be empty are removed.
     pub fn removes_empty_folders(&self) -> bool {
         self.settings.remove_empty_folders
     }
 
-    /// Folders that are empty afterwards and go, a folder after those in it.
+    /// Folders that will be empty and are removed, each after the folders in it.
     pub fn empty_folders(&self) -> &[EmptyFolder] {
         &self.emptied
     }
 
-    /// True if noise goes from folders that are empty otherwise.
+    /// True if noise is removed from folders that are empty otherwise.
     pub fn takes_noise(&self) -> bool {
         self.settings.noise.is_some()
     }
 
-    /// Noise that goes from these folders.
+    /// Noise that is removed from these folders.
     pub fn noise(&self) -> impl Iterator<Item = &Target> {
         self.emptied.iter().flat_map(|folder| &folder.noise)
     }
@@ -323,8 +323,8 @@ impl Plan {
         Ok(())
     }
 
-    /// All steps, in the order of their sets. Those that belong together come together, when the last of them
-    /// is reached; until then they are held in memory, at about 1 kB for each.
+    /// All steps, in the order of their sets. Steps that belong together come together, when the last of them is
+    /// reached; until then, they stay in memory, at about 1 kB for each.
     pub fn each_group<E: From<io::Error>>(
         &mut self,
         mut each: impl FnMut(Vec<Step>) -> Result<(), E>,
@@ -351,8 +351,8 @@ impl Plan {
         held.into_values().try_for_each(each)
     }
 
-    /// The folders of all files that the plan names: a report may have been written anywhere. Of very many some folders
-    /// above them stand for them.
+    /// The folders of all files in the plan, since a report may come from anywhere. If there are very many, folders
+    /// above represent them.
     pub fn folders(&mut self) -> io::Result<Vec<PathBuf>> {
         let mut folders = BTreeSet::new();
         self.each_set(|set| {

@@ -15,19 +15,20 @@ use crate::action::folder_times::FolderTimes;
 use crate::action::{ActionKind, symlink};
 use crate::sys::{attributes, open, stat};
 
-/// Pairs of folders that are tried for each pair of file systems. Each step checks its own folders again.
+/// Maximum number of pairs of folders that are tried for each pair of file systems. Each step checks its own folders
+/// again.
 const PAIRS: usize = 64;
 
 /// The limits of the check, and the purpose of the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MountCheckMode {
-    /// The plan becomes a script, which proves nothing.
+    /// The plan becomes a script, which cannot prove anything.
     pub for_script: bool,
-    /// Nothing has to be proven.
+    /// No proof is necessary.
     pub trust_mounts: bool,
-    /// `symlink`: links hold absolute paths.
+    /// `symlink`: links have absolute paths as text.
     pub absolute_links: bool,
-    /// The times of folders in which something is tested are set again.
+    /// Restore the times of folders in which the plan tests a mount.
     pub preserve_times: bool,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct MountCheck<'g> {
     links: HashMap<(u64, u64), Option<Left>>,
     /// Whether two paths lead to one folder.
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,
-    /// Pairs of folders tried, by their file systems.
+    /// Number of pairs of folders tried, by their file systems.
     tried: HashMap<(u64, u64), usize>,
     unproven: Option<(u64, String)>,
 }
@@ -66,8 +67,8 @@ impl<'g> MountCheck<'g> {
         }
     }
 
-    /// Ends the check. Names that are acted on although nothing proves that the kept file is another one, and the type
-    /// of file system that is the reason.
+    /// Ends the check. Returns the number of names that are acted on although nothing proves that the kept file is
+    /// another one, and the type of file system that is the reason.
     pub fn end(self) -> Option<(u64, String)> {
         if let Some(tests) = self.tests {
             tests.end();
@@ -75,7 +76,7 @@ impl<'g> MountCheck<'g> {
         self.unproven
     }
 
-    /// Leaves alone the files for which the action is not possible, or would need a proof that there is not.
+    /// Leaves alone the files for which the action is impossible, or would need a proof that is impossible.
     pub fn set(&mut self, set: &mut SetPlan) {
         for index in 0..set.files.len() {
             let file = &set.files[index];
@@ -149,7 +150,7 @@ impl<'g> MountCheck<'g> {
         }
     }
 
-    /// What tests of the mounts say against an action on a file, for one that stays.
+    /// The reason, from tests of the mounts, against an action on a file for one that stays.
     fn tested(
         &mut self,
         devices: (u64, u64),
@@ -175,7 +176,7 @@ impl<'g> MountCheck<'g> {
         (to_prove && self.is_one_folder(devices, victim, kept)).then_some(Left::OneFolder)
     }
 
-    /// True if a file that is created in one folder shows up in the other.
+    /// True if a file created in one folder also appears in the other.
     fn is_one_folder(
         &mut self,
         devices: (u64, u64),

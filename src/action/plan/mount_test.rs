@@ -25,12 +25,11 @@ pub struct MountTests {
     is_any_left: bool,
 }
 
-/// A folder in which something is tested, and its path.
+/// A folder for a test, and its path.
 pub(super) type Site<'p> = (&'p OwnedFd, &'p [u8]);
 
 impl MountTests {
-    /// Tests that are written to a journal in this folder. The journal begins with the first test, and goes with the
-    /// last one.
+    /// Tests with a journal in this folder. The journal begins with the first test, and is removed after the last one.
     pub fn new(journals: &Path, header: RunHeader) -> Self {
         Self {
             journals: journals.to_owned(),
@@ -59,7 +58,7 @@ impl MountTests {
         is_there
     }
 
-    /// Why the folder has no hard links, or shows them like copies.
+    /// The reason why hard links are impossible in the folder, or look like copies there.
     pub(super) fn hard_links(&mut self, site: Site<'_>) -> Option<Left> {
         let file = self.file(ActionKind::Hardlink, site)?;
         let further = self.name(ActionKind::Hardlink, site);
@@ -83,7 +82,7 @@ impl MountTests {
         why
     }
 
-    /// Why no symbolic link to a file can be made in a folder.
+    /// The reason why a symbolic link to a file is impossible in a folder.
     pub(super) fn symbolic_links(
         &mut self,
         site: Site<'_>,
@@ -123,7 +122,8 @@ impl MountTests {
         Some(name)
     }
 
-    /// A new name, which the journal has. Without a journal nothing is tested, and each step finds out for itself.
+    /// A new name that the journal has recorded. Without a journal nothing is tested, and each step finds out for
+    /// itself.
     fn name(&mut self, action: ActionKind, (_, path): Site<'_>) -> Option<CString> {
         let name = test_file::unused_name();
         let path = join(path, name.as_bytes());
@@ -164,7 +164,7 @@ impl MountTests {
     }
 }
 
-/// True if an error tells that the file system lacks the call, so that all files there would meet it.
+/// True if an error means that the file system lacks the call, so that it would fail for all files there.
 fn is_lack(error: Errno) -> bool {
     ![
         Errno::NOSPC,

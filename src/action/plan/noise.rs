@@ -8,7 +8,7 @@ use crate::scan::{BadPattern, Globs};
 pub struct Noise(Option<Globs>);
 
 impl Noise {
-    /// Files of these names, or of those that `seekless folders` takes for noise if none are given.
+    /// Files of these names, or by default of the names that `seekless folders` treats as noise.
     pub fn named(globs: &[String]) -> Result<Self, BadPattern> {
         let usual = NOISE.map(str::to_owned);
         let globs = match globs {

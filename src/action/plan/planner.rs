@@ -20,12 +20,12 @@ use crate::heartbeat::current;
 /// How to treat files that belong together by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sidecars {
-    /// They go each by its own set; what is torn apart is named.
+    /// Each is removed by its own set; separated companions are named.
     #[default]
     Tell,
-    /// They go together or not at all.
+    /// They are removed together or not at all.
     KeepTogether,
-    /// They are not looked for.
+    /// They are ignored.
     Ignore,
 }
 
@@ -35,34 +35,34 @@ pub enum FurtherNames {
     /// They stay.
     #[default]
     Stay,
-    /// They are duplicates if the report counts them as such.
+    /// They are duplicates if the report counts them as duplicates.
     AsReported,
     /// They are duplicates.
     Go,
 }
 
-/// How a plan is made.
+/// The settings of a planner.
 #[derive(Debug)]
 pub struct Settings {
     /// The policy that chooses the kept files.
     pub policy: Policy,
-    /// Where something may be done.
+    /// The limits of the action.
     pub bounds: crate::action::bounds::Bounds,
     /// How to treat companions.
     pub sidecars: Sidecars,
-    /// Whether names of files that stay may go.
+    /// Whether names of files that stay may be removed.
     pub further_names: FurtherNames,
-    /// Bytes will not be compared: nothing about a file may have changed since it was listed.
+    /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// `st_dev` of the file system that files are moved to.
     pub destination: Option<u64>,
-    /// Folders that are empty afterwards go, where [`Bounds`](crate::action::bounds::Bounds) let them.
+    /// Remove folders that will be empty, where [`Bounds`](crate::action::bounds::Bounds) allow it.
     pub remove_empty_folders: bool,
-    /// Files that go with these folders although nothing stays for them; `trash` and `move` only.
+    /// Files that are removed with these folders although no copy stays; `trash` and `move` only.
     pub noise: Option<Noise>,
 }
 
-/// Takes sets, one after the other.
+/// Plans sets, one after the other.
 #[derive(Debug)]
 pub struct Planner {
     settings: Settings,
@@ -73,7 +73,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Starts with nothing planned.
+    /// A planner without sets.
     pub fn new(mut settings: Settings, origin: Origin) -> Self {
         settings.heed(&origin);
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
@@ -87,7 +87,7 @@ impl Planner {
         }
     }
 
-    /// Says where the sets come from, once that is known; before the first set.
+    /// Sets the origin of the sets, once it is known; call it before the first set.
     pub fn from_origin(&mut self, origin: Origin) {
         self.settings.heed(&origin);
         self.inspector.origin = origin;
@@ -148,7 +148,7 @@ impl Planner {
 }
 
 impl Settings {
-    /// Takes over what the source of the sets says about all of them.
+    /// Applies the properties that the source gives for all sets.
     fn heed(&mut self, origin: &Origin) {
         self.policy.isolate |= origin.isolate;
         self.policy.by_name |= match self.further_names {
@@ -158,7 +158,7 @@ impl Settings {
         };
     }
 
-    /// Gives each file of a set its fate.
+    /// Decides the fate of each file of a set.
     pub(super) fn decide(&self, set: &mut SetPlan, choice: &Choice) {
         self.policy.decide(set, choice);
         if self.policy.action == ActionKind::Move {

@@ -12,7 +12,7 @@ use super::claim::{Claim, Origin};
 use super::inspector::Inspector;
 use super::set::SetPlan;
 
-/// Sorts sets by rules, for whoever only reports them.
+/// Sorts sets by rules, for callers that only report them.
 #[derive(Debug)]
 pub struct Ranking {
     rules: Rules,
@@ -20,7 +20,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// By these rules, for what is found at this origin.
+    /// A ranking by these rules, for files found at this origin.
     pub fn new(rules: Rules, origin: Origin) -> Self {
         Self {
             rules,
@@ -28,13 +28,13 @@ impl Ranking {
         }
     }
 
-    /// Says where the next sets were found.
+    /// Sets the origin of the next sets.
     pub fn from_origin(&mut self, origin: Origin) {
         self.inspector.origin = origin;
     }
 
-    /// Puts the member first that a plan by the same rules keeps. What cannot be looked at any more
-    /// comes last, as it was.
+    /// Moves the member to the front that a plan by the same rules keeps. Files that cannot be inspected any more come
+    /// last, in their old order.
     pub fn sort(&mut self, set: &mut DuplicateSet) {
         let by_name = self.inspector.origin.hard_links;
         if set.members.len() < 2 && !by_name {
@@ -74,7 +74,7 @@ impl Ranking {
         }
     }
 
-    /// Files, or names if names count. As in a plan, no leftover of a killed run is preferred.
+    /// Sorts files, or names if names count. As in a plan, no leftover of a killed run is preferred.
     fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
         let files: Vec<usize> = (0..set.files.len()).collect();
         let units = match by_name {

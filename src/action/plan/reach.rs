@@ -13,11 +13,11 @@ use crate::file::trust;
 use crate::sys::attributes;
 use crate::sys::parent as folder;
 
-/// Somebody who may rename what is in a folder.
+/// A user or group who may rename entries of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Who {
     Owner(u32),
-    /// Of a folder with this group, or this ACL, that lets others write.
+    /// The users of a folder with this group, or this ACL, that lets others write.
     Others(u32, bool),
 }
 
@@ -28,7 +28,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Looks at the folders of all files of a set.
+    /// Checks the folders of all files of a set.
     pub fn look(&mut self, set: &mut SetPlan) {
         for file in &mut set.files {
             // The best protected name counts: the file survives under it.
@@ -88,7 +88,7 @@ mod tests {
     use crate::action::access::Rights;
     use crate::action::plan::set::{Fate, Left, PlannedFile, PlannedName};
 
-    /// Sums up who can take away a file of this owner that has a name in each of these folders.
+    /// A digest of the users who can remove a file of this owner that has a name in each of these folders.
     fn reach(owner: u32, folders: &[&Path]) -> u64 {
         let name = |folder: &&Path| PlannedName {
             path: folder.join("f").as_os_str().as_bytes().to_vec(),

@@ -17,9 +17,9 @@ pub struct SetPlan {
     pub size: u64,
     /// Digest of the content, hexadecimal, if one was given.
     pub digest: Option<String>,
-    /// The files that were found as they should be, in the order in which they were listed.
+    /// The files that were found as expected, in the order in which they were listed.
     pub files: Vec<PlannedFile>,
-    /// Names that were not.
+    /// Names that were not found as expected.
     pub left: Vec<LeftName>,
     /// Blocks that files of the set share with other files.
     #[serde(default)]
@@ -29,18 +29,18 @@ pub struct SetPlan {
 /// Bytes of files that are acted on, in blocks that other files refer to as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// Several files that go share them. They count as freed, which is wrong if another file shares them too.
+    /// Blocks that several removed files share. They count as freed, which is wrong if another file shares them too.
     pub unless_shared: u64,
-    /// Something outside the set shares them: they are not freed.
+    /// Blocks that something outside the set shares: they are not freed.
     pub held: u64,
 }
 
-/// One file (one inode) and what is to become of it.
+/// One file (one inode) and its fate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedFile {
     /// `st_dev`.
     pub dev: u64,
-    /// Device number of its file system, which no link and no rename leaves.
+    /// Device number of its file system. Links and renames never cross it.
     pub volume: u64,
     /// Inode number.
     pub ino: u64,
@@ -50,7 +50,7 @@ pub struct PlannedFile {
     pub ctime_ns: i64,
     /// Last access, nanoseconds since 1970.
     pub atime_ns: i64,
-    /// Names of the inode in all.
+    /// Number of names of the inode.
     pub links: u64,
     /// Bytes allocated on disk.
     pub allocated: u64,
@@ -71,11 +71,11 @@ pub struct PlannedName {
     /// The name as it was listed.
     #[serde(with = "bytes")]
     pub listed: Vec<u8>,
-    /// Which of the given paths it lies below, from 0, if that is known.
+    /// The given path that it lies below, counted from 0, if it is known.
     pub root: Option<u32>,
-    /// Why it must not be touched.
+    /// The reason why it must not be touched.
     pub hold: Option<Hold>,
-    /// Somebody marked it to stay, against all rules.
+    /// The user marked it to stay, against all rules.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub marked: bool,
     /// The name is acted on although its file stays, under another name.
@@ -103,18 +103,18 @@ pub enum Fate {
         /// Bytes that are freed on the disk.
         frees: u64,
     },
-    /// It is neither relied on nor touched.
+    /// It is left alone: no step relies on it or touches it.
     Leave(Left),
 }
 
-/// Why a file stays.
+/// The reason why a file stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kept {
     /// It must not be touched.
     Hold(Hold),
     /// A file below the same given path stays, and counts as one with it.
     SamePath,
-    /// This.
+    /// The reason in words.
     Because(String),
 }
 
@@ -128,22 +128,22 @@ impl fmt::Display for Kept {
     }
 }
 
-/// A name that takes no part.
+/// A name that is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftName {
-    /// The name, absolute where that could be found out.
+    /// The name, absolute if that is known.
     #[serde(with = "bytes")]
     pub path: Vec<u8>,
-    /// Why.
+    /// The reason.
     pub why: Left,
 }
 
-/// Why a name is left alone.
+/// The reason why a name is left alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Left {
     /// It leads nowhere.
     Gone,
-    /// It is a relative name, and nothing says where it starts.
+    /// It is a relative name, and the folder where it starts is unknown.
     NoFolder,
     /// It is a symbolic link.
     Link,
@@ -151,19 +151,19 @@ pub enum Left {
     NotRegular,
     /// The file has another length.
     Size,
-    /// The file has changed since it was listed, or another one has its name.
+    /// The file has changed since it was listed, or another file has its name.
     Changed,
-    /// It lies outside the paths that were looked at.
+    /// It lies outside the searched paths.
     OutsideRoots,
     /// It lies outside the paths that a report is limited to.
     OutsidePaths,
-    /// It lies where files are moved to.
+    /// It lies in the destination of a move.
     Aside,
     /// It was never read as a whole, and its bytes will not be compared.
     NoDigest,
     /// The file was in an earlier set already.
     Repeated,
-    /// The system did not let it be looked at.
+    /// The system did not allow its inspection.
     Refused(String),
     /// No file that stays is on its file system.
     OtherFileSystem,
@@ -177,7 +177,7 @@ pub enum Left {
     ReferenceElsewhere,
     /// It is the same directory entry as another listed name, reached by another path.
     SameName,
-    /// No other file of the set may stand for it: this differs.
+    /// No other file of the set may replace it: this property differs.
     Apart(Apart),
     /// It lies in the kept file's folder, seen through another mount.
     OneFolder,
@@ -185,7 +185,7 @@ pub enum Left {
     Unprovable(String),
     /// The kept file may be the same one, and a script cannot check that.
     NotForScript,
-    /// A mount of several branches shows it for further files of its name, which the action would reach as well.
+    /// A mount of several branches shows it for further files of its name, which the action would affect as well.
     HidesFiles,
     /// Its file system has no hard links.
     NoHardLinks,
@@ -196,7 +196,7 @@ pub enum Left {
 }
 
 impl Left {
-    /// True if something is not as it was said to be, which the exit status tells.
+    /// True if a file is not as it was reported, which the exit status tells.
     pub fn is_problem(&self) -> bool {
         !matches!(
             self,
@@ -289,18 +289,18 @@ impl PlannedFile {
         }
     }
 
-    /// Why the file must stay; a file stays as a whole if one of its names does.
+    /// The reason why the file must stay; a file stays as a whole if one of its names does.
     pub fn hold(&self) -> Option<Hold> {
         let holds = self.names.iter().filter_map(|name| name.hold);
         holds.min_by_key(|hold| *hold as u8)
     }
 
-    /// True if somebody marked it to stay.
+    /// True if the user marked it to stay.
     pub fn is_marked(&self) -> bool {
         self.names.iter().any(|name| name.marked)
     }
 
-    /// True if a killed run left the file behind: undo may clear it up, so that it is no copy to rely on.
+    /// True if a killed run left the file behind: undo may remove it, so it is no copy to rely on.
     pub fn is_leftover(&self) -> bool {
         let mut bare = self.names.iter().map(PlannedName::bare);
         bare.all(crate::action::swap::is_temporary)
@@ -335,13 +335,13 @@ mod bytes {
 }
 
 impl SetPlan {
-    /// True if something is done in this set.
+    /// True if the plan acts on a file of this set.
     pub fn acts(&self) -> bool {
         let mut files = self.files.iter();
         files.any(|file| matches!(file.fate, Fate::Act { .. }) || file.going().next().is_some())
     }
 
-    /// The owner of the file that stays for this one, if that is somebody else.
+    /// The owner of the file that stays for this one, if it is another owner.
     pub fn other_owner(&self, file: &PlannedFile, action: ActionKind) -> Option<u32> {
         let Fate::Act { keeper, .. } = file.fate else {
             return None;

@@ -13,7 +13,7 @@ use crate::sys::stat;
 /// The role of a file among its companions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
-    /// Settings, edits, a small picture.
+    /// Settings, edits, or a small picture.
     Sidecar,
     /// A raw photo.
     Raw,
@@ -54,7 +54,7 @@ const EXTENSIONS: &[(&str, Role)] = &[
 /// The parts of a path that identify companions.
 #[derive(Debug, PartialEq, Eq)]
 struct Part<'a> {
-    /// Path without extensions: what companions have in common.
+    /// Path without extensions: the common part of companions.
     stem: &'a [u8],
     role: Role,
 }
@@ -83,29 +83,29 @@ fn without_extension(path: &[u8]) -> Option<(&[u8], Role)> {
     Some((stem, known.1))
 }
 
-/// A companion that stays where the file beside it goes.
+/// A companion that stays although the file beside it is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parted {
-    /// The file that goes.
+    /// The file that is removed.
     pub goes: Vec<u8>,
     /// Its companion, which stays.
     pub stays: Vec<u8>,
 }
 
-/// The names that go, and the units that must not be torn apart.
+/// The names that the plan removes, and the units that must not be separated.
 #[derive(Debug, Default)]
 pub struct Companions {
-    /// Names that go and may have companions: 8 bytes each. A clash of hashes hides a companion or
-    /// keeps a file; it loses nothing.
+    /// Hashes of removed names that may have companions: 8 bytes each. A clash of hashes hides a companion or keeps a
+    /// file; it loses nothing.
     going: HashSet<u64>,
     /// Stems of units of which a part stays.
     held: HashSet<u64>,
-    /// How many names go of each unit that goes as a whole; empty where units may be torn apart.
+    /// Number of removed names of each unit that is removed as a whole; empty where units may be separated.
     sizes: HashMap<u64, usize>,
     hasher: RandomState,
 }
 
-/// Which names have to go together.
+/// The groups of names that must be removed together.
 #[derive(Debug, Default)]
 pub struct Groups {
     sizes: HashMap<u64, usize>,
@@ -113,7 +113,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The group of a name and how many names it has, if that is more than one.
+    /// The group of a name and its number of names, if the group has more than one.
     pub fn of(&self, path: &[u8]) -> Option<(u64, usize)> {
         let group = key(&self.hasher, Part::of(path)?.stem);
         let size = *self.sizes.get(&group)?;
@@ -121,13 +121,13 @@ impl Groups {
     }
 }
 
-/// Without the case of letters: where the file system ignores it, a file answers to both.
+/// A hash of a path that ignores case: where the file system ignores case, a file has both names.
 fn key(hasher: &RandomState, path: &[u8]) -> u64 {
     hasher.hash_one(path.to_ascii_lowercase())
 }
 
 impl Companions {
-    /// Takes note of the names that go in a set.
+    /// Records the removed names of a set.
     pub fn note(&mut self, set: &SetPlan) {
         for path in going(set) {
             if Part::of(path).is_some() {
@@ -140,12 +140,12 @@ impl Companions {
         key(&self.hasher, path)
     }
 
-    /// True if no name that goes can have a companion.
+    /// True if no removed name can have a companion.
     pub fn is_empty(&self) -> bool {
         self.going.is_empty()
     }
 
-    /// Finds what would be torn apart in a set, once all sets were [noted](Self::note).
+    /// Finds companions that would be separated in a set, once all sets were [noted](Self::note).
     pub fn parted(&self, set: &SetPlan) -> Vec<Parted> {
         let mut parted = Vec::new();
         for path in going(set) {
@@ -169,7 +169,7 @@ impl Companions {
         }
     }
 
-    /// Holds all units that a file belongs to if one of them is held; tells whether that made a difference.
+    /// Holds all units of a file if one of them is held; returns whether that changed anything.
     pub fn spread(&mut self, set: &SetPlan) -> bool {
         let before = self.held.len();
         for file in &set.files {
@@ -183,7 +183,7 @@ impl Companions {
         self.held.len() > before
     }
 
-    /// Counts the names that go in a set from which [what is held](Self::apply) was taken.
+    /// Counts the removed names of a set, after the [held units](Self::apply) were taken out of it.
     pub fn count(&mut self, set: &SetPlan) {
         for part in going(set).filter_map(Part::of) {
             let unit = key(&self.hasher, part.stem);
@@ -191,7 +191,7 @@ impl Companions {
         }
     }
 
-    /// The groups that must go together, once all sets were [counted](Self::count).
+    /// The groups that must be removed together, once all sets were [counted](Self::count).
     pub fn groups(&self) -> Groups {
         let several = self.sizes.iter().filter(|&(_, &size)| size > 1);
         Groups {
@@ -200,7 +200,7 @@ impl Companions {
         }
     }
 
-    /// Takes what is held out of a set; tells whether something was.
+    /// Takes the held units out of a set; returns whether there were any.
     pub fn apply(&self, set: &mut SetPlan) -> bool {
         let mut any = false;
         for file in &mut set.files {
@@ -235,8 +235,8 @@ fn going(set: &SetPlan) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The companions of a file that are there. They are asked for by name: listing a folder of a
-/// hundred thousand photos for each of them would take longer.
+/// The existing companions of a file. They are looked up by name: listing a folder of a hundred thousand photos for
+/// each of them would take longer.
 fn companions(path: &[u8], part: &Part<'_>) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for &(extension, role) in EXTENSIONS {

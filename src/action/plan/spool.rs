@@ -11,20 +11,20 @@ use crate::action::run_name;
 use crate::file::{RouteError, way_to_folder};
 use crate::sys::write;
 
-/// Plans up to this size stay in memory; most are far smaller.
+/// Maximum size of a plan in memory; most plans are far smaller.
 const IN_MEMORY: usize = 8 << 20;
 
-/// Sets one behind the other, to be read any number of times.
+/// Sets one after the other, to be read any number of times.
 ///
-/// A long plan goes into the folder for temporary files (`TMPDIR`), in a file that has no name and is
-/// gone when the program is. A folder that another user could redirect is refused, since the plan decides what is
-/// acted on.
+/// A long plan is stored in the folder for temporary files (`TMPDIR`), in a file that has no name and vanishes with the
+/// process. A folder that another user could redirect is refused, since the plan decides about the files that are acted
+/// on.
 #[derive(Debug)]
 pub struct Spool {
     file: BufWriter<Kept>,
 }
 
-/// Where the bytes are.
+/// The place of the bytes.
 #[derive(Debug)]
 enum Kept {
     Memory {
@@ -35,7 +35,7 @@ enum Kept {
 }
 
 impl Spool {
-    /// Starts empty.
+    /// An empty spool.
     pub fn new() -> Self {
         Self::in_folder(env::temp_dir())
     }

@@ -7,7 +7,7 @@ use crate::action::access::{Class, Common};
 use crate::action::{ActionKind, Expected, Step, Target};
 use crate::hash::ContentDigest;
 
-/// Names of a file that are acted on: one is enough where its blocks are what counts.
+/// The names of a file that are acted on: one is enough where only the blocks count.
 pub(super) fn acted_names(file: &PlannedFile, action: ActionKind) -> &[PlannedName] {
     match action {
         ActionKind::Reflink => file.names.get(..1).unwrap_or_default(),
@@ -15,7 +15,7 @@ pub(super) fn acted_names(file: &PlannedFile, action: ActionKind) -> &[PlannedNa
     }
 }
 
-/// Keepers to fall back on; one more than the first is seldom needed.
+/// Maximum number of further keepers of a step; one more than the first is seldom needed.
 const ALTERNATES: usize = 3;
 
 /// The steps of a set: keeper and victim are two files, and every keeper is one that stays.
@@ -112,7 +112,8 @@ fn staying(set: &SetPlan, action: ActionKind) -> HashMap<(u64, Class), Vec<usize
     staying
 }
 
-/// A step of the run itself may change a file's change time; whoever carries steps out knows that.
+/// The target of a step for a file. A step of the run itself may change a file's change time; the actor knows about
+/// this change.
 fn target(file: &PlannedFile, size: u64, name: usize) -> Option<Target> {
     Some(Target {
         path: file.names.get(name)?.path.clone(),

@@ -9,7 +9,7 @@ use crate::action::ActionKind;
 /// The totals of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Sets in which something is done.
+    /// Sets in which the plan acts.
     pub sets: u64,
     /// Steps: names that are acted on.
     pub steps: u64,
@@ -27,7 +27,8 @@ pub struct Totals {
     pub other_owner: u64,
     /// Sets left alone because none of their files lies below a reference.
     pub without_reference: u64,
-    /// Bytes of `frees` in blocks that several files that go share. The kernel does not say whether others do, too.
+    /// Bytes of `frees` in blocks that several removed files share. The kernel does not report whether other files
+    /// share them, too.
     pub frees_unless_shared: u64,
     /// Bytes that are not freed, since something outside the set shares these blocks: a snapshot, another file.
     pub held: u64,
@@ -87,7 +88,7 @@ impl Totals {
         self.held = self.held.saturating_add(held);
     }
 
-    /// True if something was not as it was said to be.
+    /// True if a file was not as it was reported.
     pub fn has_problems(&self) -> bool {
         self.left.keys().any(Left::is_problem)
     }
