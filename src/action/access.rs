@@ -86,8 +86,7 @@ pub struct Class {
 impl Common {
     /// The properties that an action requires files to share.
     ///
-    /// For `remove` this limits root only, since root can remove files that nobody else but their owners could
-    /// remove.
+    /// For `remove` this limits root only: only root can remove files that otherwise only their owners could remove.
     pub fn demanded(action: ActionKind, across_owners: bool, is_root: bool) -> Self {
         match action {
             _ if across_owners => Self::Nothing,

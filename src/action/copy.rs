@@ -14,10 +14,11 @@ const BLOCK: usize = 4096;
 
 /// Fills a new, empty file with all bytes of another one.
 ///
-/// As a clone where the file system can, which takes no space; a sparse file's runs of zeros become holes.
+/// The copy is a clone where the file system supports clones, which takes no space. The runs of zeros of a sparse file
+/// become holes.
 ///
 /// # Errors
-/// What the system said; `ESTALE` if the file ends before the length that it had when it was opened.
+/// The error of the system; `ESTALE` if the file ends before the length that it had when it was opened.
 pub fn contents(from: &Opened, to: &OwnedFd) -> Result<()> {
     match write::clone_into_empty(to, &from.file) {
         Some(()) => Ok(()),
@@ -25,7 +26,7 @@ pub fn contents(from: &Opened, to: &OwnedFd) -> Result<()> {
     }
 }
 
-/// The same, and tells the digest of what the new file holds by that.
+/// As [`contents`]; also returns the digest of the new file's content.
 ///
 /// # Errors
 /// As [`contents`].

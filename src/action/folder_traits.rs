@@ -161,11 +161,11 @@ pub fn is_owners(
     Ok(attributes::get(like.above(height)?)?.uid == owner)
 }
 
-/// Opens a folder that was just made, for reading. If others may rename folders there, another one may have its name
-/// by now, whose owner and mode must not be changed.
+/// Opens a folder that was just created, for reading. If other users may rename folders there, another folder may have
+/// its name by now, whose owner and mode must not be changed.
 ///
 /// # Errors
-/// `ESTALE` if it is another one. One that is empty, and its maker's, is as good.
+/// `ESTALE` if it is another folder. A folder that is empty and belongs to the creator is accepted.
 pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedFd> {
     let opened = open::folder(parent, name).and_then(|folder| {
         match is_owners(&folder, base, None)? && dirent::is_empty(&folder)? {

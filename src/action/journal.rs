@@ -94,10 +94,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal in this folder, which is made if it is missing.
+    /// Begins a journal in this folder, and creates the folder if it is missing.
     ///
     /// # Errors
-    /// If the folder or the file cannot be made or written: then nothing must be done.
+    /// If the folder or the file cannot be created or written: then no step must be carried out.
     pub fn create(folder: &Path, header: RunHeader) -> Result<Self, JournalError> {
         let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
         let own = journal_folder::make(folder)?;

@@ -17,10 +17,10 @@ use crate::sys::{attributes, names, open as sys_open, stat, statfs, sync};
 /// The mode bits that others must not have.
 const OTHERS: u32 = 0o077;
 
-/// Opens the folder, and makes it if it is missing, with what is missing above it.
+/// Opens the folder, and creates it and missing folders above it.
 ///
 /// # Errors
-/// If that cannot be, or if others could have made it or may write to it.
+/// If that fails, or if other users could have created it or may write to it.
 pub fn make(folder: &Path) -> Result<OwnFolder, JournalError> {
     current::ask_about(folder.as_os_str().as_bytes());
     let own = OwnFolder::make(folder);
@@ -51,11 +51,11 @@ fn refused(
     }
 }
 
-/// Looks whether journals can be kept in this folder, which need not be there: before the user reads a plan. What can
-/// only be seen by making the folder shows when the journal is made.
+/// Checks whether journals can be written in this folder, which need not exist: before the user reads a plan. Problems
+/// that only the creation of the folder shows appear when the journal is created.
 ///
 /// # Errors
-/// If others could have made it or may write to it, if nothing can be written there, or if the disk is full.
+/// If other users could have created it or may write to it, if the folder cannot be written to, or if the disk is full.
 pub fn check_journals(folder: &Path) -> Result<(), JournalError> {
     let failed = |error: Errno| JournalError::Folder(folder.to_owned(), error.into());
     match open(folder) {

@@ -68,8 +68,8 @@ fn may_hinder(process: u32, owner: u32) -> bool {
 
 /// The processes that have locked a file with `flock`.
 ///
-/// The device is that of the file system itself, which files of btrfs do not tell: then the inode number
-/// must do.
+/// The device is that of the file system itself, which files of btrfs do not report: there, the inode number must be
+/// enough.
 fn holders(locks: &str, (dev, ino): Identity) -> Vec<u32> {
     let lock = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -79,13 +79,13 @@ impl Metadata {
     }
 }
 
-/// Gives a file all of it; returns what this user or this file system may not give.
+/// Applies all metadata to a file; returns the parts that this user may not set or that this file system cannot store.
 ///
 /// The order matters: the owner must never be able to do more than in the end, a change of owner clears the set-user-ID
 /// bits, an ACL changes the mode, and all of these calls change the times.
 ///
 /// # Errors
-/// What else the system said: another time it may be possible.
+/// Any other error of the system: the call may succeed at another time.
 pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut mode = metadata.mode;
@@ -133,7 +133,7 @@ pub fn give(file: &OwnedFd, metadata: &Metadata) -> Result<Vec<&'static str>> {
     Ok(missing)
 }
 
-/// Gives a file its times only. False if they are not for this user, or not for this file system.
+/// Restores only the times of a file. False if this user may not set them, or this file system cannot store them.
 ///
 /// # Errors
 /// As [`give`].

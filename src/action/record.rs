@@ -154,7 +154,7 @@ pub struct Intent {
 pub struct FolderIntent {
     /// Number of the step in its run; steps of files and of folders are counted together.
     pub step: u64,
-    /// What the run does with files.
+    /// The action of the run on files.
     pub action: ActionKind,
     /// Absolute path of the folder.
     pub folder: Raw,
@@ -185,14 +185,14 @@ pub enum Record {
     Run(RunHeader),
     /// A test file will be created, to find out what a mount supports.
     TestFile {
-        /// What the run does with files.
+        /// The action of the run on files.
         action: ActionKind,
         /// Absolute path of the test file.
         path: Raw,
     },
     /// A folder is missing on the path to the destination of a step. The step will create it.
     NewFolder {
-        /// What the run does with files.
+        /// The action of the run on files.
         action: ActionKind,
         /// Absolute path of the folder.
         path: Raw,

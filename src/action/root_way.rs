@@ -63,7 +63,7 @@ impl RootWay {
     /// Follows a path.
     ///
     /// # Errors
-    /// If it leads nowhere, or may not be followed.
+    /// If the path leads nowhere, or may not be followed.
     pub fn look(path: &Path) -> io::Result<Self> {
         let bytes = path.as_os_str().as_bytes();
         let (end, mut links) = match way::without_links(bytes)? {

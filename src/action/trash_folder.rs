@@ -168,7 +168,7 @@ pub struct Opened {
     pub infos: OwnedFd,
 }
 
-/// Opens both folders of a trash one in the other, making what is missing.
+/// Opens both folders of a trash one in the other, and creates missing ones.
 pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {

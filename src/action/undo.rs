@@ -27,8 +27,8 @@ use crate::sys::fault;
 
 /// Undoes a run, or the last one that did anything; its last step first.
 ///
-/// What changed since is refused, each with its reason. May be called again at any time, after a crash
-/// as well: it goes on where it was.
+/// Files that have changed since are refused, each with its reason. The function may be called again at any time, also
+/// after a crash: it continues at the same place.
 ///
 /// # Errors
 /// If there is no such run, it still goes on, its journal cannot be read, or the last run cannot be
@@ -51,7 +51,7 @@ pub struct Reversion {
 }
 
 impl Reversion {
-    /// Takes up a run's journal, or that of the last run that did anything.
+    /// Opens a run's journal, or that of the last run that did anything.
     ///
     /// # Errors
     /// As [`undo`].

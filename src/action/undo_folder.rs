@@ -95,7 +95,7 @@ fn is_blank(attributes: &Attributes) -> bool {
     attributes.uid == trust::me()
 }
 
-/// What has the folder's name, if that is a folder.
+/// The folder that has this folder's name now, if any.
 fn there(intent: &FolderIntent) -> Result<Option<(OwnedFd, Stat, Attributes)>, Refusal> {
     let place = match Place::of(&intent.folder.0) {
         Err(Unfit::Gone) => return Ok(None),

@@ -300,7 +300,7 @@ impl<'a> Scene<'a> {
         self.opened_as(path, expected)
     }
 
-    /// The same, for what its bytes will prove.
+    /// The same, for a file that its bytes will identify.
     pub(super) fn opened_by_size(&self, path: &[u8], size: u64) -> Result<Opened, Unfit> {
         let expected = Expected {
             size,

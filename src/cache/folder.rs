@@ -16,10 +16,10 @@ pub struct CacheFolder {
 }
 
 impl CacheFolder {
-    /// Opens it, and makes it for its owner only if it is missing.
+    /// Opens it, and creates it for its owner only if it is missing.
     ///
     /// # Errors
-    /// If somebody else could change it, or if the system refuses.
+    /// If another user could change it, or if the system refuses.
     pub fn at(path: &Path) -> io::Result<Self> {
         Ok(Self::of(OwnFolder::make(path).map_err(plain)?))
     }
@@ -49,7 +49,7 @@ impl CacheFolder {
         self.folder.path()
     }
 
-    /// Makes a file for its owner only if it is missing, and marks it as used now; returns its path.
+    /// Creates a file for its owner only if it is missing, and marks it as used now; returns its path.
     ///
     /// # Errors
     /// If it is not the user's own, or if the system refuses.
@@ -60,7 +60,7 @@ impl CacheFolder {
         Ok(self.path().join(name))
     }
 
-    /// The path of a file that is there.
+    /// The path of an existing file.
     ///
     /// # Errors
     /// `NotFound` if it is not; if it is not the user's own; if the system refuses.

@@ -35,7 +35,7 @@ pub struct Contents {
 const BESIDE: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 impl CacheFolder {
-    /// What is kept, the file system that was used last at the end. Other files in the folder are left out.
+    /// The stored data, with the file system that was used last at the end. Skips other files in the folder.
     ///
     /// # Errors
     /// If the folder cannot be listed.

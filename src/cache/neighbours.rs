@@ -26,7 +26,7 @@ pub struct KnownRows {
 }
 
 impl KnownRows {
-    /// Nothing was asked yet.
+    /// No row was requested yet.
     ///
     /// # Errors
     /// If the file of rows cannot be read.
@@ -52,7 +52,7 @@ impl KnownRows {
         self.store.end_run(run)
     }
 
-    /// The row of a file, in whatever state the file was.
+    /// The row of a file, for any state of the file.
     ///
     /// # Errors
     /// If the file of rows cannot be read.

@@ -30,12 +30,12 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &std::path::Path {
         match *self {}
     }
 
-    /// What is written down in a pack.
+    /// The data of a pack.
     ///
     /// # Errors
     /// None.
@@ -43,7 +43,7 @@ impl Store {
         match *self {}
     }
 
-    /// True if nothing is written down.
+    /// True if no row is stored.
     ///
     /// # Errors
     /// None.
@@ -51,7 +51,7 @@ impl Store {
         match *self {}
     }
 
-    /// Writes rows down.
+    /// Writes rows.
     ///
     /// # Errors
     /// None.
@@ -79,7 +79,7 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// When earlier runs began that did not end.
+    /// Start times of earlier runs that did not end.
     ///
     /// # Errors
     /// None.

@@ -73,7 +73,7 @@ pub fn count(pack: &[u8]) -> u64 {
     Rows(pack).count() as u64
 }
 
-/// The pack with new rows in it. `join` gets what is written down so far, and what is new.
+/// The pack with new rows in it. `join` gets the stored row and the new one.
 pub fn updated(
     pack: &[u8],
     key: PackKey,

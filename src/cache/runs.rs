@@ -10,7 +10,7 @@ use super::store::{CacheError, Store};
 use super::writer::RunMark;
 
 impl Store {
-    /// When earlier runs of the same paths began that did not end, nanoseconds since 1970.
+    /// Start times of earlier runs of the same paths that did not end, nanoseconds since 1970.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -33,7 +33,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records that a run ended, and with it those of the same paths before it. Writes nothing if none of them wrote
+    /// Records that a run ended, and with it the runs of the same paths before it. Writes nothing if none of them wrote
     /// anything.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Store {
         Ok(batch.commit()?)
     }
 
-    /// The folder that the last run searched which wrote something; `None` if there is none.
+    /// The folder that was searched by the last run that wrote a row; `None` if there is none.
     ///
     /// # Errors
     /// If the file cannot be read.

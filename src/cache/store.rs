@@ -91,7 +91,7 @@ impl Store {
         Ok(Self { path, sqlite })
     }
 
-    /// What is in a file of rows that is there.
+    /// The contents of an existing file of rows.
     ///
     /// # Errors
     /// If it cannot be read, or if it is no file of rows that this program understands.
@@ -114,8 +114,8 @@ impl Store {
         })
     }
 
-    /// Keeps runs from using a file of rows of any version, as long as what it returns lives; `None` if the file is
-    /// damaged, so that no run can use it.
+    /// Prevents all runs from using a file of rows of any version, as long as the returned value exists; `None` if the
+    /// file is damaged, so that no run can use it.
     ///
     /// # Errors
     /// If a run is using it, or if another program made it.
@@ -141,12 +141,12 @@ impl Store {
         }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is written down in a pack; nothing if there is no such pack. It may be damaged.
+    /// The data of a pack; empty if there is no such pack. It may be damaged.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -154,7 +154,7 @@ impl Store {
         Ok(written(&self.sqlite, key)?.unwrap_or_default())
     }
 
-    /// True if nothing is written down.
+    /// True if no row is stored.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -164,7 +164,7 @@ impl Store {
         Ok(any.is_none())
     }
 
-    /// Writes rows down, all or none of them, pack by pack. `join` gets what is written down so far, and what is new.
+    /// Writes rows, all or none of them, pack by pack. `join` gets the stored row and the new one.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -55,10 +55,10 @@ pub enum NotCached {
 }
 
 impl VolumeKey {
-    /// The key of the file system that the folder is on, whose `st_dev` was this.
+    /// The key of the file system of the folder, with this `st_dev`.
     ///
     /// # Errors
-    /// Why nothing can be kept of it.
+    /// The reason why no data can be stored for it.
     pub fn of(folder: &Path, st_dev: u64) -> Result<Self, NotCached> {
         let fd = opened(folder, st_dev)?;
         let key = match statfs::magic(&fd) {
@@ -81,10 +81,10 @@ impl VolumeKey {
         })
     }
 
-    /// The key of the file system that the folder is on, whose `st_dev` was this, if its files are known by their paths.
+    /// The key of the file system of the folder, with this `st_dev`, if its files are identified by their paths.
     ///
     /// # Errors
-    /// Why nothing can be kept of it.
+    /// The reason why no data can be stored for it.
     pub fn by_path(folder: &Path, st_dev: u64, mounts: &Mounts) -> Result<Self, NotCached> {
         let fd = opened(folder, st_dev)?;
         let name = mounts.name_of(&fd, st_dev).map_err(|why| match why {

@@ -61,7 +61,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts it for a run.
+    /// Starts the thread for a run.
     ///
     /// # Errors
     /// If the system starts no thread.
@@ -97,10 +97,10 @@ impl Writer {
         }
     }
 
-    /// Waits until everything is written down.
+    /// Waits until all rows are written.
     ///
     /// # Errors
-    /// Why something is not. After that nothing more was written.
+    /// The reason why a row is not written. No later row is written, either.
     pub fn finish(self) -> Result<(), CacheError> {
         // Who does not take it has ended, or is asked below.
         let _not_kept = self.to.send_timeout(self.gathered, PATIENCE);

@@ -17,7 +17,7 @@ pub struct SizeClass {
     pub files: u32,
     /// Number of names, which `hard_links` counts as replicas.
     pub names: u32,
-    /// Reads under way or wanted.
+    /// Number of reads in flight or requested.
     pub pending: u32,
     /// Root of the first file.
     root: u32,

@@ -21,14 +21,14 @@ use super::deliver::{Deliverer, Delivery};
 use super::find::Error;
 use super::session::Session;
 
-/// Finds out the class of each file below the roots, reading no more than that takes, and hands out all that was seen.
+/// Finds out the class of each file below the roots, with as few reads as possible, and hands over all entries that
+/// were seen.
 ///
-/// Symbolic links are entries here and are not followed. What the configuration says about sets, digests and hard links
-/// does not matter.
+/// Symbolic links are entries here and are not followed. The settings for sets, digests and hard links have no effect.
 ///
 /// # Errors
-/// As `find`, but nothing is handed over that could be refused. Whatever happens to single files goes to the
-/// observer, and is in the tree.
+/// As `find`, except that no set is handed over that a receiver could refuse. Problems with single files go to the
+/// observer, and are in the tree.
 pub fn classify(
     config: &Config,
     scope: Scope,

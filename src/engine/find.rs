@@ -33,8 +33,8 @@ pub enum Error {
 /// Finds files of equal content and hands each set to `sink`.
 ///
 /// # Errors
-/// What `sink` returned, an override for a device that does not exist, or limits of the process that leave too little
-/// to work with. Whatever happens to single files goes to the observer and does not end the run.
+/// The error of `sink`, an override for a device that does not exist, or limits of the process that leave too little to
+/// work with. Problems with single files go to the observer and do not end the run.
 pub fn find(
     config: &Config,
     delivery: Delivery,

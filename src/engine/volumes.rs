@@ -82,8 +82,8 @@ impl Volumes {
         usize::from(dev) < self.by_dev.len()
     }
 
-    /// Takes note of the device number that the file table gave the next number to, and makes its volume ready to be
-    /// read. Returns true if reads from it cost seeks.
+    /// Records the device number that got the file table's next number, and prepares its volume for reads. Returns true
+    /// if reads from it cost seeks.
     pub fn place<F: Fold, W: Copy>(
         &mut self,
         dev: u64,

@@ -135,7 +135,7 @@ fn write_thin(path: &Path, len: u64, islands: &[(u64, Vec<u8>)]) {
     }
 }
 
-/// What reading and hashing gives, or comparing with a plain copy.
+/// Checks the results of reading and hashing, or of comparing with a plain copy.
 fn check(folder: &Path, names: &[String], way: Way) {
     let all = read(folder, names, way, Hashing::default());
     for (i, completion) in all.iter().enumerate() {

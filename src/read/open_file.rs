@@ -133,7 +133,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
     /// Hands over the first `len` bytes, piece by piece, each with its offset.
     ///
     /// # Errors
-    /// What the system or `take` said; `ESTALE` if the file is shorter.
+    /// The error of the system or of `take`; `ESTALE` if the file is shorter.
     pub fn each_piece(
         &self,
         rules: (&Access, &Signs),

@@ -157,7 +157,7 @@ fn a_thread_that_has_nothing_to_do_helps() {
     assert!(matches!(outcome, Outcome::Read { digests: [Some(d), None], .. } if d == right));
 }
 
-/// What happens to the file while its middle is read, and what comes of it.
+/// Changes the file while its middle is read, and returns the outcome.
 fn disturbed(what: impl Fn(&Path, &ReadSettings) + Send + Sync + 'static) -> Failure {
     let folder = tempfile::tempdir().expect("a folder");
     let len = 40 * EACH;

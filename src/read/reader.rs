@@ -292,7 +292,7 @@ pub fn is_expected(task: &Task, fd: BorrowedFd<'_>) -> Result<(), Failure> {
     expected(task, fd).map(drop)
 }
 
-/// The same, and says what was seen of it.
+/// As [`is_expected`], and returns the metadata.
 pub fn expected(task: &Task, fd: BorrowedFd<'_>) -> Result<Stat, Failure> {
     match stat::descriptor(fd) {
         Ok(now)
@@ -336,7 +336,7 @@ pub fn finished<D>(
 mod tests {
     use super::*;
 
-    /// Opens something that needs this many attempts; what came of it, and how long it waited before each.
+    /// Opens something that needs this many attempts; returns the result, and the wait before each attempt.
     fn opened(
         patience: u64,
         needs: usize,

@@ -284,7 +284,7 @@ fn every_way_reads_the_same_bytes() {
     }
 }
 
-/// What the scan saw is larger than the file is by the time it is read.
+/// The file is shorter at the time of the read than the scan saw it.
 #[test]
 fn a_file_cut_off_meanwhile_has_changed() {
     let folder = tempfile::tempdir().expect("a folder");

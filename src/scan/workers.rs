@@ -19,7 +19,7 @@ pub const TICK: Duration = Duration::from_millis(50);
 /// The time that threads have to end. Threads that the kernel does not block are much faster.
 const GRACE: Duration = Duration::from_millis(400);
 
-/// What a thread sends.
+/// A message from a thread.
 enum Word<T> {
     /// It has ended.
     Ended(thread::Result<T>),

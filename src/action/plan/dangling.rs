@@ -186,7 +186,8 @@ impl Search {
     }
 }
 
-/// The name at the end of a path. A link's text may end in what is no name; then it leads to no file.
+/// The name at the end of a path. The text of a link may end in a component that is no name; then the link leads to no
+/// file.
 fn last_part(path: &[u8]) -> &[u8] {
     let slash = path.iter().rposition(|&byte| byte == b'/');
     &path[slash.map_or(0, |slash| slash + 1)..]

@@ -34,14 +34,14 @@ fn over_none_counts_a_single_root() {
     check(&[inode.clone(), inode], counting, 0, 1, 2);
 }
 
-/// What everybody asks for.
+/// The usual counting.
 const DUPLICATES: Counting = Counting {
     replication: Replication::Over(1),
     hard_links: false,
     isolate: false,
 };
 
-/// Runs to the end, and returns what was wanted of which file after its ends were read.
+/// Runs to the end, and returns the reads requested for each file after its ends were read.
 fn wanted_after_ends(mut drive: Drive<'_>, blocks_are_shared: bool) -> Vec<(usize, Want)> {
     if blocks_are_shared {
         drive.blocks_are_shared();
@@ -55,8 +55,8 @@ fn wanted_after_ends(mut drive: Drive<'_>, blocks_are_shared: bool) -> Vec<(usiz
         .collect()
 }
 
-/// What is wanted of files with one content, on one volume, in these blocks; from 10 on they are
-/// elsewhere at the second look.
+/// The reads requested for files with one content, on one volume, in these blocks. From 10 on, they are elsewhere at
+/// the second query.
 fn wanted_of(blocks: &[u8], digests: bool) -> Vec<Want> {
     let inode = |&blocks: &u8| Inode {
         size: FROM,
@@ -207,7 +207,7 @@ fn a_link_is_no_further_name() {
     assert_eq!(names, [(DirId(0), &b"f"[..]), (DirId(0), b"g")]);
 }
 
-/// What is wanted, after their ends, of files that differ in their middle as these numbers say.
+/// The reads requested, after their ends, for files that differ in their middle as these numbers say.
 fn wants_of_large_class(middles: &[u8]) -> Vec<(usize, Want)> {
     let inode = |&middle: &u8| Inode {
         size: FROM_WITH_SEEKS,
@@ -250,7 +250,7 @@ fn fewer_than_a_large_class_are_read_at_once() {
 /// known as well.
 type Told = (u8, Option<(u8, bool)>);
 
-/// What is wanted of them after their ends; those that no comparison knows are cached or not.
+/// The reads requested for them after their ends. Files that no comparison knows are cached or not.
 fn wants_of_told(files: &[Told], are_cached: bool, fails: Option<usize>) -> Vec<(usize, Want)> {
     let inode = |(nth, &(middle, told)): (usize, &Told)| Inode {
         size: FROM,

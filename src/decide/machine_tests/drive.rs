@@ -135,7 +135,7 @@ impl<'a> Drive<'a> {
         self.finished.extend(self.machine.finished());
     }
 
-    /// Takes note that something else is read than what was wanted.
+    /// Records that another read is done than the requested one.
     pub fn read_instead(&mut self, number: usize, wanted: Want, want: Want) -> Want {
         let all = &mut self.all_wanted;
         if let Some(entry) = all.iter_mut().find(|w| **w == (number, wanted)) {

@@ -138,7 +138,7 @@ pub fn check_reads(drive: &Drive<'_>, counting: Counting, visit: u64) {
     }
 }
 
-/// What this run found about contents must be right for the next one.
+/// Checks that the results of this run about contents are right for the next run.
 fn check_tokens(drive: &mut Drive<'_>) {
     let found: Vec<_> = drive.machine.equalities();
     for one in &found {

@@ -13,8 +13,7 @@ use crate::hash::{ContentToken, Places, PlacesDigest};
 pub const FROM: u64 = 3 * HEAD;
 pub const FROM_WITH_SEEKS: u64 = 5 * HEAD;
 
-/// What a second visit costs: nothing, so that longer files are always sampled, or about as much as
-/// reading most of them.
+/// The cost of a second visit: zero, so that longer files are always sampled, or about as much as reading most of them.
 pub const VISITS: [u64; 2] = [0, FROM];
 
 pub const SIZES: [u64; 12] = [

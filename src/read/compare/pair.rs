@@ -68,12 +68,12 @@ impl Side for Half<'_> {
     }
 }
 
-/// Makes sure that two files begin with the same bytes, this many.
+/// Checks that two files begin with the same bytes, this many.
 ///
-/// `after` sees each piece once both have it, and where the next one begins.
+/// `after` gets each piece once both files have it, and the offset of the next one.
 ///
 /// # Errors
-/// Why they are not known to be equal.
+/// The reason why they are not known to be equal.
 pub fn equal<E>(
     [first, second]: [&OpenFile<&OwnedFd>; 2],
     rules: (&Access, &Signs),

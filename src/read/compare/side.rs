@@ -5,8 +5,8 @@ pub trait Side: Sized + Send {
     /// The result for a file that could not be read.
     type Failed: Send;
 
-    /// Reads a block of this many bytes, all of it, to the beginning of a buffer. Whoever cannot is taken out; another
-    /// file may take its place if it stands for that as well.
+    /// Reads a block of this many bytes, all of it, to the beginning of a buffer. A file that cannot be read is removed
+    /// from the comparison; another file may replace it if the file also represents that one.
     ///
     /// # Errors
     /// The file that takes its place, if there is one.

@@ -273,7 +273,7 @@ fn the_next_file_takes_the_place_of_a_first_one_that_is_gone_or_has_changed() {
     }
 }
 
-/// What is expected of two files that lie in the same blocks; the first is written to afterwards.
+/// The tasks for two files that lie in the same blocks; the first file is written to afterwards.
 fn two_in_the_same_blocks(folder: &Path) -> [Task; 2] {
     let mut batch = Batch::default();
     for (i, name) in ["first", "second"].into_iter().enumerate() {
@@ -313,7 +313,7 @@ fn opened<'a>(
     }
 }
 
-/// What was compared was not theirs any more.
+/// The compared bytes did not belong to these files any more.
 #[test]
 fn files_are_not_equal_to_what_another_one_of_their_blocks_became() {
     let folder = tempfile::tempdir().expect("a folder");

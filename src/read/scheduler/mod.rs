@@ -168,8 +168,7 @@ impl<F: Fold, W: Copy> Scheduler<F, W> {
         }
     }
 
-    /// Takes jobs for whole files of one length that are to be compared with each other. The
-    /// volume must be read by the pools.
+    /// Takes jobs for whole files of one length, to compare them with each other. The volume must be read by the pools.
     pub fn push_group(&mut self, volume: VolumeId, group: Vec<Job<W>>) {
         self.volumes[volume.at()].push_group(group);
     }

@@ -54,7 +54,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
     }
 }
 
-/// What becomes of each file: `k` stays, `-` is left, a digit names the keeper.
+/// The fate of each file: `k` stays, `-` is left, a digit names the keeper.
 fn fates(policy: &Policy, files: Vec<PlannedFile>, choice: &Choice) -> String {
     let mut set = set(files);
     policy.decide(&mut set, choice);
@@ -249,7 +249,7 @@ fn any_files() -> impl Strategy<Value = Vec<PlannedFile>> {
 }
 
 proptest! {
-    /// Whatever rules, bounds and users say: who goes has a keeper that stays.
+    /// A removed file has a keeper that stays, whatever rules, bounds and users say.
     #[test]
     fn nobody_goes_without_a_keeper(
         files in any_files(),
