@@ -24,7 +24,7 @@ pub struct FolderTraits {
 }
 
 impl FolderTraits {
-    /// Those of the folder that lies `height` folders above this one.
+    /// The traits of the folder that lies `height` folders above this one.
     ///
     /// # Errors
     /// `ESTALE` if the folder has been moved meanwhile.

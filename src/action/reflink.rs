@@ -195,7 +195,7 @@ mod tests {
 
     const BLOCK: u64 = 4096;
 
-    /// Where in the file, where on the device and how long, in blocks.
+    /// A layout of extents: position in the file, position on the device, and length, in blocks.
     fn layout(extents: &[(u64, u64, u64)]) -> Layout {
         let extent = |&(logical, physical, length): &(u64, u64, u64)| Extent {
             logical: logical * BLOCK,

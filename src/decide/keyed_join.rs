@@ -31,7 +31,7 @@ struct KeyClass<K> {
     files: u32,
 }
 
-/// Tells places in a table from files.
+/// Distinguishes places in a table from files.
 const IS_MANY: u32 = 1 << 31;
 
 /// The state of a class that has, or may have, more than one file.

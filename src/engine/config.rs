@@ -34,7 +34,7 @@ pub struct Config {
     pub isolate: bool,
     /// Record every entry, including entries that are neither files nor folders, and entries that were not seen.
     pub every_entry: bool,
-    /// With every entry, also ask for mode, owner, time and extended attributes of files that may have copies.
+    /// With every entry, also read mode, owner, time and extended attributes of files that may have copies.
     pub metadata: bool,
     /// Which replica counts make a set worth reporting.
     pub replication: Replication,
@@ -127,7 +127,7 @@ impl Config {
         self.roots.iter().any(|root| root.id.is_some())
     }
 
-    /// How replicas are counted.
+    /// The rules that count replicas.
     pub(super) fn counting(&self) -> Counting {
         Counting {
             replication: self.replication,

@@ -24,10 +24,10 @@ pub struct TooFew {
     free: usize,
 }
 
-/// Makes sure that there are enough.
+/// Checks that enough descriptors are free.
 ///
 /// # Errors
-/// If there are not.
+/// If there are too few.
 pub fn check() -> Result<(), TooFew> {
     let free = process::free_descriptors(LEAST);
     match free < LEAST {

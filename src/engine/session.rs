@@ -30,7 +30,7 @@ use super::tally::{EndedStages, Tally};
 use super::verify::Verification;
 use super::volumes::Volumes;
 
-/// How often progress is published.
+/// Interval between two updates of the progress.
 const PROGRESS: Duration = Duration::from_millis(100);
 
 /// Number of sizes that are handed over before the readers get new work: they have work for some hundred microseconds

@@ -62,7 +62,7 @@ impl EndedStages {
 /// The work of all stages.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// By volume, then by stage.
+    /// The work by volume, then by stage.
     volumes: Vec<[StageWork; STAGES.len()]>,
     first: [Option<Instant>; STAGES.len()],
     last: [Option<Instant>; STAGES.len()],

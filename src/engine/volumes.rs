@@ -103,7 +103,7 @@ impl Volumes {
         seeks_in(&volume.policy)
     }
 
-    /// Lets the scheduler know the next volume.
+    /// Adds the next volume to the scheduler.
     fn make_ready<F: Fold, W: Copy>(&mut self, id: VolumeId, scheduler: &mut Scheduler<F, W>) {
         let volume = self.device_map.get(id);
         let disks: Arc<str> = volume.disks().into();

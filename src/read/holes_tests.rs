@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// In memory, where what is called a hole is one whatever the tests run on.
+/// In memory, reported holes are true holes, whatever file system the tests run on.
 #[test]
 fn holes_are_not_read() {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
@@ -219,7 +219,7 @@ fn holes_are_not_read() {
     }
 }
 
-/// The beginning has been read, and the hole behind it asked for or not, when bytes come into it.
+/// The beginning has been read, and the hole behind it queried or not, when bytes are written into the hole.
 #[test]
 fn what_comes_into_a_hole_meanwhile_is_a_change() {
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");

@@ -516,7 +516,7 @@ fn a_file_is_read_on_only_if_its_head_is_wanted() {
     }
 }
 
-/// Of a file that is not cached; what was read then, and the bytes that are cached afterwards.
+/// Reads a file that is not cached. Returns the outcome, and the bytes that are cached afterwards.
 fn past_cache(
     size: usize,
     spans: [(u64, u64); 2],

@@ -37,7 +37,7 @@ struct TestAsker {
     scheduler: Scheduler<Hashing, &'static str>,
     /// Jobs described, in order.
     described: Vec<Job<&'static str>>,
-    /// By whether they are for the sequential pool.
+    /// Jobs in flight, by whether they are for the sequential pool.
     in_flight: HashMap<bool, usize>,
     most: HashMap<bool, usize>,
 }
@@ -166,7 +166,7 @@ fn windows_are_kept_and_everything_is_answered() {
     });
 }
 
-/// Where one program answers from one disk, a second file under way would have it go back and forth.
+/// A second file in flight would make a disk seek back and forth if one program answers from it.
 #[test]
 fn whole_files_are_read_one_at_a_time_while_they_are_not_cached() {
     in_time(|| {

@@ -10,9 +10,9 @@ use crate::sys::extents::Pieces;
 /// A part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where it starts, bytes.
+    /// Start of the span, bytes.
     pub offset: u64,
-    /// How long it is, bytes.
+    /// Length of the span, bytes.
     pub len: u64,
 }
 
@@ -132,7 +132,7 @@ pub enum Failure {
     Refused(rustix::io::Errno),
 }
 
-/// How a task ended.
+/// The outcome of a task.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<D> {
     /// All spans were read, and the file was the expected one afterwards.
@@ -184,6 +184,6 @@ pub enum Outcome<D> {
 pub struct Completion<D> {
     /// The task's ticket.
     pub ticket: Ticket,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome<D>,
 }

@@ -23,7 +23,7 @@ pub struct FoundBatch {
     pub names: Vec<u8>,
 }
 
-/// Where a file was found.
+/// The place of a found file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundIn {
     /// Its folder.

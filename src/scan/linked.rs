@@ -16,7 +16,7 @@ use super::workers::Workers;
 /// A file that was reached through a symbolic link.
 #[derive(Clone, Debug)]
 pub struct LinkedFile {
-    /// Where the link lies.
+    /// The place of the link.
     pub place: FoundIn,
     /// The path that ends in the link's name.
     pub path: Vec<u8>,

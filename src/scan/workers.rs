@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::heartbeat::{Heartbeat, Watchlist};
 
-/// How often to check whether the run still waits.
+/// Interval between two checks whether the run still waits.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// The time that threads have to end. Threads that the kernel does not block are much faster.

@@ -61,7 +61,7 @@ pub struct DanglingLink {
 pub struct Dangling {
     /// The first thousand.
     pub named: Vec<DanglingLink>,
-    /// How many there are in all.
+    /// Number of all broken links.
     pub number: u64,
 }
 

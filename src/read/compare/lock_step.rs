@@ -40,9 +40,9 @@ pub struct Comparison<S> {
 
 /// The result of one block of all files.
 pub struct Step<S: Side> {
-    /// Where it begins.
+    /// Offset of the block.
     pub offset: u64,
-    /// How long it is.
+    /// Length of the block.
     pub len: usize,
     /// Files that could not be read.
     pub failed: Vec<S::Failed>,

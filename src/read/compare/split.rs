@@ -28,9 +28,9 @@ pub fn is_shared_out<S>(class: &[S]) -> bool {
 
 /// A block of the files of one class.
 pub struct Block<'b> {
-    /// Where it begins, bytes.
+    /// Offset of the block, bytes.
     pub offset: u64,
-    /// How long it is.
+    /// Length of the block.
     pub len: usize,
     /// For the block of the first file.
     pub first: &'b mut [u8],

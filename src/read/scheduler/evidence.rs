@@ -90,7 +90,7 @@ pub struct Pace {
     cached: u32,
     /// Durations of the last reads, without the time for their bytes.
     last: [Duration; PACES],
-    /// How many there were in a row.
+    /// Number of consecutive reads.
     paces: usize,
     /// A verdict was given.
     is_judged: bool,

@@ -7,7 +7,7 @@ use crate::sys::extents::Pieces;
 pub struct Fragments {
     /// All of them.
     pub files: u64,
-    /// Those in more than one piece.
+    /// Files in more than one piece.
     pub fragmented: u64,
     /// The pieces of these fragmented files.
     pub pieces: u64,

@@ -33,7 +33,7 @@ const STEP: u64 = PIECE as u64;
 /// Bytes of a long file after which their pages are given back.
 const GIVEN_BACK: u64 = 32 << 20;
 
-/// How far a thread reads ahead.
+/// The window that a thread reads ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Maximum number of bytes that are announced and not yet read when the next are announced.
