@@ -131,13 +131,11 @@ pub(super) fn walks_files(fs_type: &str) -> bool {
     program.is_some_and(|program| WALKS_FILES.contains(&program))
 }
 
-/// FUSE file systems (the part behind `fuse.`) that read one disk or image, with one thread.
-const READ_ONE_DISK: &[&str] = &["ext2", "ext3", "ext4", "fuse2fs", "exfat", "exfat-fuse"];
-
-/// True if a program with one thread answers for a file system of this type, from one disk or image.
+/// True if a program has the disk of a file system of this type for itself, and reads it with one thread (ntfs-3g,
+/// exfat-fuse). Not fuse2fs: photos took 1.23 times as long there with one file at a time
+/// (`docs/measurements/benchmarks.md`).
 pub(super) fn reads_one_disk(fs_type: &str) -> bool {
-    let program = fs_type.strip_prefix("fuse.");
-    fs_type == "fuseblk" || program.is_some_and(|program| READ_ONE_DISK.contains(&program))
+    fs_type == "fuseblk"
 }
 
 /// FUSE file systems (the part behind `fuse.`) that look up each name that they were not asked for before. Other
