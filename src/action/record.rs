@@ -7,8 +7,8 @@ use super::folder_times::RecordedTimes;
 use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
-/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders; version 3 did not
-/// name the folders that a move creates.
+/// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders;
+/// version 3 did not name the folders that a move creates.
 pub const VERSION: u32 = 4;
 
 /// The versions that are understood.

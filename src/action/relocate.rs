@@ -202,6 +202,15 @@ fn make(
     let mut at = Rc::clone(&base_folder);
     let mut path = base.path.to_vec();
     let mut is_new = false;
+    // Whoever owns the folder above may have made a folder that was there, to see what comes into it.
+    let check_owner = |folder: &OwnedFd, height: usize| {
+        let Some(like) = like else { return Ok(()) };
+        let is_owners = folder_traits::is_owners(folder, &base_folder, Some((like, height)));
+        match is_owners.map_err(failed("examine the destination folder"))? {
+            true => Ok(()),
+            false => Err(failure_with(DOING, Errno::PERM, Hint::NotOwners)),
+        }
+    };
     for (place, part) in parts.iter().enumerate() {
         let height = parts.len() - 1 - place;
         path = join(&path, part);
@@ -219,8 +228,9 @@ fn make(
                     false => parent::step(&at, &name),
                 };
                 let next = Rc::new(next.map_err(failed("open the folder"))?);
-                if is_new {
-                    made.note(&at, &name, path.clone(), &next, traits);
+                match is_new {
+                    true => made.note(&at, &name, path.clone(), &next, traits),
+                    false => check_owner(&next, height)?,
                 }
                 sync::folder(&at).map_err(failed(MAKING))?;
                 next
@@ -228,15 +238,7 @@ fn make(
             // O_PATH does not follow: a link to a folder is "not a directory".
             opened => {
                 let opened = opened.map_err(failed("open the destination folder"))?;
-                // Whoever owns the folder above may have made this one, to see what comes into it.
-                let like = like.map(|like| (like, height));
-                let is_owners = like.is_none() || {
-                    let owners = folder_traits::is_owners(&opened, &base_folder, like);
-                    owners.map_err(failed("examine the destination folder"))?
-                };
-                if !is_owners {
-                    return Err(failure_with(DOING, Errno::PERM, Hint::NotOwners));
-                }
+                check_owner(&opened, height)?;
                 Rc::new(opened)
             }
         };

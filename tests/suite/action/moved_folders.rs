@@ -6,6 +6,8 @@ use std::path::Path;
 
 use crate::common::scene::Scene;
 use crate::common::stage::Stage;
+#[cfg(debug_assertions)]
+use crate::common::stopped::Stopped;
 use crate::common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
@@ -130,6 +132,45 @@ fn killed_at_any_moment_no_folder_is_more_open_than_the_old_one() {
         }
     }
     panic!("it never came to its end");
+}
+
+/// Root is about to create the folder of its own file below a folder that belongs to Alice by now.
+#[test]
+#[cfg(debug_assertions)]
+#[ignore = "acts as two users: root only"]
+fn no_file_comes_into_a_folder_that_another_user_was_faster_to_create() {
+    let mut times = 0;
+    for at in 1..300 {
+        let stage = open_stage(
+            Tree::new()
+                .copies(["k", "p/first"], noise(1, 7000))
+                .copies(["k2", "p/q/secret"], noise(2, 5000)),
+        );
+        give(&stage.tree.path("p"), ALICE, 0o777);
+        give(&stage.tree.path("p/q"), 0, 0o700);
+        let to = stage.tree.path("aside");
+        let [above, new] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
+        let line = "move --yes --keep shortest-path --to aside .";
+        let stopped = Stopped::start(stage.seekless(line), at);
+        if new.exists() {
+            assert!(times > 1, "no call lies between the two");
+            stopped.goes_on();
+            return;
+        }
+        let is_alices = above.exists() && looks(&above).0 == ALICE;
+        if is_alices {
+            fs::create_dir(&new).expect("a folder");
+            give(&new, ALICE, 0o700);
+            times += 1;
+        }
+        let run = stopped.ends();
+        if is_alices {
+            let come = fs::read_dir(&new).expect("it stays").count();
+            assert_eq!(come, 0, "stopped before call {at}\n{run}");
+            assert!(stage.has("p/q/secret"), "stopped before call {at}\n{run}");
+        }
+    }
+    panic!("it never comes so far");
 }
 
 /// What may be done to a copy on its way, in either direction: as much as to the file, or nothing by anybody but root.
