@@ -29,6 +29,11 @@ pub(super) const FIRST: u64 = 16 << 10;
 /// See `FIRST`. 256 KiB made no difference.
 pub(super) const SETTLED: u64 = 64 << 10;
 
+/// Bytes read at a time of a file whose requests must not overtake one another: the kernel's usual readahead. With
+/// pieces of 256 KiB, the program waited while a piece was hashed: four files of 60 MB on fusefat took 0.35 s instead
+/// of 0.29 s (medians of 5 in turns); 64 and 32 KiB were no better.
+const IN_ORDER: u64 = 128 << 10;
+
 /// Bytes of a hole that are hashed between two checks whether the run is over: some milliseconds of work.
 const ZEROS: u64 = PART;
 
@@ -180,6 +185,7 @@ impl<F: Fold> File<F> {
         }
         let begins = self.is_left_to_readahead && self.read < SETTLED;
         let most = match (begins, self.first) {
+            (false, _) if self.task.in_order => IN_ORDER,
             (false, _) => PIECE as u64,
             (true, 0) => FIRST,
             // What is the beginning comes along with the first piece.

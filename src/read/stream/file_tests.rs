@@ -77,6 +77,14 @@ fn what_is_cached_or_announced_is_read_in_large_pieces() {
 }
 
 #[test]
+fn a_file_that_is_read_in_order_has_no_read_longer_than_the_readahead() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut file = file(folder.path(), [(0, SIZE), (0, 0)], false);
+    file.task.in_order = true;
+    assert_eq!(reads(file, SETTLED), (128 << 10, 128 << 10));
+}
+
+#[test]
 fn it_is_left_open_whether_to_read_on_only_if_the_head_will_be_known_by_then() {
     let folder = tempfile::tempdir().expect("a folder");
     let decided = |head| file(folder.path(), [(0, head), (0, SIZE)], true).decided();
