@@ -63,7 +63,7 @@ impl<F: Fold> Reader<F> {
     pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
         let spans = task.spans.iter().filter(|span| span.len > 0);
         spans
-            .map(|span| uncached_bytes(fd, span.offset, span.len))
+            .map(|span| uncached_bytes(fd, task.expect.size, span.offset, span.len))
             .sum()
     }
 

@@ -62,7 +62,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_long = size >= LONG;
         // Nobody wants to know it, or nobody can tell.
         let missing = match access.asks_about(size) || is_long && device.has_head {
-            true => uncached_bytes(&fd, 0, size),
+            true => uncached_bytes(&fd, size, 0, size),
             false => None,
         };
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
@@ -181,15 +181,22 @@ impl OpenFile<Arc<OwnedFd>> {
 /// Drops a span from the page cache; false if some of it is known to remain.
 pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
     page_cache::advise(&fd, offset, len, Advice::DontNeed);
-    let cached = page_cache::cached_pages(&fd, offset, len);
-    let cached = cached.or_else(|| page_cache::resident_pages(&fd, offset, len));
+    let cached = match page_cache::cached_pages(&fd, offset, len) {
+        Some(0) => page_cache::cached_pages_of_layer(&fd, offset, len),
+        Some(cached) => Some(cached),
+        None => page_cache::resident_pages(&fd, offset, len),
+    };
     cached.unwrap_or(0) == 0
 }
 
-/// Bytes of a span that are not in the page cache; `None` if this is not known.
-pub fn uncached_bytes(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
+/// Bytes of a span that are not in the page cache; `None` if this is not known. Pages of short files of overlays are
+/// taken for uncached: to find them takes as long as to read them.
+pub fn uncached_bytes(fd: impl AsFd, size: u64, offset: u64, len: u64) -> Option<u64> {
     let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;
-    let cached = page_cache::cached_pages(fd, offset, len)?;
+    let cached = match page_cache::cached_pages(&fd, offset, len)? {
+        0 if size > PIECE as u64 => page_cache::cached_pages_of_layer(fd, offset, len).unwrap_or(0),
+        cached => cached,
+    };
     Some(pages.saturating_sub(cached) * page)
 }

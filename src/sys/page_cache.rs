@@ -87,6 +87,20 @@ pub fn page_size() -> u64 {
 /// Bytes looked at with one mapping, so that the answer's memory is bounded.
 const WINDOW: u64 = 1 << 30;
 
+/// Pages of the range that are in the page cache, for a file of an overlay. `cachestat` finds none there: the pages
+/// belong to the file of the layer below. `None` on other file systems, and for files of other users, of which
+/// `mincore` does not tell.
+pub fn cached_pages_of_layer(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
+    if !super::statfs::is_overlay(&fd) {
+        return None;
+    }
+    let owner = rustix::fs::fstat(&fd).ok()?.st_uid;
+    let user = rustix::process::geteuid();
+    (user.is_root() || user.as_raw() == owner)
+        .then(|| resident_pages(fd, offset, len))
+        .flatten()
+}
+
 /// Pages of the range that are in the page cache; `None` where the kernel does not tell.
 ///
 /// Since Linux 5.2 it tells only the file's owner and those who may write to it; to others every

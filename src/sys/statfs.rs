@@ -84,6 +84,11 @@ pub fn may_make_up_modes(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| MAY_MAKE_UP_MODES.contains(&magic))
 }
 
+/// True on an overlay, whose files are files of other file systems.
+pub fn is_overlay(file: impl AsFd) -> bool {
+    magic(file) == Some(0x794c_7630)
+}
+
 /// True on `/proc`, whose links lead to what is open and not to what they say.
 pub fn is_proc(file: impl AsFd) -> bool {
     magic(file) == Some(0x9fa0)

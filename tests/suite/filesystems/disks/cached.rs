@@ -1,4 +1,4 @@
-//! Files of programs' mounts that are in the page cache.
+//! Files of programs' mounts and overlays that are in the page cache.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const LEN: usize = 8 << 20;
 #[test]
 #[ignore = "mounts file systems: root only"]
 fn large_files_that_are_cached_are_compared_and_not_hashed() {
-    for what in [Shown::Ntfs3g, Shown::Fuse2fs] {
+    for what in [Shown::Ntfs3g, Shown::Fuse2fs, Shown::Overlay] {
         let shows = Shows::new(what);
         let (point, home) = (shows.point(), tempfile::tempdir().expect("a folder"));
         let one = noise(1, LEN);
