@@ -119,7 +119,7 @@ pub struct Original<'a> {
 impl Original<'_> {
     /// The folder this many levels above, on which `..` and the path agree. A user who may rename the folder can choose
     /// the target of `..`, or of the path, but not both.
-    fn above(&self, height: usize) -> Result<OwnedFd> {
+    pub fn above(&self, height: usize) -> Result<OwnedFd> {
         let mut at = rustix::io::fcntl_dupfd_cloexec(self.folder, 0)?;
         let mut path = self.path;
         for _ in 0..height {
@@ -135,30 +135,26 @@ impl Original<'_> {
     }
 }
 
-/// True if a folder belongs to root, or to the owner of the folder this many levels above `like`. Only root puts files
-/// into other people's folders.
-///
-/// The owner of `base`, which the user named, owns all files below it in any case. On a file system without owners,
-/// this owner owns every file.
-pub fn is_owners(
-    folder: &OwnedFd,
-    base: &OwnedFd,
-    like: Option<(&Original<'_>, usize)>,
-) -> Result<bool> {
-    if !trust::is_root() {
-        return Ok(true);
+/// True if a folder belongs to this user, or to the owner of `base`, which the user named. The owner of `base` owns all
+/// files below it in any case. On a file system without owners, this owner owns every file.
+pub fn is_ours_or_bases(folder: &Attributes, base: &OwnedFd) -> Result<bool> {
+    Ok(folder.uid == trust::me() || attributes::get(base)?.uid == folder.uid)
+}
+
+/// The permissions of group and others in a folder that let users do more there than in the original.
+pub fn further_rights(
+    (folder, now): (&OwnedFd, &Attributes),
+    (original, was): (&OwnedFd, &Attributes),
+) -> u32 {
+    let acl = |folder| attributes::extended_of_handle(folder, attributes::ACL);
+    let is_same_acl = || matches!((acl(folder), acl(original)), (Ok(a), Ok(b)) if a == b);
+    let has_group = now.gid == was.gid && is_same_acl();
+    let mut allowed = narrowed(was.mode, now.uid == was.uid, has_group);
+    if trust::is_sticky(was) && !trust::is_sticky(now) {
+        // Each user could rename only their own files.
+        allowed &= !0o022;
     }
-    let owner = attributes::get(folder)?.uid;
-    if owner == trust::me() {
-        return Ok(true);
-    }
-    if attributes::get(base)?.uid == owner {
-        return Ok(true);
-    }
-    let Some((like, height)) = like else {
-        return Ok(false);
-    };
-    Ok(attributes::get(like.above(height)?)?.uid == owner)
+    now.mode & 0o077 & !allowed
 }
 
 /// Opens a folder that was just created, for reading. If other users may rename folders there, another folder may have
@@ -168,7 +164,8 @@ pub fn is_owners(
 /// `ESTALE` if it is another folder. A folder that is empty and belongs to the creator is accepted.
 pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedFd> {
     let opened = open::folder(parent, name).and_then(|folder| {
-        match is_owners(&folder, base, None)? && dirent::is_empty(&folder)? {
+        let is_own = !trust::is_root() || is_ours_or_bases(&attributes::get(&folder)?, base)?;
+        match is_own && dirent::is_empty(&folder)? {
             true => Ok(folder),
             false => Err(Errno::STALE),
         }

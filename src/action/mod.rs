@@ -13,6 +13,7 @@ mod check;
 mod coherence;
 mod compare;
 mod copy;
+mod existing_folder;
 mod folder_entry;
 mod folder_times;
 mod folder_traits;

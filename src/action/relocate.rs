@@ -8,10 +8,11 @@ use rustix::io::Errno;
 
 use super::act::{Act, freed};
 use super::check::Opened;
+use super::existing_folder::ExistingFolders;
 use super::folder_entry::{join, leads_to};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
-use super::step::{Change, Done, Hint, Skip, Unfit};
+use super::step::{Change, Done, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::read::{Unequal, Which, equal};
@@ -202,15 +203,7 @@ fn make(
     let mut at = Rc::clone(&base_folder);
     let mut path = base.path.to_vec();
     let mut is_new = false;
-    // Whoever owns the folder above may have made a folder that was there, to see what comes into it.
-    let check_owner = |folder: &OwnedFd, height: usize| {
-        let Some(like) = like else { return Ok(()) };
-        let is_owners = folder_traits::is_owners(folder, &base_folder, Some((like, height)));
-        match is_owners.map_err(failed("examine the destination folder"))? {
-            true => Ok(()),
-            false => Err(failure_with(DOING, Errno::PERM, Hint::NotOwners)),
-        }
-    };
+    let mut existing = ExistingFolders::below(&base_folder, like);
     for (place, part) in parts.iter().enumerate() {
         let height = parts.len() - 1 - place;
         path = join(&path, part);
@@ -230,7 +223,7 @@ fn make(
                 let next = Rc::new(next.map_err(failed("open the folder"))?);
                 match is_new {
                     true => made.note(&at, &name, path.clone(), &next, traits),
-                    false => check_owner(&next, height)?,
+                    false => existing.check(&at, &next, height, &path)?,
                 }
                 sync::folder(&at).map_err(failed(MAKING))?;
                 next
@@ -238,7 +231,7 @@ fn make(
             // O_PATH does not follow: a link to a folder is "not a directory".
             opened => {
                 let opened = opened.map_err(failed("open the destination folder"))?;
-                check_owner(&opened, height)?;
+                existing.check(&at, &opened, height, &path)?;
                 Rc::new(opened)
             }
         };

@@ -278,6 +278,8 @@ pub enum Hint {
     Destination,
     /// The destination has a folder of another user where one of this owner is needed.
     NotOwners,
+    /// The destination has a folder that is open to more users than the original.
+    MoreOpen,
     /// Undo completes it.
     Undo,
 }
@@ -300,6 +302,9 @@ impl fmt::Display for Hint {
             Self::Destination => "say where to",
             Self::NotOwners => {
                 "that folder belongs to another user than the original folder: move it away, or choose another folder"
+            }
+            Self::MoreOpen => {
+                "more users have access to that folder than to the original folder: close it (chmod), or choose another folder"
             }
             Self::Undo => "undo the run once the cause is gone",
         })

@@ -76,6 +76,10 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
             "that folder belongs to another user than the original folder: move it away, or choose another folder with \
              --to"
         }
+        Hint::MoreOpen => {
+            "more users have access to that folder than to the original folder: close it (chmod), or choose another \
+             folder with --to"
+        }
         Hint::Undo => "run 'seekless undo' once the cause is gone",
     })
 }
@@ -203,6 +207,7 @@ mod tests {
             ("--trash", hinted(Hint::MadeTrash)),
             ("--to", hinted(Hint::Destination)),
             ("--to", hinted(Hint::NotOwners)),
+            ("--to", hinted(Hint::MoreOpen)),
             ("seekless undo", hinted(Hint::Undo)),
             ("--only-under", kept(&Kept::Hold(Hold::Outside))),
             ("--isolate", kept(&Kept::SamePath)),

@@ -257,3 +257,66 @@ fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
         .exits(0);
     assert!(waiting.join("v2").exists());
 }
+
+/// An existing folder below the destination: its mode, the mode of the folder above it, which is Alice's or root's, and
+/// the mode of the original folder; and whether the file may come into it.
+const EXISTING: [(u32, (u32, u32), u32, bool); 9] = [
+    // Alice may have renamed a folder of root's.
+    (0o777, (ALICE, 0o777), 0o700, false),
+    (0o755, (ALICE, 0o755), 0o700, false),
+    (0o755, (ALICE, 0o755), 0o755, true),
+    (0o700, (ALICE, 0o777), 0o755, true),
+    // Nobody else may rename it, but users may rename what comes into it.
+    (0o777, (0, 0o755), 0o755, false),
+    (0o777, (0, 0o755), 0o777, true),
+    (0o1777, (0, 0o755), 0o700, true),
+    // The private group of its owner.
+    (0o775, (0, 0o755), 0o755, true),
+    (0o755, (0, 0o755), 0o700, true),
+];
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_file_comes_into_a_folder_that_is_more_open_than_its_own() {
+    for (now, above, was, comes) in EXISTING {
+        let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
+        give(&stage.tree.path("p"), above.0, above.1);
+        give(&stage.tree.path("p/q"), 0, was);
+        let to = stage.tree.path("aside");
+        let [outer, inner] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
+        fs::create_dir_all(&inner).expect("folders");
+        give(&outer, above.0, above.1);
+        give(&inner, 0, now);
+        let line = "move --yes --keep shortest-path --to aside .";
+        let run = stage.run(line);
+        let context = format!("{now:o} in {above:?}, was {was:o}\n{run}");
+        assert_eq!(inner.join("secret").exists(), comes, "{context}");
+        assert_eq!(stage.has("p/q/secret"), !comes, "{context}");
+        if !comes {
+            let words = "more users have access to that folder than to the original folder";
+            run.says(words).says(inner.to_str().expect("plain"));
+            set_mode(&inner, was);
+            stage.run(line).exits(0);
+            assert!(inner.join("secret").exists(), "{context}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_file_comes_into_a_folder_that_an_acl_opens() {
+    let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
+    give(&stage.tree.path("p/q"), 0, 0o700);
+    let to = stage.tree.path("aside");
+    let inner = moved(&to, &stage.tree.path("p/q"));
+    fs::create_dir_all(&inner).expect("folders");
+    give(&inner, 0, 0o700);
+    set_extended(&inner, ACLS[0], &acl(ALICE, 7, 0o700));
+    let line = "move --yes --keep shortest-path --to aside .";
+    stage.run(line).says("more users have access");
+    assert!(stage.has("p/q/secret"));
+    // The file may come to where the same user had access before.
+    set_extended(&stage.tree.path("p/q"), ACLS[0], &acl(ALICE, 7, 0o700));
+    stage.run(line).exits(0);
+    assert!(inner.join("secret").exists());
+}
