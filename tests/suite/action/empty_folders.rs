@@ -227,28 +227,35 @@ pub fn plan_that_empties(root: &Path, action: Action) -> Plan<'static> {
     plan
 }
 
-/// Removes the duplicates, and lets `meanwhile` happen between the last file and the folders.
-fn with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
+/// Carries a plan out, and lets `meanwhile` happen when so many steps are done: between the last file and the folders.
+pub fn with_a_race(plan: Plan<'_>, steps: usize, state: &Path, meanwhile: impl Fn()) -> Applied {
+    let journals = Journals::new(state.join("journals"));
+    let mut done = 0;
+    let plan = plan.on_step(|_| {
+        done += 1;
+        if done == steps {
+            meanwhile();
+        }
+    });
+    let applied = plan.apply(&journals).expect("applied");
+    assert_eq!(applied.done, steps as u64);
+    applied
+}
+
+/// Removes the duplicates with such a race.
+fn trashed_with_a_race(meanwhile: impl Fn(&Path)) -> (Stage, Applied) {
     let stage = Stage::new(tree());
     let root = stage.tree.root().canonicalize().expect("real");
     let trash = stage.state.path().join("Trash");
     let plan = plan_that_empties(&root, Action::trash(Some(&trash)));
-    let journals = Journals::new(stage.state.path().join("journals"));
-    let mut steps = 0;
-    let plan = plan.on_step(|_| {
-        steps += 1;
-        if steps == 3 {
-            meanwhile(&root);
-        }
-    });
-    let applied = plan.apply(&journals).expect("applied");
-    assert_eq!(applied.done, 3);
+    let applied = with_a_race(plan, 3, stage.state.path(), || meanwhile(&root));
     (stage, applied)
 }
 
 #[test]
 fn a_file_that_comes_meanwhile_keeps_its_folder() {
-    let (stage, applied) = with_a_race(|root| fs::write(root.join("x/p/new"), "new").unwrap());
+    let (stage, applied) =
+        trashed_with_a_race(|root| fs::write(root.join("x/p/new"), "new").unwrap());
     assert_eq!((applied.folders, applied.folders_left), (1, Vec::new()));
     assert!(stage.has("x/p/new") && !stage.has("x/p/q"));
 }
@@ -256,7 +263,7 @@ fn a_file_that_comes_meanwhile_keeps_its_folder() {
 #[test]
 fn a_folder_that_was_replaced_is_left_alone() {
     for by_link in [false, true] {
-        let (stage, applied) = with_a_race(|root| {
+        let (stage, applied) = trashed_with_a_race(|root| {
             let (q, aside) = (root.join("x/p/q"), root.join("aside"));
             fs::rename(&q, &aside).unwrap();
             match by_link {

@@ -5,11 +5,11 @@ use std::os::unix::fs::{MetadataExt, symlink};
 
 use tempfile::TempDir;
 
-use super::empty_folders::killed;
+use super::empty_folders::{killed, with_a_race};
 use crate::common::scene::{Picture, picture};
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
-use seekless::{Action, Applied, ErrorKind, Journals, Search};
+use seekless::{Action, Applied, ErrorKind, Search};
 
 /// Copies in `x`, of files in `keep`, beside noise of every kind. `x/stays` has something else as well.
 fn tree() -> Tree {
@@ -191,7 +191,7 @@ fn a_report_of_folders_takes_the_noise_as_well() {
 }
 
 /// Takes duplicates and noise, and lets `meanwhile` happen between the last duplicate and the noise.
-fn with_a_race(meanwhile: impl Fn(&Stage)) -> (Stage, Applied) {
+fn taken_with_a_race(meanwhile: impl Fn(&Stage)) -> (Stage, Applied) {
     let stage = Stage::new(tree());
     let root = stage.tree.root().canonicalize().expect("real");
     let sets = Search::new([root.join("x"), root.join("keep")]).run();
@@ -201,32 +201,25 @@ fn with_a_race(meanwhile: impl Fn(&Stage)) -> (Stage, Applied) {
         .plan(&sets.expect("sets"))
         .expect("a plan");
     assert_eq!(plan.noise().count(), 3);
-    let journals = Journals::new(stage.state.path().join("journals"));
-    let mut steps = 0;
-    let plan = plan.on_step(|_| {
-        steps += 1;
-        if steps == 3 {
-            meanwhile(&stage);
-        }
-    });
-    let applied = plan.apply(&journals).expect("applied");
-    assert_eq!((applied.done, applied.unreached), (3, 0));
+    let applied = with_a_race(plan, 3, stage.state.path(), || meanwhile(&stage));
+    assert_eq!(applied.unreached, 0);
     (stage, applied)
 }
 
 #[test]
 fn noise_stays_in_a_folder_that_is_not_empty_any_more() {
-    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/q/new", "new"));
+    let (stage, applied) = taken_with_a_race(|stage| stage.tree.write("x/p/q/new", "new"));
     assert_eq!((applied.noise, applied.folders), (0, 0));
     assert!(stage.has("x/p/q/.DS_Store") && stage.has("x/p/Thumbs.db"));
-    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/new", "new"));
+    let (stage, applied) = taken_with_a_race(|stage| stage.tree.write("x/p/new", "new"));
     assert_eq!((applied.noise, applied.folders), (2, 1));
     assert!(!stage.has("x/p/q") && stage.has("x/p/Thumbs.db"));
 }
 
 #[test]
 fn noise_that_was_written_to_is_left_alone() {
-    let (stage, applied) = with_a_race(|stage| stage.tree.write("x/p/q/empty", "not any more"));
+    let (stage, applied) =
+        taken_with_a_race(|stage| stage.tree.write("x/p/q/empty", "not any more"));
     assert_eq!((applied.noise, applied.skipped, applied.folders), (2, 1, 0));
     let kept = fs::read(stage.tree.path("x/p/q/empty")).expect("there");
     assert_eq!(kept, b"not any more");

@@ -12,9 +12,9 @@ use crate::common::users::{
 };
 use crate::common::volume::{Mounted, Volume, sh};
 use crate::common::{Tree, noise};
-use seekless::{Action, Applied, Journals};
+use seekless::{Action, Applied};
 
-use super::empty_folders::plan_that_empties;
+use super::empty_folders::{plan_that_empties, with_a_race};
 
 /// A copy in `x/p/q`, alone there.
 fn tree(tree: Tree) -> Tree {
@@ -58,13 +58,11 @@ fn a_folder_that_may_not_be_removed_stays_and_is_named() {
 }
 
 /// Removes the copy, and lets something happen between that and the folder.
-fn with_a_race(tree: &Tree, meanwhile: impl Fn(&Path)) -> Applied {
+fn removed_with_a_race(tree: &Tree, meanwhile: impl Fn(&Path)) -> Applied {
     let root = tree.root().canonicalize().expect("real");
     let state = tempfile::tempdir().expect("a folder");
     let plan = plan_that_empties(&root, Action::remove());
-    let journals = Journals::new(state.path().join("journals"));
-    let plan = plan.on_step(|_| meanwhile(&root));
-    plan.apply(&journals).expect("applied")
+    with_a_race(plan, 1, state.path(), || meanwhile(&root))
 }
 
 #[track_caller]
@@ -79,7 +77,7 @@ fn stays(applied: &Applied, name: &str, why: &str) {
 fn a_folder_that_became_a_mount_point_stays() {
     let tree = tree(Tree::new());
     let mounted = std::cell::RefCell::new(None);
-    let applied = with_a_race(&tree, |root| {
+    let applied = removed_with_a_race(&tree, |root| {
         // Through the mount it has the same numbers.
         let q = root.join("x/p/q");
         mounted.replace(Some(Mounted::new(&format!("--bind {}", q.display()), q)));
@@ -95,7 +93,7 @@ fn on_a_file_system_that_became_read_only_folders_stay() {
     let volume = Volume::tmpfs("");
     let tree = tree(Tree::inside(&volume.path()));
     let mount = format!("mount {} -o remount", volume.path().display());
-    let applied = with_a_race(&tree, |_| {
+    let applied = removed_with_a_race(&tree, |_| {
         // A child that another test is about to start may have a file open that was written here.
         sh(&format!(
             "timeout 20 sh -c 'until {mount},ro; do sleep 0.02; done'"
