@@ -6,9 +6,8 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
+use super::folder_identity::FolderIdentity;
 use super::folder_traits::FolderTraits;
-use super::new_folders;
-use super::record::NewFolder;
 use crate::sys::names;
 
 /// Created folders.
@@ -48,10 +47,10 @@ impl Made {
     }
 
     /// The existing created folders, each with its absolute path, the outermost first.
-    pub fn identified(&self) -> Vec<(Vec<u8>, NewFolder)> {
+    pub fn identified(&self) -> Vec<(Vec<u8>, FolderIdentity)> {
         let entries = self.0.borrow();
         let known = entries.iter().filter_map(|entry| {
-            let folder = new_folders::identity(&entry.folder).ok()?;
+            let folder = FolderIdentity::of(&entry.folder).ok()?;
             Some((entry.path.clone(), folder))
         });
         known.collect()

@@ -1,20 +1,20 @@
 //! Folders that a move creates on the path to its destination. The journal names each of them before it is created, so
 //! that an undo can remove those that are empty again.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::fs::FileType;
-use rustix::io::{Errno, Result};
+use rustix::io::Errno;
 
 use super::folder_entry::{Place, parent};
+use super::folder_identity::FolderIdentity;
 use super::past::{Past, PastNewFolder};
-use super::record::NewFolder;
 use super::step::Unfit;
 use super::undo_step::{Manner, Refusal, said};
 use super::undone::Undone;
 use crate::file::trust;
 use crate::heartbeat::current;
-use crate::sys::{attributes, dirent, names, open, parent as way, stat};
+use crate::sys::{attributes, dirent, names, open, parent as way};
 
 /// The folders above this absolute path that are missing, the outermost first.
 pub(super) fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
@@ -26,14 +26,6 @@ pub(super) fn missing_above(path: &[u8]) -> Vec<Vec<u8>> {
     }
     missing.reverse();
     missing
-}
-
-/// The identity of an open folder, which differs from that of a folder that gets its path later.
-pub(super) fn identity(folder: impl AsFd) -> Result<NewFolder> {
-    Ok(NewFolder {
-        ino: stat::descriptor(&folder)?.ino,
-        birth_ns: stat::birth_ns(&folder, c".", false),
-    })
 }
 
 /// The folders of a past run that may have to be removed: each one comes before the folder that it lies in.
@@ -79,10 +71,7 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
 
 /// The folder that the run created, if it still exists. Only an empty folder that gets its name right after this check
 /// could be removed in its place.
-fn own(
-    path: &[u8],
-    folder: &PastNewFolder,
-) -> std::result::Result<Option<(Place, OwnedFd)>, Refusal> {
+fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(Place, OwnedFd)>, Refusal> {
     let doing = "look at this folder, which the run created";
     let place = match Place::of(path) {
         Ok(place) => place,
@@ -101,7 +90,7 @@ fn own(
         opened => opened.map_err(said(doing))?,
     };
     let is_own = match folder.made {
-        Some(made) => identity(&opened).map_err(said(doing))? == made,
+        Some(made) => made.is(FolderIdentity::of(&opened).map_err(said(doing))?),
         None => attributes::get(&opened).map_err(said(doing))?.uid == trust::me(),
     };
     Ok(is_own.then_some((place, opened)))

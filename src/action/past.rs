@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::record::{self, FolderIntent, Intent, NewFolder, Raw, Record, RunHeader, State};
+use super::folder_identity::FolderIdentity;
+use super::record::{self, FolderIntent, Intent, Raw, Record, RunHeader, State};
 use super::step::{ActionKind, Reversal};
 use crate::file::RouteError;
 use crate::file::trust::Distrust;
@@ -27,8 +28,8 @@ pub(super) struct PastFolder {
     pub removed: bool,
     /// It was not removed.
     pub stayed: bool,
-    /// Inode number of the folder that an undo created in its place.
-    pub made: Option<u64>,
+    /// The folder that an undo created in its place.
+    pub made: Option<FolderIdentity>,
     pub undone: bool,
 }
 
@@ -37,7 +38,7 @@ pub(super) struct PastFolder {
 pub(super) struct PastNewFolder {
     pub action: ActionKind,
     /// The folder that a step created there.
-    pub made: Option<NewFolder>,
+    pub made: Option<FolderIdentity>,
 }
 
 /// The recorded end of a step.
@@ -238,9 +239,9 @@ impl Past {
                 };
                 self.folders.insert(folder.intent.step, folder);
             }
-            Record::FolderMade { step, ino } => {
+            Record::FolderMade { step, folder: made } => {
                 if let Some(folder) = self.folders.get_mut(&step) {
-                    folder.made = Some(ino);
+                    folder.made = Some(made);
                 }
             }
             Record::Done { step, now, digest } => match self.folders.get_mut(&step) {

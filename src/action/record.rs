@@ -3,13 +3,15 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::folder_identity::FolderIdentity;
 use super::folder_times::RecordedTimes;
 use super::step::ActionKind;
 use crate::hash::ContentDigest;
 
 /// The version of the format. Version 1 had no digests, and no record of a run's end; version 2 had no folders;
-/// version 3 did not name the folders that a move creates.
-pub const VERSION: u32 = 4;
+/// version 3 did not name the folders that a move creates; version 4 did not identify the folders that files were taken
+/// from.
+pub const VERSION: u32 = 5;
 
 /// The versions that are understood.
 pub const READABLE: std::ops::RangeInclusive<u32> = 1..=VERSION;
@@ -144,6 +146,9 @@ pub struct Intent {
     /// `symlink`: the text of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
+    /// `move`, `trash`: the folder that the victim lies in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<FolderIdentity>,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_times: Option<RecordedTimes>,
@@ -162,19 +167,12 @@ pub struct FolderIntent {
     pub ino: u64,
     /// Its metadata, with its times as they were before the run.
     pub metadata: Metadata,
+    /// The folder that it lies in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<FolderIdentity>,
     /// The times of the folder that it lies in, as in [`Intent`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_times: Option<RecordedTimes>,
-}
-
-/// A folder that a run created, identified by properties that no folder has that gets its path later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewFolder {
-    /// Inode number.
-    pub ino: u64,
-    /// Creation time of the folder, nanoseconds since 1970, if the file system stores it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub birth_ns: Option<i64>,
 }
 
 /// One line.
@@ -202,18 +200,19 @@ pub enum Record {
         /// Absolute path of the folder.
         path: Raw,
         /// The folder as it was created.
-        folder: NewFolder,
+        folder: FolderIdentity,
     },
     /// A step will be carried out.
     Intent(Box<Intent>),
     /// A folder will be removed.
     Folder(Box<FolderIntent>),
-    /// An undo created the folder of this step again. The folder gets its metadata when the files are back in it.
+    /// An undo creates the folder of this step again. The folder gets its metadata when the files are back in it.
     FolderMade {
         /// The step's number.
         step: u64,
-        /// Inode number of the new folder.
-        ino: u64,
+        /// The new folder. It gets its name after this record is on the disk.
+        #[serde(flatten)]
+        folder: FolderIdentity,
     },
     /// A step was carried out.
     Done {
@@ -309,6 +308,19 @@ fn checksum(json: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn older_versions_did_not_record_when_a_folder_was_made() {
+        let json = r#"{"record":"folder_made","step":3,"ino":5}"#;
+        let line = format!("{} {json}", checksum(json.as_bytes()));
+        let folder = FolderIdentity {
+            ino: 5,
+            birth_ns: None,
+        };
+        let made = Record::FolderMade { step: 3, folder };
+        assert_eq!(parse(line.as_bytes()), Some(made.clone()));
+        assert_eq!(self::line(&made), format!("{line}\n").into_bytes());
+    }
 
     #[test]
     fn lines_are_read_back_and_torn_ones_are_not() {

@@ -7,7 +7,8 @@ use super::record::State;
 use super::step::{ActionKind, Done, Skip, WayOut};
 use super::step_error::{StepError, failure};
 use super::swap;
-use super::undo_step;
+use super::undo_parent::Parents;
+use super::undo_step::{self, How, Manner};
 use super::undone::Undone;
 use crate::heartbeat::current;
 
@@ -91,7 +92,9 @@ fn take_back(act: &Act<'_>, now: Option<State>, why: StepError) -> StepError {
         fate: Fate::Done(now),
         undone: false,
     };
-    match undo_step::undo(&step, None, undo_step::Manner::Act, &act.pair.victim.reads).0 {
+    let parents = Parents::default();
+    let how = How::new(Manner::Act, &act.pair.victim.reads, &parents);
+    match undo_step::undo(&step, None, how).0 {
         Undone::Refused(refusal) => {
             let doing = format!("restore it, because its companion stays ({refusal})");
             StepError::Stuck(failure(doing, rustix::io::Errno::IO))

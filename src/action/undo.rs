@@ -21,7 +21,8 @@ use super::test_file;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
 use super::undo_folder::{self, Back, MadeAgain};
-use super::undo_step::{self, Manner};
+use super::undo_parent::Parents;
+use super::undo_step::{self, How, Manner};
 use super::undone::{Undo, UndoTally, Undone};
 use crate::sys::fault;
 
@@ -124,11 +125,13 @@ impl Reversion {
         let mut tally = self.tally();
         self.clear_test_files(Manner::Look, &mut tally, tell);
         let partial = partial_groups::of(&self.past);
+        let parents = Parents::of(&self.past);
+        let how = How::new(Manner::Look, &self.reads, &parents);
         let mut back = HashSet::new();
         for folder in removed(&self.past) {
             let undone = match back.contains(parent(&folder.intent.folder.0)) {
                 true => Undone::Restored,
-                false => undo_folder::foretell(folder),
+                false => undo_folder::foretell(folder, &parents),
             };
             if undone == Undone::Restored {
                 back.insert(&folder.intent.folder.0[..]);
@@ -139,13 +142,9 @@ impl Reversion {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
             } else if back.contains(parent(&step.intent.victim.0)) {
-                tally.count(
-                    step,
-                    undo_step::foretell_in_new_folder(step, &self.reads),
-                    tell,
-                );
+                tally.count(step, undo_step::foretell_in_new_folder(step, how), tell);
             } else {
-                let (undone, _) = undo_one(step, None, &partial, (Manner::Look, &self.reads));
+                let (undone, _) = undo_one(step, None, &partial, how);
                 tally.count(step, undone, tell);
             }
         }
@@ -167,7 +166,16 @@ impl Reversion {
         let mut batch = Batch::new();
         let mut linked = Linked::of(&self.past);
         let partial = partial_groups::of(&self.past);
-        let made = make_folders(&self.past, &mut self.journal, &mut tally, stop, tell);
+        let parents = Parents::of(&self.past);
+        let how = How::new(Manner::Act, &self.reads, &parents);
+        let made = make_folders(
+            &self.past,
+            &parents,
+            &mut self.journal,
+            &mut tally,
+            stop,
+            tell,
+        );
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
@@ -178,12 +186,7 @@ impl Reversion {
                 linked.is_back(step, false);
                 continue;
             }
-            let (undone, folder) = undo_one(
-                step,
-                linked.companion(step),
-                &partial,
-                (Manner::Act, &self.reads),
-            );
+            let (undone, folder) = undo_one(step, linked.companion(step), &partial, how);
             if undone.is_restored() || matches!(undone, Undone::Cleaned | Undone::AsBefore) {
                 linked.is_back(step, undone.is_restored());
             }
@@ -239,6 +242,8 @@ impl Reversion {
         self.clear_test_files(Manner::Act, &mut tally, tell);
         let mut batch = Batch::new();
         let partial = partial_groups::of(&self.past);
+        let parents = Parents::of(&self.past);
+        let how = How::new(Manner::Act, &self.reads, &parents);
         for step in self.past.steps.iter().rev() {
             if stop.load(Ordering::Relaxed) {
                 tally.interrupted = true;
@@ -248,7 +253,7 @@ impl Reversion {
             if !is_half_done && !leftovers::is_out_of_reach(step) {
                 continue;
             }
-            let (undone, folder) = undo_one(step, None, &partial, (Manner::Act, &self.reads));
+            let (undone, folder) = undo_one(step, None, &partial, how);
             if undone.is_restored() || undone == Undone::Cleaned {
                 let pushed = batch.push(&mut self.journal, step.intent.step, folder);
                 tally.note(pushed);
@@ -303,6 +308,7 @@ fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
 /// Creates removed folders again, the outermost first; reports those that need nothing more.
 fn make_folders<'a>(
     past: &'a Past,
+    parents: &Parents,
     journal: &mut Journal,
     tally: &mut UndoTally,
     stop: &AtomicBool,
@@ -314,14 +320,9 @@ fn make_folders<'a>(
             tally.interrupted = true;
             break;
         }
-        match undo_folder::make(folder) {
+        match undo_folder::make(folder, parents, journal, tally) {
             Back::Ended(undone) => tally.count_folder(&folder.intent, undone, tell),
-            Back::Made(again) => {
-                let (step, ino) = (folder.intent.step, again.identity.1);
-                let noted = journal.note(&[Record::FolderMade { step, ino }]);
-                tally.note(noted);
-                made.push(again);
-            }
+            Back::Made(again) => made.push(again),
         }
     }
     made
@@ -332,11 +333,11 @@ fn undo_one(
     step: &PastStep,
     companion: Option<&[u8]>,
     partial: &HashSet<u64>,
-    (manner, reads): (Manner, &Reads),
+    how: How<'_>,
 ) -> (Undone, Option<OwnedFd>) {
-    match undo_step::undo(step, companion, manner, reads) {
+    match undo_step::undo(step, companion, how) {
         (Undone::Impossible, _) if step.intent.together.is_some_and(|g| partial.contains(&g)) => {
-            undo_step::undo_removal(step, manner, reads)
+            undo_step::undo_removal(step, how)
         }
         undone => undone,
     }

@@ -25,7 +25,7 @@ impl Scene<'_> {
             None => self.opened(&intent.keeper.0, was),
         };
         let source = source.map_err(kept)?;
-        if self.manner == Manner::Look {
+        if self.how.manner == Manner::Look {
             return match is_as(&source.stat, was) || self.is_proven(&source.file) {
                 true => Ok(self.foretold(&source)),
                 false => Err(other_bytes(self.source())),
@@ -112,8 +112,9 @@ impl Scene<'_> {
 
     /// True if a file has the compared bytes. A failed check counts as no.
     pub(super) fn is_proven(&self, file: &OwnedFd) -> bool {
-        self.digest
-            .is_some_and(|digest| compare::digest(file, self.reads).is_ok_and(|now| now == digest))
+        self.digest.is_some_and(|digest| {
+            compare::digest(file, self.how.reads).is_ok_and(|now| now == digest)
+        })
     }
 
     /// Makes a further name of a restored file, if the file has the bytes that a copy would have.
@@ -127,7 +128,7 @@ impl Scene<'_> {
         if writable != 0 || !trust::is_theirs_or_ours(&file.attributes, was.uid) {
             return None;
         }
-        let same = compare::begins_with(&file.file, &source.file, self.reads).ok()??;
+        let same = compare::begins_with(&file.file, &source.file, self.how.reads).ok()??;
         if there.size != source.stat.size || self.digest.is_some_and(|digest| digest != same) {
             return None;
         }
@@ -155,7 +156,7 @@ impl Scene<'_> {
             let file = self.intent.victim.0.as_slice();
             let file = self.opened(file, &here.into()).ok()?;
             let other = unfollowed(folder, copy).ok()?;
-            let begins = compare::begins_with(&file.file, &other, self.reads).ok()?;
+            let begins = compare::begins_with(&file.file, &other, self.how.reads).ok()?;
             file.still_there().ok().map(|()| begins.is_some())
         };
         compared().unwrap_or(false)

@@ -7,17 +7,18 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::folder_entry::{Identity, Place};
+use super::closed_folder::{self, ClosedFolder};
+use super::folder_entry::{Place, parent};
+use super::folder_identity::FolderIdentity;
+use super::journal::Journal;
 use super::metadata;
 use super::past::PastFolder;
-use super::record::FolderIntent;
+use super::record::{FolderIntent, Record};
 use super::step::{Reversal, Unfit};
+use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undo_step::{Refusal, said};
-use super::undone::{Lack, Undone};
-use crate::file::trust;
-use crate::sys::attributes::{self, Attributes};
-use crate::sys::stat::Stat;
-use crate::sys::{dirent, open, parent};
+use super::undone::{Lack, UndoTally, Undone};
+use crate::sys::{attributes, open};
 
 /// The progress of restoring a folder.
 pub(super) enum Back<'a> {
@@ -30,59 +31,89 @@ pub(super) enum Back<'a> {
 /// A folder that was created again.
 pub(super) struct MadeAgain<'a> {
     pub intent: &'a FolderIntent,
-    pub identity: Identity,
+    pub identity: FolderIdentity,
 }
 
 /// The expected result of an undo.
-pub(super) fn foretell(folder: &PastFolder) -> Undone {
+pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Undone::Impossible;
     }
-    match there(&folder.intent) {
-        Ok(None) => Undone::Restored,
-        Ok(Some((_, now, attributes))) => match known(folder, &now) {
-            Some(undone) => undone,
-            None if is_blank(&attributes) => Undone::Restored,
-            None => Undone::Refused(TAKEN.to_owned()),
-        },
-        Err(why) => Undone::Refused(why),
-    }
+    let intent = &folder.intent;
+    let place = Place::of(&intent.folder.0).map_err(unreachable);
+    let foretold = place.and_then(|place| match there(&place)? {
+        Some((_, now)) => known(folder, now).ok_or_else(|| TAKEN.to_owned()),
+        None => may_come(&place, intent, parents).map(|()| Undone::Restored),
+    });
+    foretold.unwrap_or_else(Undone::Refused)
 }
 
-/// Creates a folder again, unless it exists.
-pub(super) fn make(folder: &PastFolder) -> Back<'_> {
+/// Creates a folder again, unless it exists. Records it in the journal before it gets its name.
+pub(super) fn make<'a>(
+    folder: &'a PastFolder,
+    parents: &Parents,
+    journal: &mut Journal,
+    tally: &mut UndoTally,
+) -> Back<'a> {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
     }
-    made(folder).unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
+    let made = made(folder, parents, journal, tally);
+    made.unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
 }
 
 const TAKEN: &str = "another folder or file has its name now";
 
-fn made(folder: &PastFolder) -> Result<Back<'_>, Refusal> {
+fn made<'a>(
+    folder: &'a PastFolder,
+    parents: &Parents,
+    journal: &mut Journal,
+    tally: &mut UndoTally,
+) -> Result<Back<'a>, Refusal> {
     let intent = &folder.intent;
     let place = Place::of(&intent.folder.0).map_err(unreachable)?;
-    let is_new = parent::make_folder(&place.folder, &place.name, 0o700)
-        .map_err(said("make the folder again"))?;
-    let Some((opened, now, attributes)) = there(intent)? else {
-        return Err("it was removed a moment ago".to_owned());
-    };
-    match known(folder, &now) {
-        Some(Undone::Restored) => {}
-        Some(undone) if !is_new => return Ok(Back::Ended(undone)),
-        // An empty folder of this user is as good as a new one: an undo may have been killed behind its first call.
-        _ if is_blank(&attributes) && dirent::is_empty(&opened).is_ok_and(|empty| empty) => {}
-        _ => return Err(TAKEN.to_owned()),
+    let again = |identity| Back::Made(MadeAgain { intent, identity });
+    if let Some((_, now)) = there(&place)? {
+        return match known(folder, now) {
+            Some(Undone::Restored) => {
+                closed_folder::clear(&place.folder, journal.run_name(), intent.step);
+                Ok(again(now))
+            }
+            Some(undone) => Ok(Back::Ended(undone)),
+            None => Err(TAKEN.to_owned()),
+        };
     }
-    Ok(Back::Made(MadeAgain {
-        intent,
-        identity: (now.dev, now.ino),
-    }))
+    may_come(&place, intent, parents)?;
+    let closed = ClosedFolder::make(&place.folder, journal.run_name(), intent.step)?;
+    let named = closed.create().and_then(|folder| {
+        let step = intent.step;
+        let noted = journal.write(&[Record::FolderMade { step, folder }]);
+        tally.note(noted);
+        match closed.give_name(&place.name) {
+            Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
+            named => named.map_err(said("make the folder again")),
+        }?;
+        Ok(folder)
+    });
+    closed.clear();
+    let identity = named?;
+    parents.note(&intent.folder.0, identity);
+    Ok(again(identity))
+}
+
+/// Checks the folder that it lay in.
+fn may_come(place: &Place, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
+    let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
+    let accepted = parents.accept(&place.folder, path, intent.parent, owner);
+    match accepted.map_err(said("look at the folder that it lay in"))? {
+        true => Ok(()),
+        false => Err(format!("{ANOTHER_FOLDER}: make the folder yourself")),
+    }
 }
 
 /// The next action for a known folder; `None` if the folder is unknown.
-fn known(folder: &PastFolder, now: &Stat) -> Option<Undone> {
-    if folder.made == Some(now.ino) {
+fn known(folder: &PastFolder, now: FolderIdentity) -> Option<Undone> {
+    if folder.made.is_some_and(|made| made.is(now)) {
         return Some(Undone::Restored);
     }
     // A new folder often gets the inode number of one that was removed.
@@ -90,24 +121,15 @@ fn known(folder: &PastFolder, now: &Stat) -> Option<Undone> {
     (may_be_there && now.ino == folder.intent.ino).then_some(Undone::AsBefore)
 }
 
-/// True if the folder belongs to this user.
-fn is_blank(attributes: &Attributes) -> bool {
-    attributes.uid == trust::me()
-}
-
-/// The folder that has this folder's name now, if any.
-fn there(intent: &FolderIntent) -> Result<Option<(OwnedFd, Stat, Attributes)>, Refusal> {
-    let place = match Place::of(&intent.folder.0) {
-        Err(Unfit::Gone) => return Ok(None),
-        place => place.map_err(unreachable)?,
-    };
+/// The folder that has the name now, if any.
+fn there(place: &Place) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
     let opened = match open::folder(&place.folder, &place.name) {
         Err(Errno::NOENT) => return Ok(None),
         Err(Errno::NOTDIR | Errno::LOOP) => return Err(TAKEN.to_owned()),
         opened => opened.map_err(said("open the folder"))?,
     };
-    let (now, attributes) = attributes::both(&opened).map_err(said("look at the folder"))?;
-    Ok(Some((opened, now, attributes)))
+    let now = FolderIdentity::of(&opened).map_err(said("look at the folder"))?;
+    Ok(Some((opened, now)))
 }
 
 fn unreachable(unfit: Unfit) -> Refusal {
@@ -127,10 +149,11 @@ impl MadeAgain<'_> {
     }
 
     fn given(&self) -> Result<(Undone, OwnedFd), Refusal> {
-        let Some((opened, now, _)) = there(self.intent)? else {
+        let place = Place::of(&self.intent.folder.0).map_err(unreachable)?;
+        let Some((opened, now)) = there(&place)? else {
             return Err("it was removed a moment ago".to_owned());
         };
-        if (now.dev, now.ino) != self.identity {
+        if !now.is(self.identity) {
             return Err(TAKEN.to_owned());
         }
         let was = &self.intent.metadata;
@@ -141,10 +164,7 @@ impl MadeAgain<'_> {
             let _ = attributes::remove_extended(&opened, attributes::DEFAULT_ACL);
         }
         let missing = metadata::give(&opened, was).map_err(said("give the folder its metadata"))?;
-        let above = Place::of(&self.intent.folder.0)
-            .map_err(unreachable)?
-            .folder;
         let proven = true;
-        Ok((Undone::restored(Lack { missing, proven }), above))
+        Ok((Undone::restored(Lack { missing, proven }), place.folder))
     }
 }

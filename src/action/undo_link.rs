@@ -82,7 +82,7 @@ impl Scene<'_> {
     ///
     /// `copied` is the source of the file, if the file is a copy.
     fn exchange(&self, beside: &CStr, copied: Option<&Stat>) -> Result<(), Refusal> {
-        if self.manner == Manner::Look {
+        if self.how.manner == Manner::Look {
             return Ok(());
         }
         let (folder, name) = (&self.place.folder, &self.place.name);
@@ -121,7 +121,7 @@ impl Scene<'_> {
             None => self.opened(path, was),
         };
         let source = source.map_err(unfit)?;
-        if self.manner == Manner::Look {
+        if self.how.manner == Manner::Look {
             let is_proven = is_as(&source.stat, was) || self.is_proven(&source.file);
             return match is_proven {
                 true => Ok(self.foretold(&source)),

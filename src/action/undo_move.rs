@@ -58,6 +58,7 @@ impl Scene<'_> {
                         "another file now has its name; it stays at {shown}"
                     ));
                 }
+                self.may_come(&shown)?;
                 self.change("put it back safely", || sync::folder(&self.place.folder))?;
                 self.unlink(&there.folder, &there.name, "remove the copy")?;
                 Ok(Undone::Restored)
@@ -81,6 +82,7 @@ impl Scene<'_> {
                 if !self.is_moved(&moved, there) {
                     return Err(format!("{shown} has changed since"));
                 }
+                self.may_come(&shown)?;
                 let lack = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
                 Ok(Undone::restored(lack))
@@ -91,14 +93,14 @@ impl Scene<'_> {
 
     /// The remaining work, when the original has its name again.
     fn again(&self, so_far: Undone) -> Result<Undone, Refusal> {
-        match self.manner {
+        match self.how.manner {
             Manner::Act => self.undo_move().map(|_| so_far),
             Manner::Look => Ok(so_far),
         }
     }
 
     fn move_back(&self, there: &Place, path: &[u8], moved: &Stat) -> Result<Lack, Refusal> {
-        if self.manner == Manner::Look {
+        if self.how.manner == Manner::Look {
             return Ok(Lack::NOTHING);
         }
         let (folder, name) = (&self.place.folder, &self.place.name);

@@ -10,11 +10,12 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use super::check::{Bound, Opened, OwnChanges};
-use super::folder_entry::Place;
+use super::folder_entry::{Place, parent};
 use super::past::{Fate, PastStep};
 use super::reads::Reads;
 use super::record::{Intent, State};
 use super::step::{ActionKind, Expected, Target, Unfit};
+use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undone::Undone;
 use super::{metadata, swap};
 use crate::hash::ContentDigest;
@@ -35,16 +36,34 @@ pub enum Manner {
     Look,
 }
 
+/// The conditions under which steps are undone.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) manner: Manner,
+    /// The rules for reads.
+    pub(super) reads: &'a Reads,
+    pub(super) parents: &'a Parents,
+}
+
+impl<'a> How<'a> {
+    pub(super) fn new(manner: Manner, reads: &'a Reads, parents: &'a Parents) -> Self {
+        Self {
+            manner,
+            reads,
+            parents,
+        }
+    }
+}
+
 /// Undoes a step; also returns the folder whose names it may have changed.
 ///
 /// `companion` is another name that the file had, and that is restored.
-pub fn undo(
+pub(super) fn undo(
     step: &PastStep,
     companion: Option<&[u8]>,
-    manner: Manner,
-    reads: &Reads,
+    how: How<'_>,
 ) -> (Undone, Option<OwnedFd>) {
-    let scene = match Scene::look(step, companion, manner, reads) {
+    let scene = match Scene::look(step, companion, how) {
         Ok(scene) => scene,
         Err(_) if is_gone_with_its_folder(step) => return (Undone::Impossible, None),
         Err(why) => return (Undone::Refused(why), None),
@@ -67,7 +86,7 @@ fn is_gone_with_its_folder(step: &PastStep) -> bool {
 }
 
 /// The expected result for a moved file whose folder will be created again: no file has its name there.
-pub fn foretell_in_new_folder(step: &PastStep, reads: &Reads) -> Undone {
+pub(super) fn foretell_in_new_folder(step: &PastStep, how: How<'_>) -> Undone {
     let destination = step.intent.destination.as_ref();
     let Some(there) = destination.and_then(|path| Place::of(&path.0).ok()) else {
         return Undone::Refused("what was moved is gone".to_owned());
@@ -86,8 +105,8 @@ pub fn foretell_in_new_folder(step: &PastStep, reads: &Reads) -> Undone {
         aside,
         companion: None,
         digest: step.digest,
-        manner: Manner::Look,
-        reads,
+        how,
+        folder_is_new: true,
     };
     scene.undo_move().unwrap_or_else(Undone::Refused)
 }
@@ -98,13 +117,14 @@ pub fn is_gone(step: &PastStep) -> bool {
         let there = scene.at(name).ok().flatten();
         there.is_some_and(|there| scene.is_whole(&there))
     };
-    !Scene::look(step, None, Manner::Look, &Reads::default())
+    let (reads, parents) = (Reads::default(), Parents::default());
+    !Scene::look(step, None, How::new(Manner::Look, &reads, &parents))
         .is_ok_and(|scene| is_there(&scene, &scene.place.name) || is_there(&scene, &scene.aside))
 }
 
 /// Restores a removed file as a copy of the kept one.
-pub fn undo_removal(step: &PastStep, manner: Manner, reads: &Reads) -> (Undone, Option<OwnedFd>) {
-    let scene = match Scene::look(step, None, manner, reads) {
+pub(super) fn undo_removal(step: &PastStep, how: How<'_>) -> (Undone, Option<OwnedFd>) {
+    let scene = match Scene::look(step, None, how) {
         Ok(scene) => scene,
         Err(why) => return (Undone::Refused(why), None),
     };
@@ -127,17 +147,16 @@ pub(super) struct Scene<'a> {
     pub(super) companion: Option<&'a [u8]>,
     /// The compared content, if the journal has it.
     pub(super) digest: Option<ContentDigest>,
-    pub(super) manner: Manner,
-    /// The rules for reads.
-    pub(super) reads: &'a Reads,
+    pub(super) how: How<'a>,
+    /// The folder will be created again.
+    folder_is_new: bool,
 }
 
 impl<'a> Scene<'a> {
     fn look(
         step: &'a PastStep,
         companion: Option<&'a [u8]>,
-        manner: Manner,
-        reads: &'a Reads,
+        how: How<'a>,
     ) -> Result<Self, Refusal> {
         let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
             Unfit::Gone => "its folder is gone".to_owned(),
@@ -160,9 +179,26 @@ impl<'a> Scene<'a> {
             aside,
             companion: companion.or_else(|| is_one_file.then_some(&step.intent.keeper.0[..])),
             digest: step.digest,
-            manner,
-            reads,
+            how,
+            folder_is_new: false,
         })
+    }
+
+    /// Checks the folder that the moved file lay in, before the file at this path comes into it.
+    pub(super) fn may_come(&self, shown: &str) -> Result<(), Refusal> {
+        let intent = self.intent;
+        let (path, owner) = (parent(&intent.victim.0), intent.metadata.uid);
+        let parents = self.how.parents;
+        let accepted = match self.folder_is_new {
+            true => Ok(true),
+            false => parents.accept(&self.place.folder, path, intent.parent, owner),
+        };
+        match accepted.map_err(said("look at its folder"))? {
+            true => Ok(()),
+            false => Err(format!(
+                "{ANOTHER_FOLDER}; it stays at {shown}: move it back yourself"
+            )),
+        }
     }
 
     /// Carries out a change, except in a preview.
@@ -171,7 +207,7 @@ impl<'a> Scene<'a> {
         doing: &'static str,
         change: impl FnOnce() -> rustix::io::Result<()>,
     ) -> Result<(), Refusal> {
-        match self.manner {
+        match self.how.manner {
             Manner::Act => change().map_err(said(doing)),
             Manner::Look => Ok(()),
         }
@@ -264,7 +300,7 @@ impl<'a> Scene<'a> {
     pub(super) fn times_again(&self) {
         let Place { folder, name } = &self.place;
         let was = self.intent.victim_state.mtime_ns;
-        let is_retimed = self.manner == Manner::Act
+        let is_retimed = self.how.manner == Manner::Act
             && statfs::served_by(folder) == ServedBy::Others
             && stat::fresh_entry(folder, name).is_ok_and(|now| now.mtime_ns != was);
         if is_retimed {
@@ -313,7 +349,7 @@ impl<'a> Scene<'a> {
         let path = path.to_vec();
         let target = Target { path, expected };
         let ours = OwnChanges::new();
-        Opened::open(&target, Bound::BytesAreCompared, &ours, self.reads)
+        Opened::open(&target, Bound::BytesAreCompared, &ours, self.how.reads)
     }
 }
 

@@ -140,8 +140,11 @@ pub fn is_root() -> bool {
     me() == ROOT
 }
 
-/// These, and in a sandbox those that cannot be told from root.
-fn is_trusted(owner: u32) -> Result<(), Distrust> {
+/// The effective user and root, and in a sandbox those that cannot be told from root.
+///
+/// # Errors
+/// If it is another user.
+pub fn is_trusted(owner: u32) -> Result<(), Distrust> {
     match is_ours_or_roots(owner) || process::is_unmapped(owner) {
         true => Ok(()),
         false => Err(Distrust::Owner { owner, me: me() }),

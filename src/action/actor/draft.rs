@@ -330,6 +330,7 @@ impl Actor {
             destination: prepared.destination.map(Raw),
             trash_info: prepared.trash_info.map(Raw),
             link_text: prepared.link_text.map(Raw),
+            parent: prepared.parent,
             folder_times,
         }
     }

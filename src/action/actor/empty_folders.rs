@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use super::Actor;
 use crate::action::folder_entry::{Identity, Place, parent};
+use crate::action::folder_identity::FolderIdentity;
 use crate::action::metadata;
 use crate::action::plan::EmptyFolder;
 use crate::action::record::{FolderIntent, Metadata, Raw, Record};
@@ -65,6 +66,7 @@ impl Actor {
                             folder: Raw(of.path.clone()),
                             ino: of.identity.1,
                             metadata,
+                            parent: FolderIdentity::of(&place.folder).ok(),
                             folder_times,
                         })));
                         found.push(Found { of, place, step });

@@ -56,6 +56,7 @@ pub use mount_test::MountTests;
 pub use noise::Noise;
 pub use planner::{FurtherNames, Planner, Settings, Sidecars};
 pub use ranking::Ranking;
+pub(super) use reach::{Placers, Reach};
 pub use set::{Fate, Kept, Left, LeftName, PlannedFile, PlannedName, SetPlan, Shared};
 pub use sidecars::Parted;
 pub use steps::steps;

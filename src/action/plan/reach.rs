@@ -21,6 +21,15 @@ enum Who {
     Others(u32, bool),
 }
 
+/// The users, besides root and this user, who could have put a folder in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placers {
+    Nobody,
+    /// The user with this number.
+    Only(u32),
+    Several,
+}
+
 /// The results for folders.
 #[derive(Debug, Default)]
 pub struct Reach {
@@ -50,6 +59,19 @@ impl Reach {
         let all = self.who(folder).iter().copied();
         all.filter(|who| !matches!(who, Who::Owner(uid) if *uid == 0 || *uid == owner))
             .collect()
+    }
+
+    /// The users who could have put a folder with this owner at this path.
+    pub fn placers(&mut self, path: &[u8], owner: u32) -> Placers {
+        let mut who = self.who(parent(path)).clone();
+        who.insert(Who::Owner(owner));
+        who.retain(|who| !matches!(who, Who::Owner(uid) if trust::is_trusted(*uid).is_ok()));
+        let mut who = who.into_iter();
+        match (who.next(), who.next()) {
+            (None, _) => Placers::Nobody,
+            (Some(Who::Owner(uid)), None) => Placers::Only(uid),
+            _ => Placers::Several,
+        }
     }
 
     fn who(&mut self, path: &[u8]) -> &BTreeSet<Who> {

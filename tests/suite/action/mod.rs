@@ -18,5 +18,6 @@ mod race;
 mod silence;
 mod two_runs;
 mod undo;
+mod undo_parents;
 mod undo_unproven;
 mod volumes;

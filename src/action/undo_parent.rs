@@ -1,0 +1,74 @@
+//! The folder that undo puts a file or a folder back into: is it still the folder that the run took it from?
+//!
+//! A user who may rename the folder can put another one in its place: a folder of root's, into which this user could
+//! not put a file, or one that is more open than the old folder. Undo refuses such a folder.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::os::fd::AsFd;
+
+use rustix::io::Result;
+
+use super::folder_identity::FolderIdentity;
+use super::past::Past;
+use super::plan::{Placers, Reach};
+use crate::sys::attributes;
+use crate::sys::statfs::{self, ServedBy};
+
+/// The folders that an undo puts files back into.
+#[derive(Debug, Default)]
+pub(super) struct Parents {
+    /// Folders that this undo or an earlier one created again, by their absolute paths.
+    made: RefCell<HashMap<Vec<u8>, FolderIdentity>>,
+    reach: RefCell<Reach>,
+}
+
+impl Parents {
+    /// Knows the folders that earlier undos created.
+    pub(super) fn of(past: &Past) -> Self {
+        let made = past.folders.values().filter_map(|folder| {
+            let path = folder.intent.folder.0.clone();
+            Some((path, folder.made?))
+        });
+        Self {
+            made: RefCell::new(made.collect()),
+            reach: RefCell::default(),
+        }
+    }
+
+    /// Adds a folder that this undo created.
+    pub(super) fn note(&self, path: &[u8], folder: FolderIdentity) {
+        self.made.borrow_mut().insert(path.to_vec(), folder);
+    }
+
+    /// True if a file or folder of this owner may be put into this open folder. `was` is the folder that it was in;
+    /// journals of older versions do not say.
+    ///
+    /// Another folder is accepted if nobody else could have put it there, or only the owner of both.
+    pub(super) fn accept(
+        &self,
+        folder: impl AsFd + Copy,
+        path: &[u8],
+        was: Option<FolderIdentity>,
+        owner: u32,
+    ) -> Result<bool> {
+        let Some(was) = was else { return Ok(true) };
+        let now = FolderIdentity::of(folder)?;
+        let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
+        // Elsewhere an unchanged folder may get another number.
+        let is_told = statfs::served_by(folder) == ServedBy::Kernel;
+        if was.is(now) || is_made(&self.made.borrow()) || !is_told {
+            return Ok(true);
+        }
+        let owner_now = attributes::get(folder)?.uid;
+        Ok(match self.reach.borrow_mut().placers(path, owner_now) {
+            Placers::Nobody => true,
+            Placers::Only(placer) => placer == owner && owner_now == owner,
+            Placers::Several => false,
+        })
+    }
+}
+
+/// The reason why nothing is put back into a folder.
+pub(super) const ANOTHER_FOLDER: &str =
+    "another folder has the path of its folder now, and another user could have put it there";
