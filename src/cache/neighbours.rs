@@ -1,11 +1,10 @@
 //! Rows in memory: those of requested inodes, and those of their neighbours, which are mostly requested next.
 
-use std::collections::HashMap;
+use hashbrown::HashTable;
 
 use super::pack::{self, PackKey};
 use super::row::Row;
 use super::store::{CacheError, Store};
-use super::writer::RunMark;
 
 /// Maximum bytes of packs in memory. When there are more, all are dropped: those that are requested again are read
 /// again. A guess: it is enough for the rows of about a million files.
@@ -16,11 +15,11 @@ const EACH: usize = 48;
 
 /// The rows of a file of rows, as far as they were requested.
 pub struct KnownRows {
-    store: Store,
-    /// The file was empty when the run began. The run does not request rows that it writes itself.
-    is_empty: bool,
+    /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
+    /// itself.
+    store: Option<Store>,
     /// Packs in their stored form: most rows are requested once, so a row is decoded only then.
-    packs: HashMap<PackKey, Box<[u8]>>,
+    packs: HashTable<(PackKey, Box<[u8]>)>,
     /// Bytes of these packs.
     bytes: usize,
 }
@@ -30,26 +29,18 @@ impl KnownRows {
     ///
     /// # Errors
     /// If the file of rows cannot be read.
-    pub fn new(store: Store) -> Result<Self, CacheError> {
+    pub fn new(store: Option<Store>) -> Result<Self, CacheError> {
+        let is_empty = store.as_ref().map_or(Ok(true), Store::is_empty)?;
         Ok(Self {
-            is_empty: store.is_empty()?,
-            store,
-            packs: HashMap::new(),
+            store: store.filter(|_| !is_empty),
+            packs: HashTable::new(),
             bytes: 0,
         })
     }
 
-    /// The file of rows.
-    pub fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// Records that a run ended.
-    ///
-    /// # Errors
-    /// If the file of rows cannot be written.
-    pub fn end_run(&mut self, run: &RunMark) -> Result<(), CacheError> {
-        self.store.end_run(run)
+    /// The file of rows, unless it was missing or empty.
+    pub fn into_store(self) -> Option<Store> {
+        self.store
     }
 
     /// The row of a file, for any state of the file.
@@ -57,21 +48,29 @@ impl KnownRows {
     /// # Errors
     /// If the file of rows cannot be read.
     pub fn row(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
-        if self.is_empty {
+        let Some(store) = &self.store else {
             return Ok(None);
-        }
+        };
         let key = PackKey::of(subvolume, inode);
-        if let Some(pack) = self.packs.get(&key) {
+        let found = self.packs.find(hash(key), |(known, _)| *known == key);
+        if let Some((_, pack)) = found {
             return Ok(pack::find(pack, subvolume, inode));
         }
-        let pack = self.store.pack(key)?;
+        let pack = store.pack(key)?;
         let row = pack::find(&pack, subvolume, inode);
         if self.bytes > MOST {
             self.packs.clear();
             self.bytes = 0;
         }
         self.bytes += pack.len() + EACH;
-        self.packs.insert(key, pack);
+        self.packs
+            .insert_unique(hash(key), (key, pack), |(key, _)| hash(*key));
         Ok(row)
     }
+}
+
+/// A hash of a key: packs have consecutive numbers.
+fn hash(key: PackKey) -> u64 {
+    let mixed = (key.table_number() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ (mixed >> 32)
 }

@@ -30,9 +30,12 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// The path of the file.
-    pub fn path(&self) -> &std::path::Path {
-        match *self {}
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn existing(_: &CacheFolder, _: &VolumeKey) -> Result<Option<Self>, CacheError> {
+        Err(CacheError::NotBuilt)
     }
 
     /// The data of a pack.

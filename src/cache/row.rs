@@ -102,8 +102,8 @@ impl Row {
         known.find(|known| known.0 == place).map(|known| known.1)
     }
 
-    /// Encodes the row for this file.
-    pub fn encode(&self, subvolume: u64, inode: u64) -> Vec<u8> {
+    /// Appends the encoded row of this file.
+    pub fn encode(&self, subvolume: u64, inode: u64, to: &mut Vec<u8>) {
         let parts = [
             (self.head.is_some(), HEAD),
             (self.tail.is_some(), TAIL),
@@ -113,27 +113,33 @@ impl Row {
             (self.token.is_some(), TOKEN),
         ];
         let parts = parts.iter().filter(|part| part.0).map(|part| part.1);
-        let mut bytes = vec![parts.sum()];
-        bytes.extend(self.state.size.to_le_bytes());
+        let start = to.len();
+        to.push(parts.sum());
+        to.extend(self.state.size.to_le_bytes());
         for time in [self.state.mtime_ns, self.state.ctime_ns, self.began_ns] {
-            bytes.extend(time.to_le_bytes());
+            to.extend(time.to_le_bytes());
         }
         for sample in [self.head, self.tail].iter().flatten() {
-            bytes.extend(sample.as_bytes());
+            to.extend_from_slice(sample.as_bytes());
         }
-        bytes.extend(self.content.iter().flat_map(|digest| digest.as_bytes()));
+        if let Some(digest) = &self.content {
+            to.extend_from_slice(digest.as_bytes());
+        }
         if !self.stretches.is_empty() {
-            bytes.push(self.stretches.len() as u8);
+            to.push(self.stretches.len() as u8);
             for (place, digest) in &self.stretches {
-                bytes.push(*place);
-                bytes.extend(digest.as_bytes());
+                to.push(*place);
+                to.extend_from_slice(digest.as_bytes());
             }
         }
-        bytes.extend(self.handle.iter().flat_map(|handle| handle.to_le_bytes()));
-        bytes.extend(self.token.iter().flat_map(|token| token.to_bytes()));
-        let check = check(subvolume, inode, &bytes);
-        bytes.extend(check);
-        bytes
+        if let Some(handle) = self.handle {
+            to.extend(handle.to_le_bytes());
+        }
+        if let Some(token) = self.token {
+            to.extend(token.to_bytes());
+        }
+        let check = check(subvolume, inode, &to[start..]);
+        to.extend(check);
     }
 
     /// Decodes a row of this file; `None` if any part of it is damaged.
@@ -244,17 +250,23 @@ mod tests {
         rows
     }
 
+    fn encoded(row: &Row, subvolume: u64, inode: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        row.encode(subvolume, inode, &mut bytes);
+        bytes
+    }
+
     #[test]
     fn what_is_written_down_is_read_back() {
         for row in rows() {
-            assert_eq!(Row::decode(5, 7, &row.encode(5, 7)), Some(row));
+            assert_eq!(Row::decode(5, 7, &encoded(&row, 5, 7)), Some(row));
         }
     }
 
     #[test]
     fn a_row_answers_for_its_own_file_only() {
         for row in rows() {
-            let bytes = row.encode(5, 7);
+            let bytes = encoded(&row, 5, 7);
             assert_eq!(Row::decode(6, 7, &bytes), None);
             assert_eq!(Row::decode(5, 8, &bytes), None);
         }
@@ -263,7 +275,7 @@ mod tests {
     #[test]
     fn a_row_that_is_damaged_anywhere_or_cut_short_is_none() {
         for row in rows() {
-            let whole = row.encode(5, 7);
+            let whole = encoded(&row, 5, 7);
             for at in 0..whole.len() {
                 for bit in 0..8 {
                     let mut bytes = whole.clone();
@@ -279,7 +291,7 @@ mod tests {
     fn a_row_with_everything_but_stretches_takes_at_most_110_bytes() {
         let rows = rows();
         let all = rows.iter().filter(|row| row.stretches.is_empty());
-        let longest = all.map(|row| row.encode(0, 1).len()).max();
+        let longest = all.map(|row| encoded(row, 0, 1).len()).max();
         assert_eq!(longest, Some(105));
     }
 

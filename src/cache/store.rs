@@ -3,7 +3,7 @@
 //! It is in WAL mode: a killed process leaves it intact, and two runs may use it at a time.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
@@ -18,18 +18,17 @@ use super::volume::VolumeKey;
 const APPLICATION: i32 = 0x736b_6c73;
 
 /// The format of the tables and the kind of the digests. A program with another number does not use the file.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// Time to wait for another run that is writing.
 const BUSY: Duration = Duration::from_secs(5);
 
-const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (subvolume INTEGER NOT NULL, number INTEGER NOT NULL, \
-                      rows BLOB NOT NULL, PRIMARY KEY (subvolume, number)) WITHOUT ROWID; \
+const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS pack (number INTEGER PRIMARY KEY, rows BLOB NOT NULL); \
                       CREATE TABLE IF NOT EXISTS run (roots BLOB NOT NULL, began_ns INTEGER NOT NULL, \
                       folder BLOB NOT NULL, ended INTEGER NOT NULL, PRIMARY KEY (roots, began_ns)) WITHOUT ROWID";
 
-/// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and lies in the tree itself if it takes less than a
-/// quarter of a page. On smaller pages, a row took three times the space.
+/// Bytes of a page of the file. A pack is mostly 2 to 4 KB long, and a page contains several. On smaller pages, a row took
+/// three times the space.
 const PAGE: u32 = 16_384;
 
 /// The error if rows cannot be read or written.
@@ -64,7 +63,6 @@ impl From<rusqlite::Error> for CacheError {
 
 /// One open file of rows.
 pub struct Store {
-    path: PathBuf,
     pub(super) sqlite: Connection,
 }
 
@@ -75,11 +73,20 @@ impl Store {
     /// If the folder does not permit it, or if it is no file of rows that this program understands.
     pub fn open(folder: &CacheFolder, key: &VolumeKey) -> Result<Self, CacheError> {
         let path = folder.make(&key.file_name())?;
-        Self::open_at(path)
+        Self::open_at(&path)
     }
 
-    fn open_at(path: PathBuf) -> Result<Self, CacheError> {
-        let mut sqlite = connected(&path)?;
+    /// Opens the file of a volume if it exists.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn existing(folder: &CacheFolder, key: &VolumeKey) -> Result<Option<Self>, CacheError> {
+        let path = folder.open(&key.file_name())?;
+        path.as_deref().map(Self::open_at).transpose()
+    }
+
+    fn open_at(path: &Path) -> Result<Self, CacheError> {
+        let mut sqlite = connected(path)?;
         if kind(&sqlite)? != (APPLICATION, VERSION) {
             sqlite.pragma_update(None, "page_size", PAGE)?;
             begin(&mut sqlite)?;
@@ -88,7 +95,7 @@ impl Store {
         let _as_it_was = sqlite.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
         // A loss of power may cost what was written last. It never leaves a file that is half written.
         sqlite.pragma_update(None, "synchronous", "normal")?;
-        Ok(Self { path, sqlite })
+        Ok(Self { sqlite })
     }
 
     /// The contents of an existing file of rows.
@@ -103,7 +110,7 @@ impl Store {
             _ if is_empty(&sqlite)? => return Ok(Contents::default()),
             _ => return Err(CacheError::Foreign),
         }
-        let store = Self { path, sqlite };
+        let store = Self { sqlite };
         let mut select = store.sqlite.prepare("SELECT rows FROM pack")?;
         let counts = select.query_map([], |found| {
             Ok(pack::count(found.get_ref(0)?.as_blob().unwrap_or_default()))
@@ -130,20 +137,12 @@ impl Store {
             // SQLite refuses this mode while anybody else has the file open.
             sqlite.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()))?;
             sqlite.execute_batch("BEGIN EXCLUSIVE")?;
-            Ok(Self {
-                path: path.to_owned(),
-                sqlite,
-            })
+            Ok(Self { sqlite })
         };
         match locked() {
             Err(CacheError::Damaged(_)) => Ok(None),
             locked => locked.map(Some),
         }
-    }
-
-    /// The path of the file.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// The data of a pack; empty if there is no such pack. It may be damaged.
@@ -176,14 +175,14 @@ impl Store {
         let mode = TransactionBehavior::Immediate;
         let batch = self.sqlite.transaction_with_behavior(mode)?;
         {
-            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2, ?3)")?;
+            let mut replace = batch.prepare_cached("REPLACE INTO pack VALUES (?1, ?2)")?;
             for new in packs {
                 let Some(key) = new.first().map(Numbered::pack) else {
                     continue;
                 };
                 let before = written(&batch, key)?.unwrap_or_default();
                 let pack = pack::updated(&before, key, &new, &join);
-                replace.execute(params![key.subvolume as i64, key.number as i64, pack])?;
+                replace.execute(params![key.table_number(), pack])?;
             }
         }
         batch.commit()?;
@@ -204,10 +203,9 @@ fn connected(path: &Path) -> Result<Connection, CacheError> {
 }
 
 fn written(sqlite: &Connection, key: PackKey) -> Result<Option<Box<[u8]>>, CacheError> {
-    let select = "SELECT rows FROM pack WHERE subvolume = ?1 AND number = ?2";
+    let select = "SELECT rows FROM pack WHERE number = ?1";
     let mut select = sqlite.prepare_cached(select)?;
-    let at = params![key.subvolume as i64, key.number as i64];
-    let found = select.query_row(at, |found| {
+    let found = select.query_row([key.table_number()], |found| {
         Ok(Box::from(found.get_ref(0)?.as_blob().unwrap_or_default()))
     });
     Ok(found.optional()?)

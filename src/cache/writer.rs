@@ -3,15 +3,18 @@
 use std::io;
 use std::mem;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
+use super::folder::CacheFolder;
 use super::pack::{Numbered, PackKey};
 use super::row::{Part, Row};
 use super::rule::{self, State};
 use super::store::{CacheError, Store};
+use super::volume::VolumeKey;
 
 /// Interval between two writes of rows. A kill costs the results since the last write, and those of reads during it.
 const INTERVAL: Duration = Duration::from_millis(1500);
@@ -52,38 +55,39 @@ pub struct RunMark {
     pub folder: PathBuf,
 }
 
-/// The thread that writes to one file of rows.
+/// Writes to one file of rows. The thread starts, and the file is opened, when there is a row to write.
 pub struct Writer {
-    to: Sender<Vec<Learned>>,
+    place: Arc<CacheFolder>,
+    key: VolumeKey,
+    run: RunMark,
     gathered: Vec<Learned>,
-    ended: Receiver<Result<(), CacheError>>,
-    thread: JoinHandle<()>,
+    thread: Option<WriterThread>,
+}
+
+/// The thread of a writer.
+struct WriterThread {
+    to: Sender<Vec<Learned>>,
+    ended: Receiver<Result<Option<Store>, CacheError>>,
+    thread: io::Result<JoinHandle<()>>,
 }
 
 impl Writer {
-    /// Starts the thread for a run.
-    ///
-    /// # Errors
-    /// If the system starts no thread.
-    pub fn start(mut store: Store, run: RunMark) -> io::Result<Self> {
-        let (to, from) = bounded(WAITING);
-        let (tell, ended) = bounded(1);
-        let thread = thread::Builder::new().name("cache".to_owned());
-        let thread = thread.spawn(move || {
-            let result = write_all(&mut store, &from, &run);
-            // The run may have stopped waiting.
-            let _ignored = tell.send(result);
-        })?;
-        Ok(Self {
-            to,
+    /// A writer of the rows of a run to the file of a volume.
+    pub fn new(place: Arc<CacheFolder>, key: VolumeKey, run: RunMark) -> Self {
+        Self {
+            place,
+            key,
+            run,
             gathered: Vec::new(),
-            ended,
-            thread,
-        })
+            thread: None,
+        }
     }
 
     /// Queues a result to be written, unless too many wait already.
     pub fn learned(&mut self, learned: Learned) {
+        if self.gathered.is_empty() {
+            self.gathered.reserve(GATHERED);
+        }
         self.gathered.push(learned);
         if self.gathered.len() >= GATHERED {
             self.hand_over();
@@ -93,22 +97,52 @@ impl Writer {
     /// Sends the gathered results to the thread.
     pub fn hand_over(&mut self) {
         if !self.gathered.is_empty() {
-            let _not_kept = self.to.try_send(mem::take(&mut self.gathered));
+            let gathered = mem::take(&mut self.gathered);
+            let _not_kept = self.thread().to.try_send(gathered);
         }
     }
 
-    /// Waits until all rows are written.
+    fn thread(&mut self) -> &WriterThread {
+        let Self {
+            place, key, run, ..
+        } = self;
+        self.thread
+            .get_or_insert_with(|| WriterThread::start(Arc::clone(place), *key, run.clone()))
+    }
+
+    /// Waits until all rows are written. Returns the file, if any row was written to it.
     ///
     /// # Errors
     /// The reason why a row is not written. No later row is written, either.
-    pub fn finish(self) -> Result<(), CacheError> {
-        // Who does not take it has ended, or is asked below.
-        let _not_kept = self.to.send_timeout(self.gathered, PATIENCE);
+    pub fn finish(mut self) -> Result<Option<Store>, CacheError> {
+        if !self.gathered.is_empty() {
+            let gathered = mem::take(&mut self.gathered);
+            // If it takes no more, it has ended or does not answer, which is checked below.
+            let _not_kept = self.thread().to.send_timeout(gathered, PATIENCE);
+        }
+        self.thread.map_or(Ok(None), WriterThread::finish)
+    }
+}
+
+impl WriterThread {
+    fn start(place: Arc<CacheFolder>, key: VolumeKey, run: RunMark) -> Self {
+        let (to, from) = bounded(WAITING);
+        let (tell, ended) = bounded(1);
+        let thread = thread::Builder::new().name("cache".to_owned());
+        let thread = thread.spawn(move || {
+            // The run may have stopped waiting.
+            let _ignored = tell.send(write_all(&place, &key, &from, &run));
+        });
+        Self { to, ended, thread }
+    }
+
+    fn finish(self) -> Result<Option<Store>, CacheError> {
+        let thread = self.thread?;
         drop(self.to);
         match self.ended.recv_timeout(PATIENCE) {
             Ok(result) => {
                 // It has said its last word.
-                let _ignored = self.thread.join();
+                let _ignored = thread.join();
                 result
             }
             Err(_) => Err(CacheError::Io(io::ErrorKind::TimedOut.into())),
@@ -117,11 +151,12 @@ impl Writer {
 }
 
 fn write_all(
-    store: &mut Store,
+    place: &CacheFolder,
+    key: &VolumeKey,
     from: &Receiver<Vec<Learned>>,
     run: &RunMark,
-) -> Result<(), CacheError> {
-    let mut has_begun = false;
+) -> Result<Option<Store>, CacheError> {
+    let mut store = None;
     let mut batch = Vec::new();
     let mut due = Instant::now() + INTERVAL;
     loop {
@@ -135,33 +170,58 @@ fn write_all(
         };
         if is_over || batch.len() >= BATCH || Instant::now() >= due {
             if !batch.is_empty() {
-                if !has_begun {
-                    store.begin_run(run)?;
-                    has_begun = true;
-                }
-                store.write(packs(&mut batch, run.began_ns), joined)?;
+                let store = match &mut store {
+                    Some(store) => store,
+                    None => {
+                        let opened = Store::open(place, key)?;
+                        opened.begin_run(run)?;
+                        store.insert(opened)
+                    }
+                };
+                let order = order(&batch);
+                store.write(packs(&batch, &order, run.began_ns), joined)?;
                 batch.clear();
             }
             due = Instant::now() + INTERVAL;
         }
         if is_over {
-            return Ok(());
+            return Ok(store);
         }
     }
 }
 
+/// A result of a batch: the key of its row, and its place in the batch. Results are sorted in this form since it is short.
+type Sorted = (PackKey, u64, u32);
+
+/// The results by the keys of their rows. The results of one file stay in their order.
+fn order(learned: &[Learned]) -> Vec<Sorted> {
+    let keyed = (0..).zip(learned).map(|(nth, learned)| {
+        let Learned {
+            subvolume, inode, ..
+        } = *learned;
+        (PackKey::of(subvolume, inode), inode, nth)
+    });
+    let mut order: Vec<_> = keyed.collect();
+    order.sort_unstable();
+    order
+}
+
 /// The results, pack by pack.
-fn packs(learned: &mut [Learned], began_ns: i64) -> impl Iterator<Item = Vec<Numbered>> {
-    // What was learned of one file stays in its order.
-    learned.sort_by_key(|learned| (learned.subvolume, learned.inode));
-    let pack = |learned: &Learned| PackKey::of(learned.subvolume, learned.inode);
-    let packs = learned.chunk_by(move |one, next| pack(one) == pack(next));
-    packs.map(move |learned| rows(learned, began_ns))
+fn packs(
+    learned: &[Learned],
+    order: &[Sorted],
+    began_ns: i64,
+) -> impl Iterator<Item = Vec<Numbered>> {
+    let packs = order.chunk_by(|(one, ..), (next, ..)| one == next);
+    packs.map(move |order| {
+        let of_pack = order.iter().map(|&(.., nth)| &learned[nth as usize]);
+        rows(of_pack, began_ns)
+    })
 }
 
 /// A row for each file in each state.
-fn rows(learned: &[Learned], began_ns: i64) -> Vec<Numbered> {
-    let mut rows: Vec<Numbered> = Vec::new();
+fn rows<'l>(learned: impl ExactSizeIterator<Item = &'l Learned>, began_ns: i64) -> Vec<Numbered> {
+    let mut rows: Vec<Numbered> = Vec::with_capacity(learned.len());
     for learned in learned {
         let (subvolume, inode) = (learned.subvolume, learned.inode);
         let begun = rows.last_mut().filter(|last| {
@@ -226,14 +286,15 @@ mod tests {
             mtime_ns: 2,
             ..STATE
         };
-        let mut learned = [
+        let learned = [
             learned(9, STATE, head),
             learned(3, STATE, tail),
             learned(9, changed, head),
             learned(3, STATE, head),
             learned(9, changed, tail),
         ];
-        let rows = packs(&mut learned, MINUTE).flatten();
+        let order = order(&learned);
+        let rows = packs(&learned, &order, MINUTE).flatten();
         let rows = rows.map(|found| (found.inode, found.row));
         let with_both = |state| {
             let mut both = row(state, MINUTE, head);

@@ -3,6 +3,7 @@
 mod by_size;
 mod chain;
 mod class;
+mod file_map;
 mod first_visit;
 mod keyed_join;
 mod keys;

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::PlacesDigest;
 
+use super::file_map::FileMap;
 use super::keys::Content;
 
 /// The files whose blocks are queried.
@@ -139,7 +140,7 @@ impl BlocksClass {
 
     /// The next reads when no file of this size is being read or queried. The step is empty if the class is done.
     /// `contents` has those of the files that were read for others.
-    pub fn idle(&mut self, contents: &mut HashMap<FileIndex, Content>) -> BlocksStep {
+    pub fn idle(&mut self, contents: &mut FileMap<Content>) -> BlocksStep {
         let mut step = BlocksStep::default();
         if let Phase::Gathering = self.phase {
             let several = self.candidates.values().filter(|files| files.len() > 1);
@@ -182,7 +183,7 @@ impl BlocksClass {
     }
 
     /// Gives the content of each first file to all candidates after it.
-    fn conclude(&mut self, contents: &mut HashMap<FileIndex, Content>, step: &mut BlocksStep) {
+    fn conclude(&mut self, contents: &mut FileMap<Content>, step: &mut BlocksStep) {
         if let FirstFile::Waits(file) = self.first_file {
             self.first_file = FirstFile::IsRead;
             contents.insert(file, Content::Of(file));

@@ -234,10 +234,12 @@ impl Session<'_> {
         let at = self.row_key(file)?;
         let is = State::from(&self.machine.file_table().fingerprint(file));
         let cache = self.cache.as_ref()?;
-        let (began_ns, now_ns) = (cache.began_ns, now_ns().saturating_add(cache.ahead_ns));
         let state = match at.by_path {
-            true => seen(&is, self.row_at(at).as_ref(), now_ns),
-            false => is_settled(&is, began_ns).then_some(is),
+            true => {
+                let now_ns = now_ns().saturating_add(cache.ahead_ns);
+                seen(&is, self.row_at(at).as_ref(), now_ns)
+            }
+            false => is_settled(&is, cache.began_ns).then_some(is),
         };
         state.map(|state| (at, state))
     }

@@ -1,9 +1,10 @@
 //! The cache of one run: a file of rows for each file system that the run meets.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::cache::{
@@ -21,7 +22,7 @@ use super::row_keys::RowKey;
 
 /// The cache of one run.
 pub struct CachedReads {
-    folder: CacheFolder,
+    folder: Arc<CacheFolder>,
     /// The start of the run, nanoseconds since 1970: no read began before.
     pub(super) began_ns: i64,
     /// Digest of the searched paths.
@@ -32,10 +33,10 @@ pub struct CachedReads {
     pub(super) answers: bool,
     /// The properties of a file that must be unchanged for a row to apply.
     pub(super) trust: Trust,
-    /// Files of rows by UUID; `None` if the file cannot be used.
-    files: HashMap<[u8; 16], Option<RowFile>>,
-    /// Keys of volumes, by the file table's number of a device number.
-    places: Vec<Option<VolumeKey>>,
+    /// Files of rows with their UUIDs; `None` if the file cannot be used.
+    files: Vec<([u8; 16], Option<RowFile>)>,
+    /// Keys of volumes and the places of their files of rows, by the file table's number of a device number.
+    places: Vec<Option<(VolumeKey, usize)>>,
     /// The mount points of file systems whose files are identified by their paths.
     mounts: Mounts,
     /// Files and bytes that were not read.
@@ -51,6 +52,7 @@ pub struct CachedReads {
 
 /// The file of rows of one file system.
 struct RowFile {
+    path: PathBuf,
     known: KnownRows,
     writer: Writer,
     run: RunMark,
@@ -63,13 +65,13 @@ impl CachedReads {
     pub fn open(wanted: &CacheUse, roots: &[Root]) -> io::Result<Self> {
         let ahead_ns = wanted.ahead.as_nanos() as i64;
         Ok(Self {
-            folder: CacheFolder::at(&wanted.folder)?,
+            folder: Arc::new(CacheFolder::at(&wanted.folder)?),
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
             roots: digest_of(roots),
             answers: wanted.answers,
             trust: wanted.trust,
-            files: HashMap::new(),
+            files: Vec::new(),
             places: Vec::new(),
             mounts: Mounts::default(),
             spared: Unread::default(),
@@ -106,6 +108,10 @@ impl CachedReads {
 
     /// The key of the files of a volume.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
+        self.place_of(volume).map(|(key, _)| key)
+    }
+
+    fn place_of(&self, volume: DevIndex) -> Option<(VolumeKey, usize)> {
         *self.places.get(usize::from(volume))?
     }
 
@@ -124,40 +130,41 @@ impl CachedReads {
             }
             (key, _) => key,
         };
-        self.places.push(key.ok());
+        let known = |key: &VolumeKey| self.files.iter().position(|(uuid, _)| *uuid == key.uuid);
+        let at = key.as_ref().ok().and_then(known);
+        let place = |key: &VolumeKey| (*key, at.unwrap_or(self.files.len()));
+        self.places.push(key.as_ref().ok().map(place));
         let key = key.map_err(Unfit::Volume)?;
-        if !self.files.contains_key(&key.uuid) {
-            let opened = self.open_file(&key, folder);
-            let (file, told) = match opened {
-                Ok(file) => (Some(file), Ok(())),
-                Err(error) => (None, Err(Unfit::File(error))),
-            };
-            self.files.insert(key.uuid, file);
-            return told;
+        if at.is_some() {
+            return Ok(());
         }
-        Ok(())
+        let (file, told) = match self.open_file(&key, folder) {
+            Ok(file) => (Some(file), Ok(())),
+            Err(error) => (None, Err(Unfit::File(error))),
+        };
+        self.files.push((key.uuid, file));
+        told
     }
 
     fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
-        let known = KnownRows::new(Store::open(&self.folder, key)?)?;
+        let store = Store::open(&self.folder, key)?;
         let run = RunMark {
             roots: self.roots,
             began_ns: self.began_ns,
             folder: path::absolute(folder)?,
         };
-        let unended = known.store().unended(&run)?;
-        let writer = Writer::start(Store::open(&self.folder, key)?, run.clone())?;
         Ok(RowFile {
-            known,
-            writer,
+            unended: store.unended(&run)?,
+            known: KnownRows::new(Some(store))?,
+            writer: Writer::new(Arc::clone(&self.folder), *key, run.clone()),
+            path: self.folder.path().join(key.file_name()),
             run,
-            unended,
         })
     }
 
     fn file(&mut self, volume: DevIndex) -> Option<&mut RowFile> {
-        let key = self.key(volume)?;
-        self.files.get_mut(&key.uuid)?.as_mut()
+        let (_, at) = self.place_of(volume)?;
+        self.files.get_mut(at)?.1.as_mut()
     }
 
     /// The row of a file, for any state of the file.
@@ -189,28 +196,29 @@ impl CachedReads {
 
     /// Hands the results so far over to the writers.
     pub fn hand_over(&mut self) {
-        let files = self.files.values_mut().flatten();
+        let files = self.files.iter_mut().filter_map(|(_, file)| file.as_mut());
         files.for_each(|file| file.writer.hand_over());
     }
 
     /// Stops using the file of rows of a volume; returns its path.
     pub(super) fn give_up(&mut self, volume: DevIndex) -> Option<PathBuf> {
-        let key = self.key(volume)?;
-        let file = self.files.insert(key.uuid, None)??;
-        Some(file.known.store().path().to_owned())
+        let (_, at) = self.place_of(volume)?;
+        self.files.get_mut(at)?.1.take().map(|file| file.path)
     }
 
     /// Waits until all rows and the end of the run (if it was not cut short) are written; returns the problems.
     pub fn finish(self, cut_short: bool) -> Vec<Problem> {
-        let files = self.files.into_values().flatten();
+        let files = self.files.into_iter().filter_map(|(_, file)| file);
         let ended = files.map(|file| {
-            let mut known = file.known;
             let written = file.writer.finish();
-            let ended = written.and_then(|()| match cut_short {
-                true => Ok(()),
-                false => known.end_run(&file.run),
+            let ended = written.and_then(|written| {
+                let store = written.or_else(|| file.known.into_store());
+                match store.filter(|_| !cut_short) {
+                    Some(mut store) => store.end_run(&file.run),
+                    None => Ok(()),
+                }
             });
-            (known.store().path().to_owned(), ended)
+            (file.path, ended)
         });
         let failed = ended.filter_map(|(path, result)| Some((path, result.err()?)));
         failed.map(|(path, error)| unusable(path, error)).collect()

@@ -7,7 +7,7 @@ mod stretches;
 mod want;
 mod whole;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::file::{
@@ -18,6 +18,7 @@ use crate::hash::{ContentDigest, SampleDigest};
 use super::by_size::{BySize, SameSize, SizeClass};
 use super::chain::Chain;
 use super::class::{Awaited, BlocksId, ClassId, WaitingId};
+use super::file_map::{FileMap, FileSet};
 use super::first_visit::FirstVisit;
 use super::keyed_join::KeyedJoin;
 use super::keys::{Content, ContentKey, SampleKey};
@@ -47,11 +48,11 @@ pub struct Machine {
     by_tail: KeyedJoin<SampleKey>,
     by_content: KeyedJoin<ContentKey>,
     /// Tail digests that came with the head of a file that is held at the stage of heads.
-    early_tails: HashMap<FileIndex, SampleDigest>,
+    early_tails: FileMap<SampleDigest>,
     /// Contents that were read with the heads of files whose tails are needed nevertheless.
-    early_contents: HashMap<FileIndex, ContentDigest>,
+    early_contents: FileMap<ContentDigest>,
     /// The purpose for which files are read or examined, unless it is their own digest.
-    awaited: HashMap<FileIndex, Awaited>,
+    awaited: FileMap<Awaited>,
     odds: Odds,
     effects: Vec<Effect>,
     comparing: Option<Comparing>,
@@ -60,7 +61,7 @@ pub struct Machine {
     blocks: Numbered<BlocksClass>,
     blocks_of_size: HashMap<ClassId, Vec<BlocksId>>,
     /// Contents of files that were read for all that lie in their blocks.
-    first_contents: HashMap<FileIndex, Content>,
+    first_contents: FileMap<Content>,
     /// Without a rule, no class is large.
     stretch_rule: Option<StretchRule>,
     large: Numbered<LargeClass>,
@@ -68,9 +69,9 @@ pub struct Machine {
     alone_by_stretches: Vec<FileIndex>,
     unread: Unread,
     /// Files whose content an earlier run read.
-    recalled: HashSet<FileIndex>,
+    recalled: FileSet,
     /// Files whose samples were in the page cache.
-    cached: HashSet<FileIndex>,
+    cached: FileSet,
     /// Classes whose files wait for each other.
     waiting: Numbered<WaitingClass>,
     waiting_of_size: HashMap<ClassId, Vec<WaitingId>>,
@@ -78,9 +79,9 @@ pub struct Machine {
     /// Number of comparisons requested so far.
     comparisons_begun: u128,
     /// Tokens of files that have no content yet.
-    told: HashMap<FileIndex, Told>,
+    told: FileMap<Told>,
     /// Files with the token of one that is compared or read for them.
-    represented: HashMap<FileIndex, Vec<FileIndex>>,
+    represented: FileMap<Vec<FileIndex>>,
     equalities: Vec<Equality>,
     scan_done: bool,
     finished: Vec<ClassId>,
@@ -105,28 +106,28 @@ impl Machine {
             by_head: KeyedJoin::default(),
             by_tail: KeyedJoin::default(),
             by_content: KeyedJoin::default(),
-            early_tails: HashMap::new(),
-            early_contents: HashMap::new(),
-            awaited: HashMap::new(),
+            early_tails: FileMap::default(),
+            early_contents: FileMap::default(),
+            awaited: FileMap::default(),
             odds: Odds::default(),
             effects: Vec::new(),
             comparing: None,
             sharing: SharingRule::default(),
             blocks: Numbered::default(),
             blocks_of_size: HashMap::new(),
-            first_contents: HashMap::new(),
+            first_contents: FileMap::default(),
             stretch_rule: None,
             large: Numbered::default(),
             alone_by_stretches: Vec::new(),
             unread: Unread::default(),
-            recalled: HashSet::new(),
-            cached: HashSet::new(),
+            recalled: FileSet::default(),
+            cached: FileSet::default(),
             waiting: Numbered::default(),
             waiting_of_size: HashMap::new(),
             comparisons: Vec::new(),
             comparisons_begun: 0,
-            told: HashMap::new(),
-            represented: HashMap::new(),
+            told: FileMap::default(),
+            represented: FileMap::default(),
             equalities: Vec::new(),
             scan_done: false,
             finished: Vec::new(),

@@ -1,0 +1,35 @@
+//! Maps and sets by the numbers of files. Files are numbered in the order of their arrival, so nobody chooses the numbers,
+//! and a hash that only mixes their bits is enough.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::file::FileIndex;
+
+use super::keys::mixed;
+
+/// A map by file.
+pub type FileMap<T> = HashMap<FileIndex, T, BuildHasherDefault<NumberHasher>>;
+
+/// A set of files.
+pub type FileSet = HashSet<FileIndex, BuildHasherDefault<NumberHasher>>;
+
+/// Hashes a number.
+#[derive(Debug, Default)]
+pub struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = mixed(self.0 ^ u64::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = mixed(self.0 ^ u64::from(number));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
