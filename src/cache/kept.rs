@@ -50,6 +50,13 @@ impl CacheFolder {
         Ok(kept)
     }
 
+    /// True if a file of this name belongs to the cache.
+    pub fn is_name_of_kept(name: &[u8]) -> bool {
+        let name = std::str::from_utf8(name).unwrap_or_default();
+        let mut ends = BESIDE.iter();
+        ends.any(|end| name.strip_suffix(end).is_some_and(volume::is_file_name))
+    }
+
     fn one(&self, name: String) -> Kept {
         let beside = BESIDE.iter().filter_map(|end| {
             let path = self.path().join(format!("{name}{end}"));

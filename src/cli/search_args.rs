@@ -129,7 +129,7 @@ pub struct SearchArgs {
     /// A file on ext4, XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified
     /// less than a minute before it was read is read again, and so are files on other file systems. Actions still compare
     /// bytes. --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and
-    /// does not search it.
+    /// skips its own files there.
     #[arg(long, value_name = "DIR", help_heading = "How to read disks")]
     pub cache: Option<PathBuf>,
 

@@ -12,6 +12,7 @@ use crate::scan::{FoundBatch, Group};
 use crate::sys::process;
 use crate::tree::Unseen;
 
+use super::cached_reads::CachedReads;
 use super::descriptors::Share;
 use super::session::Session;
 
@@ -77,7 +78,10 @@ impl Session<'_> {
             for file in files.by_ref().take(run.files as usize) {
                 let (name, rest) = names.split_at(usize::from(file.name_len));
                 names = rest;
-                if is_cache || self.is_met_again(file, name, run.dir, volume) {
+                if is_cache && CachedReads::is_own_file(name) {
+                    continue;
+                }
+                if self.is_met_again(file, name, run.dir, volume) {
                     continue;
                 }
                 if !file.is_entry() {

@@ -86,9 +86,15 @@ impl CachedReads {
         self.folder.path()
     }
 
-    /// True if this is the folder of the cache: its files change during each run, and do not count as duplicates.
+    /// True if this is the folder of the cache.
     pub fn is_in(&self, folder: (u64, u64)) -> bool {
         self.folder.identity() == Some(folder)
+    }
+
+    /// True if a file in that folder belongs to the cache: it changes during each run, and does not count as a
+    /// duplicate. Other files may be there if the folder is not the cache's alone.
+    pub fn is_own_file(name: &[u8]) -> bool {
+        CacheFolder::is_name_of_kept(name)
     }
 
     /// Files that the cache answered for, and the bytes that were not read for this reason.

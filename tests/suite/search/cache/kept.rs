@@ -220,3 +220,22 @@ fn each_file_of_which_something_is_kept_counts_once() {
         assert_eq!(row["searched"]["text"], tree.root().display().to_string());
     }
 }
+
+#[test]
+fn other_files_in_the_folder_of_the_cache_are_searched() {
+    let tree = with_cache([(1, 0), (2, 0)]).copies(["cache/a", "cache/b"], noise(1, 5000));
+    for arguments in [
+        "find -q -f nul --cache cache .",
+        "find -q -f nul --cache cache cache",
+        "find -q -f nul --cache ./cache/ ./cache",
+    ] {
+        let text = seekless(tree.root(), arguments).run().stdout_text();
+        let names: Vec<&str> = text.split('\0').filter(|name| !name.is_empty()).collect();
+        let ends = ["cache/a", "cache/b"];
+        let is_it = names
+            .iter()
+            .zip(ends)
+            .all(|(name, end)| name.ends_with(end));
+        assert!(names.len() == 2 && is_it, "{arguments}: {names:?}");
+    }
+}
