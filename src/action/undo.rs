@@ -141,6 +141,7 @@ impl Reversion {
         for step in self.past.steps.iter().rev() {
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
+                tally.never_changed += u64::from(!step.undone);
             } else if back.contains(parent(&step.intent.victim.0)) {
                 tally.count(step, undo_step::foretell_in_new_folder(step, how), tell);
             } else {
@@ -183,6 +184,7 @@ impl Reversion {
             }
             if step.undone || step.fate == Fate::NotDone {
                 tally.as_before += 1;
+                tally.never_changed += u64::from(!step.undone);
                 linked.is_back(step, false);
                 continue;
             }

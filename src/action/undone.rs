@@ -86,6 +86,8 @@ pub struct UndoTally {
     pub test_files: u64,
     /// Files that already were as before.
     pub as_before: u64,
+    /// Of these, files that the run did not change.
+    pub never_changed: u64,
     /// Files that were left as they are.
     pub refused: u64,
     /// Files that were removed for good.

@@ -126,7 +126,8 @@ pub fn wishes(tally: &UndoTally, command: &str) -> Vec<String> {
 fn with_rest(first: String, rest: [(u64, &str); 2], tally: &UndoTally) -> Vec<String> {
     let [left, apart] = rest;
     let rest = [
-        (tally.as_before, "already restored."),
+        (tally.as_before - tally.never_changed, "already restored."),
+        (tally.never_changed, "not changed by the run."),
         left,
         (
             tally.impossible,

@@ -1,13 +1,14 @@
 //! From find to undo on the command line, on whole trees.
 
-use std::fs::{self, File, FileTimes};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, FileTimes, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::common::real;
 use crate::common::scene::{SIZE, Scene, picture, prepared, step};
-use crate::common::{Run, noise};
+use crate::common::stage::Stage;
+use crate::common::{Run, Tree, noise};
 use seekless::action::{ActionKind, Outcome};
 
 /// A run whose journals and trash are in this scene.
@@ -483,4 +484,32 @@ fn nobody_gets_the_rights_of_an_owner_who_does_not_come_back() {
         .says("restored without its owner, mode");
     let now = fs::metadata(scene.victim()).expect("metadata");
     assert_eq!((now.uid(), now.gid(), now.mode() & 0o7777), (0, 0, 0o755));
+}
+
+#[test]
+fn undo_of_a_run_that_changed_nothing_says_so() {
+    let tree = Tree::new()
+        .copies(["closed/a", "open/a"], noise(1, 5000))
+        .mode("closed", 0o555);
+    let stage = Stage::new(tree);
+    for action in ["remove", "remove --trash", "move --to out"] {
+        let names = stage.names();
+        stage
+            .seekless(&format!("{action} --yes open closed"))
+            .arg("--only-under")
+            .arg("closed")
+            .without_privileges()
+            .run()
+            .exits(2);
+        for undo in ["undo --dry-run", "undo"] {
+            stage
+                .run(undo)
+                .exits(0)
+                .says("1 file not changed by the run.")
+                .never_says("already restored");
+        }
+        assert_eq!(stage.names(), names, "{action}");
+    }
+    std::fs::set_permissions(stage.tree.path("closed"), Permissions::from_mode(0o755))
+        .expect("the mode can be set");
 }
