@@ -188,6 +188,8 @@ pub struct LeftOut {
     pub other_file_system: u64,
     /// Folders of pseudo file systems such as /proc.
     pub pseudo_file_system: u64,
+    /// Trash folders.
+    pub trash: u64,
     /// Folders reached a second time, by another path or mount.
     pub listed_before: u64,
     /// Files and folders that were gone when they were to be looked at.
@@ -213,6 +215,7 @@ impl LeftOut {
         self.special += other.special;
         self.other_file_system += other.other_file_system;
         self.pseudo_file_system += other.pseudo_file_system;
+        self.trash += other.trash;
         self.listed_before += other.listed_before;
         self.vanished += other.vanished;
         self.unsettled += other.unsettled;

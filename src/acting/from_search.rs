@@ -17,7 +17,8 @@ pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin 
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 
-/// Searches, and plans for each set.
+/// Searches, and plans for each set. Trash folders below the roots are not searched: a copy there is no reason to remove
+/// another one.
 ///
 /// # Errors
 /// As [`engine::find`]; a plan that cannot be kept ends the search.
@@ -27,8 +28,12 @@ pub fn plan_search(
     observer: &dyn Observer,
     control: &Control,
 ) -> Result<Summary, Error> {
+    let config = Config {
+        skip_trash: true,
+        ..config.clone()
+    };
     let plan = &mut |set: &_| planner.add(Claim::from(set));
-    engine::find(config, Delivery::default(), observer, control, plan)
+    engine::find(&config, Delivery::default(), observer, control, plan)
 }
 
 /// The real paths of what is searched. What is not there has nothing to be acted on.

@@ -160,6 +160,7 @@ mod tests {
                 root: None,
                 hold: None,
                 marked: false,
+                in_trash: false,
                 goes: false,
             }],
             fate: Fate::Keep(Kept::SamePath),

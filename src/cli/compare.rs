@@ -206,6 +206,14 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             path(b),
             escape(disks.as_bytes())
         ),
+        Note::Trash(side, files) => format!(
+            "{}: {} {} elsewhere but here only in a trash folder, which does not count: restore {} to count {}",
+            path(side),
+            count(*files),
+            plural(*files, "file is", "files are"),
+            plural(*files, "it", "them"),
+            plural(*files, "it", "them"),
+        ),
         Note::Side(side, unseen) => format!(
             "{}: {}; this does not change the answer",
             path(side),

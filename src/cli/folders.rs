@@ -19,6 +19,7 @@ use super::listener::Listener;
 use super::output::{NotWritten, Place};
 use super::resolve_folders::{FoldersRun, resolve};
 use super::run::watched;
+use super::trash_text;
 
 /// Looks at folders and says what they have in common.
 pub fn folders(args: FoldersArgs, in_force: &InForce) -> Exit {
@@ -85,6 +86,7 @@ struct Told {
     reported: usize,
     folders: usize,
     files: usize,
+    skipped_trash: u64,
 }
 
 /// Looks, answers, and writes the answer; the only part that is on another thread.
@@ -102,6 +104,7 @@ fn drive(
     if control.is_cancelled() || listener.exit(run.config.roots.len()) == Exit::Nothing {
         return Outcome::NothingSeen;
     }
+    let skipped_trash = seen.skipped_trash();
     let is_noise = |name: &[u8]| {
         run.is_noise
             .as_ref()
@@ -139,6 +142,7 @@ fn drive(
         reported: answer.entries.iter().map(|entry| entry.folders.len()).sum(),
         folders: answer.folders,
         files: answer.files,
+        skipped_trash,
     })
 }
 
@@ -151,6 +155,7 @@ impl Told {
             count(self.files as u64),
             plural(self.files as u64, "file", "files"),
         )];
+        lines.extend(trash_text::skipped(self.skipped_trash));
         if self.reported > 0 {
             let again =
                 "After you remove a folder, run seekless again: other lines may no longer apply.";

@@ -11,6 +11,7 @@ use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
 use seekless::engine::{Config, Root};
+use seekless::file::TrashPaths;
 use seekless::report::Header;
 use seekless::report::read::{self, ReadError, ReadFolders};
 
@@ -141,6 +142,7 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
+        trash: TrashPaths::default(),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();
@@ -194,6 +196,7 @@ struct Places {
     /// Where relative paths start.
     base: PathBuf,
     known: HashMap<Vec<u8>, Option<PathBuf>>,
+    trash: TrashPaths,
     /// Why folders cannot be used.
     bad: Vec<String>,
 }
@@ -211,7 +214,7 @@ impl Places {
             .iter()
             .filter_map(|root| Some((root, rest_below(path, root)?)))
             .collect();
-        let why = match above.is_empty() {
+        let mut why = match above.is_empty() {
             // Only paths that somebody chose are searched.
             true => "not below a path of the report's lines '# root: '",
             false => "a symbolic link leads there now",
@@ -222,9 +225,14 @@ impl Places {
             };
             for (root, rest) in above {
                 let top = self.real(root, run, console)?;
-                if top.is_some_and(|top| top.join(OsStr::from_bytes(rest)) == real) {
+                let Some(top) = top.filter(|top| top.join(OsStr::from_bytes(rest)) == real) else {
+                    continue;
+                };
+                let path = [real.as_os_str().as_bytes(), b"/"].concat();
+                if !self.trash.lead_into(&path, top.as_os_str().len()) {
                     return Ok(Some(real));
                 }
+                why = "in a trash folder that is not one of the paths of the report";
             }
         }
         let path = self.base.join(OsStr::from_bytes(path));

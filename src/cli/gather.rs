@@ -16,6 +16,7 @@ use super::listener::Listener;
 use super::patience::{Changes, Patience, patiently, run_watched};
 use super::read_only_watch::ReadOnlyWatch;
 use super::resolve_act::{ActRun, Source};
+use super::trash_text;
 
 /// A plan, and what the search said.
 pub struct Gathered {
@@ -95,6 +96,10 @@ fn search(
         (Err(error), _) => refuse(console, &error.to_string()),
         (Ok(_), Exit::Nothing) => Err(Exit::Nothing),
         (Ok(summary), found) => {
+            if run.talk.summary {
+                let trash = trash_text::skipped(summary.left_out.trash);
+                trash.iter().for_each(|line| console.line(line));
+            }
             let any_links = summary.left_out.symlinks > 0 || config.follow_links;
             // Whoever looks for links would wait where the search did.
             let any_links = any_links && summary.left_out.unanswered == 0;

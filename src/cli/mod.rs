@@ -74,6 +74,7 @@ mod summary;
 mod sweep;
 mod talk_args;
 mod time_arg;
+mod trash_text;
 mod undo;
 mod undo_list;
 mod undo_text;

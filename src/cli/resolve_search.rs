@@ -48,6 +48,7 @@ pub fn search(
         filter,
         max_depth: args.max_depth,
         one_file_system: args.one_file_system,
+        skip_trash: false,
         follow_links: args.follow_links,
         hard_links: names.hard_links,
         isolate: args.isolate,

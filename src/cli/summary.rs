@@ -369,6 +369,7 @@ mod tests {
                 special: 8,
                 other_file_system: 9,
                 pseudo_file_system: 1,
+                trash: 0,
                 listed_before: 2,
                 vanished: 3,
                 unsettled: 1,

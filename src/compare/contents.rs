@@ -2,7 +2,7 @@
 
 use crate::tree::{Class, Tree};
 
-/// What is known of a content on a side.
+/// What is known of a content on a side, outside of trash folders.
 #[derive(Clone, Copy, Debug)]
 struct OnSide {
     /// Its first name there.
@@ -62,19 +62,29 @@ pub struct Contents<'t> {
     tree: &'t Tree,
     sides: usize,
     of_sets: Vec<OnSide>,
+    /// By side, the files that have a copy elsewhere and lie only in a trash there.
+    in_trash: Vec<u64>,
 }
 
 impl<'t> Contents<'t> {
     pub fn new(tree: &'t Tree) -> Self {
         let sides = tree.roots().len();
         let mut of_sets = vec![NOWHERE; tree.set_count() as usize * sides];
+        let mut in_trash = vec![0; sides];
         for file in 0..tree.file_count() {
             let Class::Set(set) = tree.class(file) else {
                 continue;
             };
-            let mut last = None;
+            let (mut last, mut last_in_trash) = (None, None);
             for &name in tree.names_of(file) {
-                let side = tree.root_of(tree.folder_of(name));
+                let folder = tree.folder_of(name);
+                let side = tree.root_of(folder);
+                if tree.is_in_trash(folder) {
+                    let is_new = last_in_trash.replace(side) != Some(side);
+                    let is_kept = || kept_name_on(tree, file, side).is_some();
+                    in_trash[side as usize] += u64::from(is_new && !is_kept());
+                    continue;
+                }
                 let on_side = &mut of_sets[set as usize * sides + side as usize];
                 on_side.first = on_side.first.min(name);
                 on_side.blocks = match (on_side.blocks, tree.same_blocks(file)) {
@@ -95,22 +105,24 @@ impl<'t> Contents<'t> {
             tree,
             sides,
             of_sets,
+            in_trash,
         }
+    }
+
+    /// The files that have a copy on another side, and lie only in a trash on this one.
+    pub fn in_trash(&self, side: u32) -> u64 {
+        self.in_trash[side as usize]
     }
 
     /// The first name of a file on a side.
     pub fn name_on(&self, file: u32, side: u32) -> Option<u32> {
-        // Names stand in the order of their sides.
-        let names = self.tree.names_of(file);
-        let side_of = |name: u32| self.tree.root_of(self.tree.folder_of(name));
-        let first = names.partition_point(|&name| side_of(name) < side);
-        let name = names.get(first).copied();
-        name.filter(|&name| side_of(name) == side)
+        names_on(self.tree, file, side).next()
     }
 
-    /// Whether a side holds the content of a file that was answered.
+    /// Whether a side holds the content of a file that was answered. Files in a trash do not count: they are lost when
+    /// it is emptied.
     pub fn held(&self, file: u32, side: u32) -> Held {
-        let own = self.name_on(file, side);
+        let own = kept_name_on(self.tree, file, side);
         let Class::Set(set) = self.tree.class(file) else {
             return own.map_or(Held::No, Held::SameFile);
         };
@@ -148,4 +160,18 @@ impl<'t> Contents<'t> {
             false => Worth::OwnFile,
         }
     }
+}
+
+/// The first name of a file on a side outside of trash folders.
+fn kept_name_on(tree: &Tree, file: u32, side: u32) -> Option<u32> {
+    names_on(tree, file, side).find(|&name| !tree.is_in_trash(tree.folder_of(name)))
+}
+
+fn names_on(tree: &Tree, file: u32, side: u32) -> impl Iterator<Item = u32> {
+    // Names stand in the order of their sides.
+    let names = tree.names_of(file);
+    let side_of = |name: u32| tree.root_of(tree.folder_of(name));
+    let first = names.partition_point(|&name| side_of(name) < side);
+    let names = names[first..].iter().copied();
+    names.take_while(move |&name| side_of(name) == side)
 }

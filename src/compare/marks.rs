@@ -66,13 +66,18 @@ impl Marks<'_, '_> {
         }
         match (self.contents.held(file, side), there) {
             (Held::Yes(_) | Held::SameFile(_), There::Name(other))
-                if is_equal(tree, file, tree.file_of(other)) =>
+                if is_equal(tree, file, tree.file_of(other))
+                    && !tree.is_in_trash(tree.folder_of(other)) =>
             {
                 Mark::Same
             }
             (Held::Yes(at) | Held::SameFile(at), _) => Mark::Moved(at),
             (Held::Unknown, _) => Mark::Unanswered(None),
             (Held::No, There::Nothing) => Mark::Missing,
+            // In a trash on both sides.
+            (Held::No, There::Name(other)) if is_equal(tree, file, tree.file_of(other)) => {
+                Mark::Missing
+            }
             (Held::No, There::Name(other)) => match tree.class(tree.file_of(other)) {
                 Class::Unanswered(unseen) => Mark::Unanswered(Some(unseen)),
                 _ => Mark::Changed,

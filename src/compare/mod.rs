@@ -69,6 +69,8 @@ pub enum Note {
     Metadata(u64),
     /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
+    /// So many files of a side lie only in its trash folders, and do not count as copies.
+    Trash(u32, u64),
     /// A side that is not asked about could not be seen as a whole.
     Side(u32, Unseen),
     /// So many files or places of a side that is not asked about could not be answered.
@@ -127,6 +129,11 @@ impl<'t> Comparison<'t> {
                 _ if side.unanswered == 0 => {}
                 true => notes.push(Note::Unanswered(number, side.unanswered)),
                 false => obstacles.push(Obstacle::Unanswered(number, side.unanswered)),
+            }
+            // Nothing relies on the first side if only that is asked about.
+            let in_trash = contents.in_trash(number);
+            if in_trash > 0 && !(question.one_way && number == 0) {
+                notes.push(Note::Trash(number, in_trash));
             }
             if side.one_copy > 0 {
                 notes.push(Note::OneCopy(number, side.one_copy));

@@ -38,6 +38,8 @@ pub fn classify(
     let config = Config {
         every_entry: true,
         isolate: scope == Scope::AcrossRoots,
+        // Between roots it is up to the caller what a copy in a trash is worth.
+        skip_trash: scope == Scope::AllFiles,
         replication: Replication::Over(1),
         hard_links: false,
         follow_links: false,
@@ -118,6 +120,12 @@ fn tree_of(
         root_gaps,
         folders: folders.collect(),
         unlisted: unlisted.iter().map(|dir| dir.0).collect(),
+        // A trash that somebody names is a place like any other.
+        trash: dirs
+            .trash()
+            .filter(|&dir| dirs.parent(dir).is_some())
+            .map(|dir| dir.0)
+            .collect(),
         files: files.collect(),
         names: names.collect(),
         others: others.chain(reached_twice).collect(),

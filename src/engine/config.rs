@@ -26,6 +26,8 @@ pub struct Config {
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
+    /// Do not enter trash folders below the roots.
+    pub skip_trash: bool,
     /// Follow symbolic links.
     pub follow_links: bool,
     /// Count the names of one inode as duplicates of each other.
@@ -78,6 +80,7 @@ impl Default for Config {
             filter: Filter::default(),
             max_depth: None,
             one_file_system: false,
+            skip_trash: false,
             follow_links: false,
             hard_links: false,
             isolate: false,

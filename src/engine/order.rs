@@ -1,8 +1,9 @@
 //! The order of names in a file, of files in a set, and of sets in a report: total orders that do not depend on the
 //! order of discovery.
 //!
-//! A name comes before another if its root was given first, then if fewer folders lie above it, then by its path, byte
-//! by byte. A file is ranked by the best of its names, a set by its first file.
+//! A name comes before another if only the other one lies in a trash folder, then if its root was given first, then if
+//! fewer folders lie above it, then by its path, byte by byte. A file is ranked by the best of its names, a set by its
+//! first file.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -31,17 +32,17 @@ pub fn compare(dirs: &DirTable, a: &Name<'_>, b: &Name<'_>) -> Ordering {
     by_folder.then_with(|| a.1.cmp(b.1))
 }
 
-/// The sort key of a folder: root, depth, and the folder for its path.
-type Place = (u32, usize, DirId);
+/// The sort key of a folder: whether it lies in a trash, root, depth, and the folder for its path.
+type Place = (bool, u32, usize, DirId);
 
 fn place(dirs: &DirTable, dir: DirId) -> Place {
-    (dirs.root(dir), dirs.depth(dir), dir)
+    (dirs.is_in_trash(dir), dirs.root(dir), dirs.depth(dir), dir)
 }
 
 /// Compares folders. At one depth, no path is the beginning of another, so paths decide before names do.
 fn by_place(dirs: &DirTable, a: &Place, b: &Place) -> Ordering {
-    let by_depth = (a.0, a.1).cmp(&(b.0, b.1));
-    by_depth.then_with(|| dirs.compare(a.2, b.2))
+    let by_depth = (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2));
+    by_depth.then_with(|| dirs.compare(a.3, b.3))
 }
 
 /// The best names of some files. Only few files have several names, and only the best names of those are stored.
@@ -144,7 +145,7 @@ impl Ranks {
         for (nth, place) in places.iter().enumerate() {
             // A folder that was moved during the scan may have the path of another one.
             rank += u32::from(nth > 0 && by_place(dirs, &places[nth - 1], place).is_ne());
-            let at = ranks.index(place.2);
+            let at = ranks.index(place.3);
             ranks.ranks[at] = rank;
         }
         ranks

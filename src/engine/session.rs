@@ -102,6 +102,7 @@ impl Session<'_> {
                 filter: config.filter.clone(),
                 max_depth: config.max_depth,
                 one_file_system: config.one_file_system,
+                skip_trash: config.skip_trash,
                 list_again: config.needs_every_file(),
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),

@@ -1,5 +1,6 @@
 //! Every folder met: parent and name, from which any path can be rebuilt.
 
+use std::collections::HashSet;
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use hashbrown::HashTable;
@@ -26,6 +27,8 @@ pub struct DirTable {
     by_inode: HashTable<u32>,
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
+    /// Trash folders: a run meets a handful.
+    trash: HashSet<DirId>,
     /// How paths are followed.
     path_rules: PathRules,
 }
@@ -97,7 +100,11 @@ impl DirTable {
         self.check_known(id, known)?;
         let name = self.name(of).to_owned();
         let (parent, root) = (self.parents[of.0 as usize], self.roots[of.0 as usize]);
-        Ok(self.push(parent, &name, root, id))
+        let dir = self.push(parent, &name, root, id);
+        if self.trash.contains(&of) {
+            self.trash.insert(dir);
+        }
+        Ok(dir)
     }
 
     fn check_known(&self, id: FolderId, known: usize) -> Result<(), MetBefore> {
@@ -202,6 +209,24 @@ impl DirTable {
     /// True if `above` is the folder itself or one that holds it.
     pub fn holds(&self, above: DirId, dir: DirId) -> bool {
         std::iter::successors(Some(dir), |&dir| self.parent(dir)).any(|dir| dir == above)
+    }
+
+    /// Records that a folder is a trash, or lies in one.
+    pub fn mark_trash(&mut self, dir: DirId) {
+        self.trash.insert(dir);
+    }
+
+    /// The folders that were marked as trash.
+    pub fn trash(&self) -> impl Iterator<Item = DirId> {
+        self.trash.iter().copied()
+    }
+
+    /// True if the folder lies in a trash, or is one.
+    pub fn is_in_trash(&self, dir: DirId) -> bool {
+        // Hardly any run meets one.
+        !self.trash.is_empty()
+            && std::iter::successors(Some(dir), |&dir| self.parent(dir))
+                .any(|dir| self.trash.contains(&dir))
     }
 
     /// The folder's own name; a root's is the whole path given for it.

@@ -16,6 +16,7 @@ mod path_rules;
 mod places;
 mod route;
 mod spelling;
+mod trash;
 pub mod trust;
 
 pub use dir_handles::DirHandles;
@@ -29,3 +30,4 @@ pub use path_rules::PathRules;
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};
 pub use spelling::{Spellings, as_listed};
+pub use trash::{TrashPaths, is_trash, may_be_trash};

@@ -1,7 +1,7 @@
 //! The roots of a search: the files and folders that the user names.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings};
+use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings, TrashPaths};
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
 use crate::sys::open;
@@ -36,6 +36,7 @@ pub struct Roots {
     /// Folders of files that were named one by one.
     file_folders: HashMap<(Vec<u8>, u32), DirId>,
     spellings: Spellings,
+    trash: TrashPaths,
     results: Arc<Mutex<RootResults>>,
 }
 
@@ -163,6 +164,7 @@ impl Roots {
             walk: Arc::clone(walk),
             file_folders: HashMap::new(),
             spellings: Spellings::default(),
+            trash: TrashPaths::default(),
             results: Arc::clone(results),
         }
     }
@@ -224,7 +226,7 @@ impl Roots {
         }
     }
 
-    fn folder(&self, given: &Given, path: &[u8], stat: &Stat) -> Seen {
+    fn folder(&mut self, given: &Given, path: &[u8], stat: &Stat) -> Seen {
         let Ok(name) = CString::new(path) else {
             return Seen::Problem(ProblemKind::MissingRoot, None);
         };
@@ -234,6 +236,9 @@ impl Roots {
             // It is added, so that whoever comes to list it says why it cannot be opened.
             Err(_) => Entered::New(dirs.write().add_root(path, given.number, stat)),
         };
+        if let Entered::New(dir) = entered {
+            self.note_trash(dir, path);
+        }
         match entered {
             Entered::New(dir) => Seen::Folder(Folder {
                 dir,
@@ -272,6 +277,15 @@ impl Roots {
         }
     }
 
+    /// Records whether a folder of this path lies in a trash, or is one.
+    fn note_trash(&mut self, dir: DirId, path: &[u8]) {
+        let path = std::path::absolute(OsStr::from_bytes(path));
+        let path = path.map(|path| [path.as_os_str().as_bytes(), b"/"].concat());
+        if path.is_ok_and(|path| self.trash.lead_into(&path, 0)) {
+            self.walk.dirs.write().mark_trash(dir);
+        }
+    }
+
     fn folder_of_file(&mut self, folder: &[u8], given: &Given) -> DirId {
         let number = given.number;
         let key = (folder.to_vec(), if given.keep_apart { number } else { 0 });
@@ -287,6 +301,7 @@ impl Roots {
         };
         let id = place.map_or(nowhere, |place| FolderId::from(&place));
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
+        self.note_trash(dir, folder);
         *self.file_folders.entry(key).or_insert(dir)
     }
 }

@@ -1,6 +1,7 @@
 //! Puts a tree together from what was found in any order.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{
     Class, Disks, EntryKind, Files, Folders, Metadata, Others, Root, RootPlace, Tree, Unseen,
@@ -17,6 +18,8 @@ pub struct Draft<'a> {
     pub folders: Vec<(Option<u32>, u32, &'a [u8])>,
     /// Folders that were not listed: only files in them were given.
     pub unlisted: Vec<u32>,
+    /// Trash folders below the roots.
+    pub trash: Vec<u32>,
     /// The files.
     pub files: Vec<DraftFile>,
     /// Names of files: folder, name, file.
@@ -52,7 +55,11 @@ pub struct DraftFile {
 impl Draft<'_> {
     /// Numbers everything in its order.
     pub fn build(mut self) -> Tree {
-        let (folders, numbers) = self.number_folders();
+        let (mut folders, numbers) = self.number_folders();
+        folders.trash = places(
+            &folders.ends,
+            self.trash.iter().map(|&f| numbers[f as usize]),
+        );
         let mut roots = std::mem::take(&mut self.roots);
         for (&number, &(parent, root, _)) in numbers.iter().zip(&self.folders) {
             if parent.is_none()
@@ -237,6 +244,20 @@ impl Draft<'_> {
         }
         sorted
     }
+}
+
+/// What lies below these folders, and they themselves.
+fn places(ends: &[u32], folders: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
+    let mut folders: Vec<u32> = folders.collect();
+    folders.sort_unstable();
+    let mut places: Vec<Range<u32>> = Vec::new();
+    for folder in folders {
+        // A folder stands before those in it.
+        if places.last().is_none_or(|place| place.end <= folder) {
+            places.push(folder..ends[folder as usize]);
+        }
+    }
+    places
 }
 
 /// Where the items of each of so many owners begin, and where the last one's end, in items that are sorted by owner.

@@ -115,6 +115,8 @@ struct Folders {
     ends: Vec<u32>,
     roots: Vec<u32>,
     names: Texts,
+    /// Trash folders with all below them: places that do not overlap, in order.
+    trash: Vec<Range<u32>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,6 +174,22 @@ impl Tree {
     /// A folder's own name. A root's is the path that was given, or for a file that was given that of its folder.
     pub fn folder_name(&self, folder: u32) -> &[u8] {
         self.folders.names.get(folder as usize)
+    }
+
+    /// True if a folder lies in a trash folder below its root, or is one.
+    pub fn is_in_trash(&self, folder: u32) -> bool {
+        let after = self
+            .folders
+            .trash
+            .partition_point(|trash| trash.start <= folder);
+        after > 0 && self.folders.trash[after - 1].contains(&folder)
+    }
+
+    /// How many trash folders were not entered.
+    pub fn skipped_trash(&self) -> u64 {
+        let kinds = self.others.kinds.iter();
+        let skipped = kinds.filter(|&kind| *kind == EntryKind::Unseen(Unseen::Trash));
+        skipped.count() as u64
     }
 
     /// The folders right below one, in the order of their names.

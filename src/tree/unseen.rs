@@ -23,6 +23,8 @@ pub enum Unseen {
     OtherFileSystem,
     /// A folder of a pseudo file system such as /proc.
     PseudoFileSystem,
+    /// A trash folder that was not entered.
+    Trash,
     /// A folder that was reached before on another way: by another root, path or mount.
     ListedBefore,
     /// A file that is mounted on a name, which is not a name of its own.
@@ -52,6 +54,7 @@ impl Unseen {
                 | Self::Unanswered
                 | Self::OtherFileSystem
                 | Self::PseudoFileSystem
+                | Self::Trash
                 | Self::TooMany
         )
     }
@@ -69,6 +72,7 @@ impl Unseen {
             Self::MemoryShort => "memory was nearly used up",
             Self::OtherFileSystem => "on another file system; not entered",
             Self::PseudoFileSystem => "a pseudo file system; not entered",
+            Self::Trash => "a trash folder; not entered",
             Self::ListedBefore => "reached a second time, by another path or mount",
             Self::MountedFile => "another file is mounted here",
             Self::TooMany => "too many levels or names; not listed",

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::decide::Policy;
-use super::set::{Fate, Kept, SetPlan};
+use super::set::{Fate, Kept, Rank, SetPlan};
 use crate::action::bounds::Below;
 use crate::action::folder_entry::parent;
 
@@ -139,7 +139,9 @@ impl Group<'_> {
             }
             for place in self.below(other) {
                 let copy = self.names[place].1;
-                let stays = match copy == index || set.files[copy].is_leftover() {
+                let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
+                // No file in use goes for a copy in a trash.
+                let stays = match copy == index || rank == Rank::Leftover || rank > own {
                     true => continue,
                     false => match self.settle(copy, depth + 1) {
                         State::Stays => copy,

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::decide::{MARKED, Policy};
-use super::set::{Fate, Kept, PlannedFile, SetPlan};
+use super::set::{Fate, Kept, PlannedFile, Rank, SetPlan};
 use crate::action::bounds::Hold;
 use crate::action::keep::Traits;
-use crate::action::swap::is_temporary;
 
 /// The place of a file in its set, and of a name in its file.
 pub type Unit = (usize, usize);
@@ -50,11 +49,15 @@ impl Policy {
         for (unit, _) in self.best_units(set, &marked, marked.len()) {
             staying.add(unit, Kept::Because(MARKED.to_owned()));
         }
-        let (leftover, whole): (Vec<Unit>, Vec<Unit>) = free
-            .iter()
-            .partition(|&&unit| is_temporary(name_of(set, unit).bare()));
-        for among in [whole, leftover] {
-            let wanted = self.keep.max(1).saturating_sub(staying.names.len());
+        for rank in Rank::ALL {
+            let among = free.iter().copied();
+            let among: Vec<Unit> = among
+                .filter(|&unit| name_of(set, unit).rank() == rank)
+                .collect();
+            let names = staying.names.iter();
+            let relied_on =
+                names.filter(|&&unit| rank != Rank::Normal || name_of(set, unit).is_relied_on());
+            let wanted = self.keep.max(1).saturating_sub(relied_on.count());
             for (unit, why) in self.best_units(set, &among, wanted) {
                 staying.add(unit, Kept::Because(why));
             }

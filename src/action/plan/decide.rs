@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::by_folder::FolderPairs;
-use super::set::{Fate, Kept, Left, PlannedFile, SetPlan};
+use super::set::{Fate, Kept, Left, PlannedFile, Rank, SetPlan};
 use crate::action::ActionKind;
 use crate::action::access::Common;
 use crate::action::bounds::Hold;
@@ -142,11 +142,16 @@ impl Policy {
                 let ordered = self.best(set, &marked, marked.len());
                 let marked = || Kept::Because(MARKED.to_owned());
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, marked())));
-                let (leftover, whole): (Vec<usize>, Vec<usize>) = free
-                    .iter()
-                    .partition(|&&index| set.files[index].is_leftover());
-                for among in [whole, leftover] {
-                    let wanted = self.keep.max(1).saturating_sub(stay.len());
+                for rank in Rank::ALL {
+                    let among = free.iter().copied();
+                    let among: Vec<usize> = among
+                        .filter(|&index| set.files[index].rank() == rank)
+                        .collect();
+                    // What is protected in a trash stays, and does not stand for the others.
+                    let relied_on = stay.iter().filter(|&&(index, _)| {
+                        rank != Rank::Normal || set.files[index].is_relied_on()
+                    });
+                    let wanted = self.keep.max(1).saturating_sub(relied_on.count());
                     stay.extend(self.best(set, &among, wanted));
                 }
             }

@@ -77,6 +77,7 @@ mod tests {
                 root: None,
                 hold: None,
                 marked: false,
+                in_trash: false,
                 goes: false,
             }],
             fate,

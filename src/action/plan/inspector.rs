@@ -15,7 +15,7 @@ use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
 use crate::action::bounds::Bounds;
 use crate::action::folder_entry::Place;
-use crate::file::Spellings;
+use crate::file::{Spellings, TrashPaths};
 use crate::heartbeat::current;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::{self, CWD};
@@ -34,10 +34,13 @@ pub struct Inspector {
     pub bounds: Bounds,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
+    /// Leave alone files in a trash that the user did not name.
+    pub spares_trash: bool,
     /// The real paths of folders, by the folder of a name as listed.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
     /// The spellings of names in folders, if a report or a link spells them differently.
     spellings: Spellings,
+    trash: TrashPaths,
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
     /// File systems, by the device number of their files and the mount.
@@ -103,6 +106,7 @@ impl Inspector {
                             set.files.push(planned(&stat, &attributes, *volume));
                             set.files.len() - 1
                         });
+                        let in_trash = self.trash.lead_into(&path, 0);
                         let bounds = &self.bounds;
                         self.unmatched
                             .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
@@ -112,6 +116,7 @@ impl Inspector {
                             listed,
                             root,
                             marked,
+                            in_trash,
                             goes: false,
                         });
                     }
@@ -142,6 +147,12 @@ impl Inspector {
             }
             is_new
         });
+    }
+
+    /// True if a file lies in a trash that no given path names, nor anything in it.
+    fn is_in_foreign_trash(&mut self, path: &[u8]) -> bool {
+        let mut starts = self.origin.starts(path);
+        !starts.any(|start| !self.trash.lead_into(path, start))
     }
 
     /// Prepends the folder where relative names start.
@@ -184,7 +195,7 @@ impl Inspector {
     }
 
     fn look_at(
-        &self,
+        &mut self,
         path: &[u8],
         (size, has_digest): (u64, bool),
         facts: Option<ClaimedFacts>,
@@ -199,6 +210,9 @@ impl Inspector {
         }
         if self.bounds.is_aside(path) {
             return Err(Left::Aside);
+        }
+        if self.spares_trash && self.is_in_foreign_trash(path) {
+            return Err(Left::Trash);
         }
         if self.strict && !has_digest {
             return Err(Left::NoDigest);

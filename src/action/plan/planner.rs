@@ -78,8 +78,10 @@ impl Planner {
         settings.heed(&origin);
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
+        let mut inspector = Inspector::new(origin, bounds, settings.strict);
+        inspector.spares_trash = true;
         Self {
-            inspector: Inspector::new(origin, bounds, settings.strict),
+            inspector,
             reach: Reach::default(),
             file_systems: FileSystems::default(),
             settings,

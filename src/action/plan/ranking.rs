@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use crate::action::bounds::Bounds;
 use crate::action::keep::Rules;
-use crate::action::swap::is_temporary;
 use crate::decide::DuplicateSet;
 
 use super::by_name::{Unit, traits, units};
 use super::claim::{Claim, Origin};
 use super::inspector::Inspector;
-use super::set::SetPlan;
+use super::set::{Rank, SetPlan};
 
 /// Sorts sets by rules, for callers that only report them.
 #[derive(Debug)]
@@ -74,19 +73,21 @@ impl Ranking {
         }
     }
 
-    /// Sorts files, or names if names count. As in a plan, no leftover of a killed run is preferred.
+    /// Sorts files, or names if names count. As in a plan, no file in a trash and no leftover of a killed run is
+    /// preferred.
     fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
         let files: Vec<usize> = (0..set.files.len()).collect();
         let units = match by_name {
             true => units(set, &files),
             false => files.into_iter().map(|file| (file, 0)).collect(),
         };
-        let is_leftover = |&(file, name): &Unit| match by_name {
-            true => is_temporary(set.files[file].names[name].bare()),
-            false => set.files[file].is_leftover(),
+        let rank_of = |&(file, name): &Unit| match by_name {
+            true => set.files[file].names[name].rank(),
+            false => set.files[file].rank(),
         };
-        let (leftover, whole): (Vec<Unit>, Vec<Unit>) = units.into_iter().partition(is_leftover);
-        let sorted = [whole, leftover].map(|among| {
+        let sorted = Rank::ALL.map(|rank| {
+            let among = units.iter().copied();
+            let among: Vec<Unit> = among.filter(|unit| rank_of(unit) == rank).collect();
             let traits: Vec<_> = among
                 .iter()
                 .map(|&unit| match by_name {

@@ -118,6 +118,7 @@ mod tests {
             root: None,
             hold: None,
             marked: false,
+            in_trash: false,
             goes: false,
         };
         let file = PlannedFile {

@@ -9,6 +9,7 @@ use crate::action::ActionKind;
 use crate::action::access::{Apart, Rights};
 use crate::action::bounds::Hold;
 use crate::action::keep::{Named, Traits};
+use crate::action::swap::is_temporary;
 
 /// The planned fate of the files of one set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,12 +79,45 @@ pub struct PlannedName {
     /// The user marked it to stay, against all rules.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub marked: bool,
+    /// It lies in a trash, which the user named.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub in_trash: bool,
     /// The name is acted on although its file stays, under another name.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
 }
 
+/// The preference for a name as one that stays, before any rule. The first is best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// It lies anywhere but in a trash.
+    Normal,
+    /// It lies in a trash: the next emptying removes it.
+    InTrash,
+    /// A killed run left it behind: undo may remove it.
+    Leftover,
+}
+
+impl Rank {
+    /// All of them, the best first.
+    pub const ALL: [Self; 3] = [Self::Normal, Self::InTrash, Self::Leftover];
+}
+
 impl PlannedName {
+    /// The preference for it.
+    pub fn rank(&self) -> Rank {
+        match self.in_trash {
+            _ if is_temporary(self.bare()) => Rank::Leftover,
+            true => Rank::InTrash,
+            false => Rank::Normal,
+        }
+    }
+
+    /// True if other files may go because it stays.
+    pub fn is_relied_on(&self) -> bool {
+        self.rank() == Rank::Normal || self.marked || self.hold == Some(Hold::Reference)
+    }
+
     /// The part behind the last slash.
     pub fn bare(&self) -> &[u8] {
         let slash = self.path.iter().rposition(|&byte| byte == b'/');
@@ -159,6 +193,8 @@ pub enum Left {
     OutsidePaths,
     /// It lies in the destination of a move.
     Aside,
+    /// It lies in a trash, which the user did not name.
+    Trash,
     /// It was never read as a whole, and its bytes will not be compared.
     NoDigest,
     /// The file was in an earlier set already.
@@ -205,6 +241,7 @@ impl Left {
                 | Self::NotAsked
                 | Self::OutsidePaths
                 | Self::Aside
+                | Self::Trash
                 | Self::NoReference
                 | Self::ReferenceElsewhere
                 | Self::SameName
@@ -224,6 +261,7 @@ impl Left {
             Self::OutsideRoots => "is outside the searched paths",
             Self::OutsidePaths => "is outside the given paths",
             Self::Aside => "is in the destination folder",
+            Self::Trash => "is in a trash folder that is not one of the given paths",
             Self::NoDigest => "has no digest in the report",
             Self::Repeated => "is already in another set",
             Self::Refused(cause) => return format!("cannot be read: {cause}"),
@@ -300,10 +338,15 @@ impl PlannedFile {
         self.names.iter().any(|name| name.marked)
     }
 
-    /// True if a killed run left the file behind: undo may remove it, so it is no copy to rely on.
-    pub fn is_leftover(&self) -> bool {
-        let mut bare = self.names.iter().map(PlannedName::bare);
-        bare.all(crate::action::swap::is_temporary)
+    /// The preference for the file: that for its best name.
+    pub fn rank(&self) -> Rank {
+        let ranks = self.names.iter().map(PlannedName::rank);
+        ranks.min().unwrap_or(Rank::Leftover)
+    }
+
+    /// True if other files may go because it stays.
+    pub fn is_relied_on(&self) -> bool {
+        self.names.iter().any(PlannedName::is_relied_on)
     }
 
     /// Names that are acted on although the file stays.

@@ -148,6 +148,7 @@ fn note(note: &Note) -> FactRecord {
         Note::SameBlocks(side, count) => ("shared-blocks", vec![*side], Some(*count), None),
         Note::Metadata(count) => ("metadata", Vec::new(), Some(*count), None),
         Note::OneDisk(a, b, disks) => ("one-disk", vec![*a, *b], None, Some(disks.clone())),
+        Note::Trash(side, count) => ("trash", vec![*side], Some(*count), None),
         Note::Side(side, unseen) => ("side", vec![*side], None, Some(unseen.words().to_owned())),
         Note::Unanswered(side, count) => ("unanswered", vec![*side], Some(*count), None),
     };

@@ -50,6 +50,8 @@ pub struct Walk {
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
+    /// Do not enter trash folders. A root is entered, whatever it is.
+    pub skip_trash: bool,
     /// List folders again that changed after they were listed, because the answer depends on every file.
     pub list_again: bool,
     /// Roots must be the same files and folders as at the first check.

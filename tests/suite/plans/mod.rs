@@ -7,3 +7,4 @@ mod plan;
 mod plan_asked;
 mod script;
 mod together;
+mod trash;

@@ -11,6 +11,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         root: Some(root),
         hold,
         marked: false,
+        in_trash: false,
         goes: false,
     }
 }

@@ -5,6 +5,7 @@ mod motion;
 mod oracle;
 mod settling;
 mod signs;
+mod trash;
 mod unanswered;
 mod views;
 mod wipe;

@@ -1,0 +1,315 @@
+//! A copy in a trash is lost when the trash is emptied, so no other copy goes because of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::common::rng::Rng;
+use crate::common::stage::Stage;
+use crate::common::{Tree, noise};
+
+/// Folders that are a trash, with the place of a file in them.
+const TRASHES: [&str; 7] = [
+    ".Trash-1000/files",
+    ".Trash/1000/files",
+    "m/.Trash-1000",
+    "home/u/.local/share/Trash/files",
+    "m/.Trashes/501",
+    "m/$RECYCLE.BIN/S-1-5-21",
+    "data/Trash/files",
+];
+
+/// A tree with a file in a trash, which a search lists before the copy that is in use.
+fn tree(trash: &str) -> Tree {
+    Tree::new()
+        .copies(
+            [&format!("{trash}/photo"), "w/x/y/z/deep/photo"],
+            noise(1, 5000),
+        )
+        .folder("data/Trash/info")
+}
+
+/// True if no folder on the path is a trash.
+fn is_in_use(path: &str) -> bool {
+    let name = |part: &str| {
+        part.starts_with(".Trash") || part == "Trash" || part.eq_ignore_ascii_case("$recycle.bin")
+    };
+    !path.split('/').any(name)
+}
+
+/// The contents of the files that are in no trash.
+fn in_use(stage: &Stage) -> BTreeSet<Vec<u8>> {
+    let names = stage.names().into_iter().filter(|name| is_in_use(name));
+    let read = |name| fs::read(stage.tree.path(name)).expect("readable");
+    names.map(read).collect()
+}
+
+#[test]
+fn the_copy_in_use_stays_and_the_trash_as_it_is() {
+    for trash in TRASHES {
+        for action in ["remove", "remove --trash", "move --to out", "hardlink"] {
+            let stage = Stage::new(tree(trash));
+            let names = stage.names();
+            stage
+                .run(&format!("{action} --yes ."))
+                .exits(0)
+                .says("Nothing to")
+                .says("not searched: a copy in the trash is no backup");
+            assert_eq!(stage.names(), names, "{action} with {trash}");
+        }
+    }
+}
+
+#[test]
+fn of_several_copies_in_use_one_stays() {
+    for trash in TRASHES {
+        let stage = Stage::new(tree(trash).file("w/a", noise(1, 5000)));
+        stage.run("remove --yes .").exits(0);
+        let left = stage.names();
+        assert!(left.contains(&"w/a".to_owned()), "{trash}: {left:?}");
+        assert_eq!(left.len(), 2, "{trash}: {left:?}");
+    }
+}
+
+#[test]
+fn a_trash_that_is_named_is_searched_and_its_copy_goes() {
+    for (named, trash) in [
+        (".Trash-1000", ".Trash-1000/files"),
+        (".Trash-1000/files", ".Trash-1000/files"),
+        (".Trash-1000/files/photo", ".Trash-1000/files"),
+        ("data/Trash", "data/Trash/files"),
+    ] {
+        for keep in ["", "--keep shortest-path"] {
+            let stage = Stage::new(tree(trash));
+            let run = stage.run(&format!("remove --yes {keep} {named} ."));
+            let run = run.exits(0).says("removed 1 file");
+            let is_whole = [".Trash-1000", "data/Trash"].contains(&named);
+            assert_eq!(
+                !run.stderr_text().contains("not searched"),
+                is_whole,
+                "{run}"
+            );
+            let left = stage.names();
+            assert_eq!(left, ["w/x/y/z/deep/photo"], "{keep} {named}");
+        }
+    }
+}
+
+#[test]
+fn what_is_protected_in_a_named_trash_does_not_stand_for_other_copies() {
+    for option in ["--protect .Trash-1000", "--only-under w"] {
+        let stage = Stage::new(tree(".Trash-1000").file("w/a", noise(1, 5000)));
+        stage
+            .run(&format!("remove --yes {option} .Trash-1000 w"))
+            .exits(0);
+        assert_eq!(stage.names(), [".Trash-1000/photo", "w/a"], "{option}");
+    }
+    let stage = Stage::new(tree(".Trash-1000"));
+    let reference = "remove --yes --reference .Trash-1000 w";
+    stage.run(reference).exits(0);
+    assert_eq!(stage.names(), [".Trash-1000/photo"], "as the user says");
+}
+
+#[test]
+fn a_reference_has_no_copies_in_its_trash() {
+    for trash in TRASHES {
+        let tree = Tree::new()
+            .copies(["x/a", &format!("y/{trash}/a")], noise(1, 5000))
+            .folder("y/data/Trash/info");
+        let stage = Stage::new(tree);
+        stage
+            .run("remove --yes --reference y x")
+            .exits(0)
+            .says("Nothing to remove.");
+        assert!(stage.has("x/a"), "{trash}");
+    }
+}
+
+/// Two reports: one as a search lists files, and one in which the file in the trash is marked to stay.
+fn reports(stage: &Stage) -> [String; 2] {
+    let found = stage.report("find .");
+    let swap = |line: &str| match line
+        .strip_prefix("  ")
+        .and_then(|line| line.split_at_checked(4))
+    {
+        Some((start, path)) => {
+            let mark = if is_in_use(path) { ' ' } else { '*' };
+            format!("  {} {mark} {path}", &start[..1])
+        }
+        None => line.to_owned(),
+    };
+    let marked: Vec<String> = found.lines().map(swap).collect();
+    [found, marked.join("\n") + "\n"]
+}
+
+#[test]
+fn a_report_removes_no_file_for_a_copy_in_a_trash() {
+    for trash in TRASHES {
+        let stage = Stage::new(tree(trash));
+        let names = stage.names();
+        for report in reports(&stage) {
+            for options in ["", "w", "."] {
+                stage
+                    .on_report(&format!("remove --yes --from - {options}"), report.clone())
+                    .says("Nothing to remove.");
+                assert_eq!(stage.names(), names, "{trash} {options}:\n{report}");
+            }
+        }
+        let json = stage.report("find -f json .");
+        stage
+            .on_report("remove --yes --from -", json)
+            .exits(0)
+            .says("is in a trash folder that is not one of the given paths");
+        assert_eq!(stage.names(), names, "{trash}");
+    }
+}
+
+#[test]
+fn a_report_of_a_named_trash_removes_the_copies_there() {
+    let stage = Stage::new(tree(".Trash-1000"));
+    let report = stage.report("find .Trash-1000 w");
+    stage.on_report("remove --yes --from -", report).exits(0);
+    assert_eq!(stage.names(), ["w/x/y/z/deep/photo"]);
+}
+
+#[test]
+fn a_search_lists_a_copy_in_a_trash_last() {
+    for trash in TRASHES {
+        let tree = tree(trash);
+        let hard_link = tree.path(format!("{trash}/further"));
+        fs::hard_link(tree.path("w/x/y/z/deep/photo"), hard_link).expect("linked");
+        let stage = Stage::new(tree);
+        for options in ["", "-H", "--keep shortest-path", "-H --keep shortest-path"] {
+            for named in [".", &format!("{trash} ."), &format!("{trash}/photo .")] {
+                let run = stage.run(&format!("find -f nul {options} {named}"));
+                let text = run.exits(0).stdout_text();
+                let first = text.split('\0').next().expect("a name");
+                assert!(is_in_use(first), "{options} {named}: {text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_with_a_trash_is_not_fully_seen() {
+    for trash in TRASHES {
+        let tree = Tree::new()
+            .copies(
+                ["a/1", "b/1", &format!("c/{trash}/1"), "a/s/2", "d/s/2"],
+                noise(1, 5000),
+            )
+            .folder("c/data/Trash/info")
+            .file("c/own", noise(2, 9000));
+        let stage = Stage::new(tree);
+        let run = stage.run("folders -f json b c").exits(0);
+        let report = run.json();
+        assert_eq!(report["entries"].as_array().map(Vec::len), Some(0));
+        run.says("1 trash folder was not searched");
+        let run = stage.run("folders -f json a b c").exits(0);
+        let text = run.json()["entries"].to_string();
+        assert!(
+            !text.contains("Trash") && !text.contains("RECYCLE"),
+            "{text}"
+        );
+        let tree = Tree::new()
+            .copies(["a/1", &format!("b/{trash}/x"), "b/1"], noise(1, 5000))
+            .folder("b/data/Trash/info");
+        let report = Stage::new(tree).run("folders -f json a b").exits(0).json();
+        let folders = report["entries"].as_array().expect("entries").iter();
+        let folders = folders.flat_map(|entry| entry["folders"].as_array().expect("folders"));
+        let verdicts = folders.map(|folder| {
+            let path = folder["path"]["text"].as_str().expect("text").to_owned();
+            let verdict = folder["verdict"].as_str().expect("a verdict").to_owned();
+            (path, verdict)
+        });
+        for (path, verdict) in verdicts {
+            assert_eq!(
+                verdict == "not-fully-seen",
+                path == "b",
+                "{path}: {verdict}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_report_of_folders_removes_no_file_for_a_copy_in_a_trash() {
+    let tree = Tree::new()
+        .copies(["a/1", "c/old/1"], noise(1, 5000))
+        .file("c/own", noise(2, 9000));
+    let stage = Stage::new(tree);
+    let report = stage.report("folders a c");
+    assert!(report.contains("identical to c/old"), "{report}");
+    let path = |name: &str| stage.tree.path(name);
+    // The folder that the report names is in the trash now.
+    fs::create_dir_all(path("c/.Trash-1000/files")).expect("made");
+    fs::rename(path("c/old"), path("c/.Trash-1000/files/old")).expect("moved");
+    let names = stage.names();
+    let edited = report.replace("c/old", "c/.Trash-1000/files/old");
+    stage
+        .on_report("remove --yes --from -", edited)
+        .exits(2)
+        .says("in a trash folder that is not one of the paths of the report; left alone");
+    assert_eq!(stage.names(), names);
+    // Only the file is.
+    fs::create_dir(path("c/old")).expect("made");
+    fs::rename(path("c/.Trash-1000"), path("c/old/.Trash-1000")).expect("moved");
+    let names = stage.names();
+    stage
+        .on_report("remove --yes --from -", report)
+        .exits(0)
+        .says("1 trash folder was not searched");
+    assert_eq!(stage.names(), names);
+}
+
+#[test]
+fn a_report_of_folders_of_a_named_trash_removes_only_the_copies_there() {
+    for roots in [".Trash-1000/old a", "a .Trash-1000/old"] {
+        let stage = Stage::new(Tree::new().copies([".Trash-1000/old/1", "a/1"], noise(1, 5000)));
+        let report = stage.report(&format!("folders {roots}"));
+        stage.on_report("remove --yes --from -", report).exits(0);
+        assert_eq!(stage.names(), ["a/1"], "{roots}");
+    }
+}
+
+#[test]
+fn no_content_is_only_in_a_trash_however_often_files_are_put_there() {
+    for seed in 0..12 {
+        let mut rng = Rng::new(seed);
+        let places = [
+            "a",
+            "b/c",
+            "home/deep/er/x",
+            ".Trash-1000/files",
+            "z/.Trash/1/files",
+        ];
+        let mut tree = Tree::new()
+            .folder("home/data/Trash/files")
+            .folder("home/data/Trash/info");
+        for number in 0..30 {
+            let content = noise(rng.below(8) as u64, 2000 + rng.below(2));
+            tree = tree.file(format!("{}/{number}", rng.pick(&places)), content);
+        }
+        let stage = Stage::new(tree);
+        let (content, data) = (in_use(&stage), stage.tree.path("home/data"));
+        let actions = [
+            "remove --trash --yes .",
+            "remove --trash --yes --keep longest-path .",
+            "remove --trash --yes z home .",
+            "remove --trash --yes --keep newest home/data/Trash .",
+            "remove --trash --yes --reference home a b",
+        ];
+        for _ in 0..3 {
+            let action: &&str = rng.pick(&actions);
+            let run = stage.seekless(action);
+            let run = run
+                .env("XDG_DATA_HOME", data.to_str().expect("plain"))
+                .run();
+            run.exits(0);
+            assert!(
+                in_use(&stage) == content,
+                "seed {seed}: {:?}",
+                stage.names()
+            );
+        }
+    }
+}
