@@ -38,6 +38,9 @@ impl Report for Bare {
         let members = set.members.iter();
         let names = members.flat_map(|member| bare_names(member, self.every_name));
         for name in names.skip(self.omitted) {
+            if self.flat && self.end == b'\0' {
+                out.write_all(no_comment(name))?;
+            }
             out.write_all(name)?;
             out.write_all(&[self.end])?;
         }
@@ -49,6 +52,14 @@ impl Report for Bare {
 
     fn end(&mut self, _: &mut dyn Write, _: &Summary) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// `./` before a name that rsync would skip as a comment in a list of names, even with `--from0`.
+pub fn no_comment(name: &[u8]) -> &'static [u8] {
+    match name.first() {
+        Some(b'#' | b';') => b"./",
+        _ => b"",
     }
 }
 

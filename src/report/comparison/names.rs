@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use crate::compare::Place;
 
 use super::Shown;
+use crate::report::bare::no_comment;
 
 pub fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     for line in shown.lines() {
@@ -40,7 +41,10 @@ fn below(shown: &Shown<'_>, side: u32, folder: u32, out: &mut dyn Write) -> io::
 
 fn name(shown: &Shown<'_>, side: u32, relative: &[u8], out: &mut dyn Write) -> io::Result<()> {
     match shown.flat {
-        true => out.write_all(relative)?,
+        true => {
+            out.write_all(no_comment(relative))?;
+            out.write_all(relative)?;
+        }
         false => out.write_all(&shown.whole_path(side, relative))?,
     }
     out.write_all(b"\0")

@@ -150,6 +150,22 @@ fn bare_names_are_relative_to_their_side() {
     compare(&tree, "--flat a b").exits(2).says("-f nul");
 }
 
+/// rsync skips such lines of `--files-from`, even with `--from0`.
+#[test]
+fn a_bare_name_is_never_a_comment() {
+    let tree = Tree::new()
+        .file("a/#notes", "one")
+        .file("a/;list/#2", "two")
+        .file("a/plain#", "three")
+        .file("b/other", "four");
+    let names = |arguments: &str| {
+        let run = compare(&tree, &format!("-f nul --only here {arguments} a b"));
+        run.exits(1).stdout_text().replace('\0', "\n")
+    };
+    assert_eq!(names("--flat"), "./#notes\nplain#\n./;list/#2\n");
+    assert_eq!(names(""), "a/#notes\na/plain#\na/;list/#2\n");
+}
+
 #[test]
 fn filters_narrow_the_question_and_the_first_line_repeats_them() {
     let tree = Tree::new()
