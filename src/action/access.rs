@@ -27,6 +27,9 @@ pub struct Rights {
     pub label: u64,
     /// A digest of the other users who may remove its name; 0 for none.
     pub reach: u64,
+    /// A digest of all metadata that files must share; 0 if they need not.
+    #[serde(default)]
+    pub same: u64,
 }
 
 /// The properties that a file and its kept file must share.
@@ -56,6 +59,8 @@ pub enum Apart {
     Group,
     /// Users who may remove its name, besides root and its owner.
     Reach,
+    /// Any metadata, where all must be the same.
+    Metadata,
 }
 
 /// Words to follow the one file and to precede the other: "has another owner than".
@@ -68,6 +73,9 @@ impl fmt::Display for Apart {
             Self::Permissions => "has other permissions than",
             Self::Group => "has another group than",
             Self::Reach => "can be moved or replaced by other users than",
+            Self::Metadata => {
+                "has other metadata (owner, mode, modification time or extended attributes) than"
+            }
         })
     }
 }
@@ -81,6 +89,7 @@ pub struct Class {
     permissions: u32,
     group: Option<u32>,
     reach: u64,
+    same: u64,
 }
 
 impl Common {
@@ -102,10 +111,14 @@ impl Common {
     /// The class of a file.
     pub fn class(self, rights: &Rights) -> Class {
         match self {
-            Self::Nothing => Class::default(),
+            Self::Nothing => Class {
+                same: rights.same,
+                ..Class::default()
+            },
             Self::Owner => Class {
                 uid: rights.uid,
                 reach: rights.reach,
+                same: rights.same,
                 ..Class::default()
             },
             Self::Access => rights.class(),
@@ -122,6 +135,7 @@ impl Common {
             (one.permissions != other.permissions, Apart::Permissions),
             (one.group != other.group, Apart::Group),
             (one.reach != other.reach, Apart::Reach),
+            (one.same != other.same, Apart::Metadata),
         ];
         let mut differs = differs.into_iter().filter(|(differs, _)| *differs);
         differs.next().map(|(_, apart)| apart)
@@ -138,6 +152,28 @@ impl Rights {
             acl: 0,
             label: 0,
             reach: 0,
+            same: 0,
+        }
+    }
+
+    /// These rights, with a digest of all metadata: a file may then replace only files that have the same.
+    #[must_use]
+    pub fn with_all<'a>(
+        self,
+        mtime_ns: i64,
+        extended: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
+    ) -> Self {
+        let mut all = Sum::default();
+        for number in [self.uid, self.gid, self.mode] {
+            all.add(b"", &number.to_le_bytes());
+        }
+        all.add(b"", &mtime_ns.to_le_bytes());
+        for (name, value) in extended {
+            all.add(name, value);
+        }
+        Self {
+            same: all.get(),
+            ..self
         }
     }
 
@@ -178,6 +214,7 @@ impl Rights {
             permissions,
             group: has_effect.then_some(self.gid),
             reach: self.reach,
+            same: self.same,
         }
     }
 }

@@ -3,6 +3,8 @@
 //! It uses `FIDEDUPERANGE` only: the kernel compares under its own locks. `FICLONE` would overwrite the current content
 //! of the victim, even if it has changed.
 
+use std::os::fd::AsFd;
+
 use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
@@ -83,8 +85,17 @@ fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(
     Ok(())
 }
 
+/// Errors that mean that the file system cannot share blocks.
+const CANNOT: [Errno; 4] = [Errno::OPNOTSUPP, Errno::NOTTY, Errno::INVAL, Errno::NOSYS];
+
+/// True unless the file system of two open files is known not to share blocks. Asks for a range of no bytes, which
+/// reads and changes nothing. An xfs without reflinks accepts this range; there each step fails.
+pub fn is_supported(keeper: impl AsFd, victim: impl AsFd) -> bool {
+    let asked = write::dedupe_range(keeper, victim, 0, 0);
+    !asked.is_err_and(|error| CANNOT.contains(&error))
+}
+
 fn refusal(victim: &Opened, error: Errno) -> StepError {
-    const CANNOT: [Errno; 4] = [Errno::OPNOTSUPP, Errno::NOTTY, Errno::INVAL, Errno::NOSYS];
     if CANNOT.contains(&error) {
         let kind = statfs::name(&victim.file).unwrap_or("this file system");
         return StepError::Failed(Failure {

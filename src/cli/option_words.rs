@@ -3,7 +3,7 @@
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
 use seekless::action::plan::{Kept, Left};
-use seekless::action::{Failure, Hint, Skip, WayOut};
+use seekless::action::{Apart, Failure, Hint, Skip, WayOut};
 use seekless::event::{Problem, ProblemKind};
 
 /// A path that takes no further part.
@@ -97,6 +97,7 @@ pub fn kept(kept: &Kept) -> String {
 pub fn left(left: &Left) -> String {
     let words = left.words();
     match left {
+        Left::Apart(Apart::Metadata) => format!("{words} (--same-metadata excludes it)"),
         Left::Apart(_) => format!("{words} (--across-owners includes it)"),
         Left::Unprovable(_) => {
             format!("{words} (--trash and move can be undone; --trust-mounts acts anyway)")
@@ -105,6 +106,7 @@ pub fn left(left: &Left) -> String {
         Left::NotForScript => format!(
             "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
         ),
+        Left::NoHardLinks => words.replacen("remove", "remove --trash", 1),
         Left::NoReference | Left::ReferenceElsewhere => {
             words.replacen("a reference folder", "a --reference", 1)
         }
@@ -124,7 +126,7 @@ pub fn rule(error: &BadRule) -> String {
 
 #[cfg(test)]
 mod tests {
-    use seekless::action::{Apart, Unfit};
+    use seekless::action::Unfit;
 
     use super::*;
 
@@ -212,9 +214,11 @@ mod tests {
             ("--only-under", kept(&Kept::Hold(Hold::Outside))),
             ("--isolate", kept(&Kept::SamePath)),
             ("--across-owners", left(&Left::Apart(Apart::Owner))),
+            ("--same-metadata", left(&Left::Apart(Apart::Metadata))),
             ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
             ("--trust-mounts", left(&Left::HidesFiles)),
             ("--trust-mounts", left(&Left::NotForScript)),
+            ("remove --trash", left(&Left::NoHardLinks)),
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),
             ("--keep", rule(&unknown)),

@@ -175,6 +175,7 @@ pub fn resolve(
                 by_name: false,
                 pairs: FolderPairs::default(),
                 common: Common::demanded(action, special.acting.across_owners, geteuid().is_root()),
+                same_metadata: special.acting.same_metadata,
             },
             bounds,
             sidecars: match args.stay.sidecars {

@@ -323,6 +323,7 @@ impl Action {
                 by_name: false,
                 pairs: FolderPairs::default(),
                 common: Common::demanded(self.kind, self.acting.across_owners, trust::is_root()),
+                same_metadata: self.acting.same_metadata,
             },
             bounds,
             sidecars: self.sidecars,

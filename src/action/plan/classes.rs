@@ -10,10 +10,11 @@ use crate::action::step::ActionKind;
 use crate::file::trust;
 use crate::sys::attributes;
 
-/// Reads the ACLs and labels of all files of a set, which `stat` does not report.
+/// Reads the ACLs and labels of all files of a set, which `stat` does not report; with `same_metadata`, files of
+/// different metadata get different rights.
 ///
 /// A name that no longer exists has none; its step finds that out.
-pub fn look(set: &mut SetPlan) {
+pub fn look(set: &mut SetPlan, same_metadata: bool) {
     for file in &mut set.files {
         let path = file.names.first().map(|name| name.path.as_slice());
         let path = path.and_then(|path| CString::new(path).ok());
@@ -22,7 +23,10 @@ pub fn look(set: &mut SetPlan) {
         let pairs = extended
             .iter()
             .map(|(name, value)| (name.to_bytes(), &value[..]));
-        file.rights = file.rights.with(pairs);
+        file.rights = file.rights.with(pairs.clone());
+        if same_metadata {
+            file.rights = file.rights.with_all(file.mtime_ns, pairs);
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Policy {
     pub pairs: FolderPairs,
     /// The properties that files must share to replace each other.
     pub common: Common,
+    /// `hardlink` and `symlink`: files replace each other only if all their metadata is the same.
+    pub same_metadata: bool,
 }
 
 /// The reason why a file stays that the user marked.

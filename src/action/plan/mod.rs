@@ -151,10 +151,10 @@ impl Plan {
         mode: MountCheckMode,
         tests: Option<MountTests>,
     ) -> io::Result<Self> {
-        if self.file_systems.are_all_in_kernel() {
+        let (action, destination) = (self.action(), self.settings.destination);
+        if self.file_systems.are_all_in_kernel() && action != ActionKind::Reflink {
             return Ok(self);
         }
-        let (action, destination) = (self.action(), self.settings.destination);
         let mut check = MountCheck::new(action, mode, tests, &mut self.file_systems);
         let mut checked = Spool::new();
         for set in self.spool.sets()? {

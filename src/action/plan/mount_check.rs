@@ -1,7 +1,8 @@
 //! Finds out which operations the file systems of a plan support, and what can be proven on them, before the user is
 //! asked.
 //!
-//! Only FUSE and network mounts, overlays, and file systems that may lack links need this check.
+//! Only FUSE and network mounts, overlays, and file systems that may lack links need this check, and `reflink` needs it
+//! everywhere.
 
 use std::collections::HashMap;
 
@@ -12,8 +13,9 @@ use super::set::{Fate, Left, PlannedFile, SetPlan};
 use crate::action::coherence::{Distinct, FileSystems, Location, relies_on_keeper};
 use crate::action::folder_entry::{Place, parent};
 use crate::action::folder_times::FolderTimes;
-use crate::action::{ActionKind, symlink};
-use crate::sys::{attributes, open, stat};
+use crate::action::{ActionKind, reflink, symlink};
+use crate::sys::open::{self, Manner};
+use crate::sys::{attributes, stat};
 
 /// Maximum number of pairs of folders that are tried for each pair of file systems. Each step checks its own folders
 /// again.
@@ -39,7 +41,7 @@ pub(super) struct MountCheck<'g> {
     /// `None` if no file may be created to find out.
     tests: Option<MountTests>,
     file_systems: &'g mut FileSystems,
-    /// The results for links, by the file systems of victim and keeper.
+    /// The results for links and shared blocks, by the file systems of victim and keeper.
     links: HashMap<(u64, u64), Option<Left>>,
     /// Whether two paths lead to one folder.
     folders: HashMap<(Vec<u8>, Vec<u8>), bool>,
@@ -92,6 +94,13 @@ impl<'g> MountCheck<'g> {
 
     fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
         let devices = (victim.dev, keeper.dev);
+        if self.action == ActionKind::Reflink && self.tests.is_some() {
+            let why = self.links.entry(devices);
+            let why = why.or_insert_with(|| no_shared_blocks(victim, keeper));
+            if why.is_some() {
+                return why.clone();
+            }
+        }
         if self.file_systems.are_in_kernel(devices.0, devices.1) {
             return None;
         }
@@ -200,6 +209,20 @@ impl<'g> MountCheck<'g> {
         self.folders.insert(key, is_one);
         is_one
     }
+}
+
+/// The reason if two files cannot share blocks. If one cannot be opened, the step says so.
+fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
+    let open = |file: &PlannedFile| {
+        let place = Place::of(&file.names.first()?.path).ok()?;
+        let manner = Manner {
+            keep_access_time: true,
+            follow: false,
+        };
+        open::file(&place.folder, &place.name, manner).ok()
+    };
+    let is_supported = reflink::is_supported(open(keeper)?, open(victim)?);
+    (!is_supported).then_some(Left::NoSharedBlocks)
 }
 
 /// True if a name on mergerfs has a file on more than one branch.

@@ -114,8 +114,9 @@ impl Planner {
         if number < 2 && set.left.is_empty() {
             return Ok(());
         }
-        if self.settings.policy.common == Common::Access {
-            classes::look(&mut set);
+        let same_metadata = self.settings.policy.same_metadata;
+        if self.settings.policy.common == Common::Access || same_metadata {
+            classes::look(&mut set, same_metadata);
         }
         if self.settings.policy.keepers_matter() {
             self.reach.look(&mut set);

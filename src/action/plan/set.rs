@@ -229,6 +229,8 @@ pub enum Left {
     LinkLooksLikeCopy,
     /// No symbolic link to the kept file can be made there.
     NoSymlinks,
+    /// Files cannot share blocks on its file system.
+    NoSharedBlocks,
 }
 
 impl Left {
@@ -284,18 +286,22 @@ impl Left {
                 "hides files of the same name on other branches of the mount, which would change as well: run seekless \
                 on the branches"
             }
-            Self::NoHardLinks => "is on a file system without hard links: use symlink or remove",
+            Self::NoHardLinks => "is on a file system without hard links: use remove or move",
             Self::LinkLooksLikeCopy => {
                 "is on a mount that shows hard links as separate files: use symlink or remove"
             }
             Self::NoSymlinks => {
                 "cannot be replaced by a symbolic link to the kept file: use remove or move"
             }
+            Self::NoSharedBlocks => {
+                "is on a file system that cannot share blocks (btrfs, xfs and bcachefs can): use remove or move, or \
+                hardlink if it has hard links"
+            }
             Self::OtherFileSystem => {
                 "is alone on its file system, and hard links cannot cross file systems"
             }
-            Self::Companion => "stays because its companion stays",
-            Self::NotAsked => "has no decision yet",
+            Self::Companion => "belongs together with a file that stays",
+            Self::NotAsked => "is still undecided",
             Self::NoReference => "has no copy below a reference folder",
             Self::SameName => {
                 "is the same name as another in the report, seen through another mount"

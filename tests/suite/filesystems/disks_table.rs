@@ -599,7 +599,7 @@ const FAT: i64 = 2_000_000_000;
 const ALL_WORK: [Cell; 6] = [Works; 6];
 
 const NO_HARD_LINKS: Cell = Refuses(
-    "7 names left alone because each is on a file system without hard links: use symlink or remove.",
+    "7 names left alone because each is on a file system without hard links: use remove --trash or move.",
 );
 
 const LIKE_A_COPY: Cell = Refuses(

@@ -335,6 +335,9 @@ fn links_that_a_mount_cannot_hold_are_refused_before_anything() {
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
         is_refused(what, "symlink", "by a symbolic link to the kept file");
     }
+    for what in [Shown::Ntfs3g, Shown::ExfatFuse, Shown::Sshfs] {
+        is_refused(what, "reflink", "cannot share blocks");
+    }
 }
 
 /// Two different files with equal bytes, one in memory and one on a mount.

@@ -112,7 +112,7 @@ fn each_death(places: fn(&Ground) -> String, action: &str, clearing: &str) -> us
         ground
             .run("undo --sweep")
             .exits(0)
-            .says("No interrupted run left unfinished files.");
+            .says("No killed run left unfinished files.");
     }
     panic!("{action} never records a step");
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::scene::picture;
 use crate::common::stage::Stage;
 use crate::common::{Tree, noise};
 
@@ -334,6 +335,44 @@ fn isolated_copies_go_from_the_other_place_only() {
     assert_eq!(stage.names(), ["b/1", "b/2"]);
 }
 
+/// A backup of the same photo at another time does not stand between two equal ones.
+#[test]
+fn files_of_the_same_metadata_are_linked_among_themselves() {
+    let tree = Tree::new()
+        .copies(["a", "b", "c", "d"], "the same")
+        .modified("a", 1000)
+        .modified("b", 2000)
+        .modified("c", 2000)
+        .modified("d", 3000);
+    let stage = Stage::new(tree);
+    let planned = stage
+        .run("hardlink --dry-run --same-metadata .")
+        .exits(0)
+        .says("To hardlink: 1 file")
+        .says("2 names left alone because each has other metadata");
+    let fates = planned.stdout_text();
+    assert!(fates.contains("  hardlink "), "{fates}");
+    stage.run("hardlink --yes --same-metadata .").exits(0);
+    let number = |name: &str| fs::metadata(stage.tree.path(name)).expect("a file").ino();
+    assert_eq!(number("b"), number("c"));
+    assert!(number("a") != number("b") && number("d") != number("b"));
+    assert!(number("a") != number("d"));
+}
+
+/// Memory cannot share blocks between files.
+#[test]
+fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
+    let tree = Tree::inside(Path::new("/dev/shm")).copies(["a", "b", "c"], "the same");
+    let stage = Stage::new(tree);
+    let before = picture(stage.tree.root());
+    stage
+        .run("reflink --yes .")
+        .exits(2)
+        .says("2 names left alone because each is on a file system that cannot share blocks")
+        .says("Nothing to reflink.");
+    assert!(picture(stage.tree.root()) == before);
+}
+
 #[test]
 fn companions_are_named_and_can_be_kept_together() {
     let tree = || {
@@ -347,7 +386,7 @@ fn companions_are_named_and_can_be_kept_together() {
     };
     let stage = Stage::new(tree());
     let run = stage.run("remove -n --keep first-root a b").exits(0);
-    run.says("b/IMG_1.CR2 is parted from its companion")
+    run.says("b/IMG_1.CR2 is separated from its companion")
         .never_says("IMG_2")
         .never_says("plain");
     stage

@@ -52,6 +52,7 @@ fn policy(action: ActionKind, rules: &[&str]) -> Policy {
         by_name: false,
         pairs: FolderPairs::default(),
         common: Common::Nothing,
+        same_metadata: false,
     }
 }
 
