@@ -42,7 +42,7 @@ pub(super) fn clear(path: &[u8], manner: Manner) -> Undone {
     match removed {
         Ok(()) | Err(Errno::NOENT) => Undone::Cleaned,
         Err(error) => Undone::Refused(format!(
-            "cannot remove this test file of an interrupted run: {}",
+            "cannot remove this test file of a killed run: {}",
             std::io::Error::from(error)
         )),
     }

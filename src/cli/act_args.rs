@@ -284,7 +284,7 @@ pub struct FolderArgs {
     #[arg(long, requires = "remove_empty_folders", help_heading = "How to act")]
     pub with_noise: bool,
 
-    /// With --with-noise, take files with such names for noise
+    /// With --with-noise, count files with such names as noise
     ///
     /// The default is .DS_Store, Thumbs.db, desktop.ini and .nomedia; this option replaces it and can be repeated. Empty
     /// files are always noise.

@@ -164,7 +164,7 @@ pub struct UndoArgs {
     #[arg(short, long)]
     pub list: bool,
 
-    /// Only restore files that an interrupted run left unfinished, from RUN or from all such runs
+    /// Only restore files that a killed run left unfinished, from RUN or from all such runs
     ///
     /// Steps that the run finished stay done. An action on the same folders does this first, after a question or with
     /// --yes.
@@ -243,7 +243,7 @@ Exit status:
   1    done, but files were left alone, or lack their owner or rights; stderr names them
   2    usage error, no such run, a run is still active, the last run is unknown, or nothing could
        be undone
-  130  interrupted; run 'seekless undo' again to continue";
+  130  interrupted (Ctrl-C, SIGTERM); run 'seekless undo' again to continue";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
@@ -282,7 +282,7 @@ Exit status:
   0    done
   1    done, but some steps were not possible; stderr names the files
   2    usage error, another run is active in the same folders, or nothing could be done
-  130  interrupted; finished steps stay done";
+  130  interrupted (Ctrl-C, SIGTERM); finished steps stay done";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -304,7 +304,7 @@ Exit status:
   0    done
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
-  130  interrupted; the report has what was found by then";
+  130  interrupted (Ctrl-C, SIGTERM); the report has what was found by then";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -342,7 +342,7 @@ Examples:
 Signs between two sides:
   =  same content at the same path (not shown as text)
   >  same content at another path
-  *  another content at the same path, and this content is nowhere on the other side
+  *  different content at the same path, and this content is nowhere on the other side
   -  only on the first side
   +  only on the second side
   !  could not be compared
@@ -350,8 +350,8 @@ Signs between two sides:
 Exit status:
   0    yes: everything is also on another side
   1    no: something is on one side only
-  2    wrong use, or the question could not be answered in full; stderr says why
-  130  interrupted";
+  2    usage error, or the question could not be answered in full; stderr says why
+  130  interrupted (Ctrl-C, SIGTERM)";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -367,7 +367,7 @@ Measure while nothing else uses the disk: other load changes the result.
 Exit status:
   0    done; the report names what could not be measured
   2    usage error, or the charts or the profile could not be written
-  130  interrupted; the report has what was measured by then";
+  130  interrupted (Ctrl-C, SIGTERM); the report has what was measured by then";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

@@ -20,7 +20,7 @@ use super::environment::Environment;
 use super::exit::Exit;
 use super::listener::Listener;
 use super::resolve_filter::{filter_spec, typed};
-use super::resolve_search::EMPTY_PATH;
+use super::resolve_search::meant;
 use super::run::watched;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction};
@@ -106,9 +106,7 @@ fn answer(run: &Run, tree: &Tree, console: &Console) -> Exit {
 }
 
 fn resolve(args: CompareArgs, around: &mut Environment<'_>) -> Result<Run, WrongUse> {
-    if args.sides.iter().any(|side| side.is_empty()) {
-        return contradiction(EMPTY_PATH);
-    }
+    meant(&args.sides)?;
     if args.flat && args.format != Format::Nul {
         return contradiction("--flat is for bare names: use it with -f nul");
     }

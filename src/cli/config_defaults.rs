@@ -306,7 +306,8 @@ fn value_check(config: &ConfigFile, name: &str, setting: &Setting) -> Result<(),
     use clap::error::ErrorKind::{ArgumentConflict, InvalidValue, ValueValidation};
     match error.kind() {
         InvalidValue | ValueValidation | ArgumentConflict => {
-            let text = other_words::answer(&error).unwrap_or_else(|| error.kind().to_string());
+            let text = other_words::wrong_value(&error);
+            let text = text.unwrap_or_else(|| error.kind().to_string());
             Err(at(config, setting, &text))
         }
         // Something else is missing, such as the destination of a move.

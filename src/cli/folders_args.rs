@@ -102,7 +102,7 @@ Examples:
                                                 only folders that lie elsewhere completely
   seekless folders --min-size 100k --name 'monday*' /mnt/backup
                                                 only large folders of such names
-  seekless folders --noise '*.tmp' ~/src        take files of such names, and no others, for noise
+  seekless folders --noise '*.tmp' ~/src        count only files with such names as noise
   seekless folders -f csv -o folders.csv /mnt/backup
                                                 write a table
 
@@ -113,4 +113,4 @@ Exit status:
   0    everything was seen
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
-  130  interrupted; no report is written";
+  130  interrupted (Ctrl-C, SIGTERM); no report is written";

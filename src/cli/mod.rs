@@ -42,6 +42,7 @@ mod log;
 mod man;
 mod next_command;
 mod option_words;
+mod other_options;
 mod other_words;
 mod output;
 mod patience;
@@ -129,7 +130,10 @@ pub fn main() -> ExitCode {
     });
     let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error.format(&mut command), &words).into(),
+        Err(error) => {
+            let error = error.format(&mut command);
+            return refuse(&error, &words, &command).into();
+        }
     };
     // The definition takes half a megabyte, and nobody asks for it any more.
     drop(command);
@@ -161,7 +165,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Says why the words are not understood. Help and version come as errors, too.
-fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
+fn refuse(error: &clap::Error, words: &[OsString], command: &clap::Command) -> Exit {
     if error.kind() == ErrorKind::InvalidUtf8 {
         let odd = words.iter().find(|word| word.to_str().is_none());
         let odd = odd
@@ -172,7 +176,7 @@ fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
         ));
         return Exit::Nothing;
     }
-    if let Some(answer) = other_words::answer(error) {
+    if let Some(answer) = other_words::answer(error, words, command) {
         sanitize::complain(&answer);
         return Exit::Nothing;
     }

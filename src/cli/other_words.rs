@@ -1,63 +1,12 @@
 //! Words of other programs, and words that are nearly ours: what to type in their place.
 
+use std::ffi::OsString;
+
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of fdupes, jdupes, rmlint, fclones and find, and what stands for them.
-const FOREIGN: &[(&[&str], &str)] = &[
-    (
-        &["-r", "-R", "--recurse", "--recursive"],
-        "seekless always descends into folders; use -d 1 to search only the given folders",
-    ),
-    (
-        &["--delete", "-N", "--noprompt", "--no-prompt"],
-        "use the command 'seekless remove PATH'; 'seekless remove --dry-run PATH' shows the plan",
-    ),
-    (&["--trash"], "use it with the command 'seekless remove'"),
-    (&["--to"], "use it with the command 'seekless move'"),
-    (
-        &["--dry-run", "--yes"],
-        "use it with the commands remove, hardlink, symlink, reflink and move",
-    ),
-    (
-        &["--from"],
-        "use it with the commands find, remove, hardlink, symlink, reflink and move",
-    ),
-    (
-        &["--noempty", "--no-empty"],
-        "empty files are skipped by default; --empty includes them",
-    ),
-    (
-        &["-S", "--size", "--show-size"],
-        "reports always show sizes; use --min-size and --max-size to filter by size",
-    ),
-    (&["--minsize", "--min"], "use --min-size SIZE"),
-    (&["--maxsize", "--max"], "use --max-size SIZE"),
-    (&["-m", "--summarize", "--summary"], "use --summary-only"),
-    (&["--omitfirst"], "use --omit-first with --flat and -f nul"),
-    (&["-A", "--nohidden"], "use --no-hidden"),
-    (
-        &["-s", "--symlinks", "--followlinks"],
-        "use -L to follow symbolic links, or the command 'seekless symlink' to create them",
-    ),
-    (
-        &["--linkhard", "--link", "--hardlink"],
-        "use the command 'seekless hardlink'",
-    ),
-    (&["-B", "--dedupe"], "use the command 'seekless reflink'"),
-    (
-        &["-z", "--zeromatch", "--print0", "--print-null"],
-        "use --empty for empty files, and -f nul for NUL-separated names",
-    ),
-    (&["-t", "--no-traverse"], "use -d 1"),
-    (&["--iname"], "use --name with -i"),
-    (
-        &["-X", "--extfilter"],
-        "use --ext, --name, --min-size or --newer",
-    ),
-    (&["--paranoid"], "use --verify"),
-    (&["--keep-cache"], "use --page-cache keep"),
-    (&["--drop-cache"], "use --page-cache drop"),
-];
+use super::config_defaults::DEFAULT;
+use super::other_options;
 
 /// Options that nobody should be led to by a slip of the keyboard.
 const DANGEROUS: &[&str] = &[
@@ -70,14 +19,27 @@ const DANGEROUS: &[&str] = &[
     "--no-trash",
 ];
 
-/// Says what stands for an option that another program has. Only an option that is one slip away is proposed, and no
-/// dangerous one.
-pub fn answer(error: &clap::Error) -> Option<String> {
+/// The command that the words are for, once its name stands first.
+fn asked<'w>(words: &'w [OsString], program: &Command) -> &'w str {
+    let name = words.get(1).and_then(|word| word.to_str());
+    name.filter(|name| *name == HELP || program.find_subcommand(name).is_some())
+        .unwrap_or(DEFAULT)
+}
+
+const HELP: &str = "help";
+
+/// Says what to type in place of words that are not understood. Only an option that is one slip away is proposed, and
+/// no dangerous one.
+pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Option<String> {
+    let asked = asked(words, program);
     match error.kind() {
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => return value(error),
-        ErrorKind::ArgumentConflict => return conflict(error),
-        ErrorKind::MissingRequiredArgument => return missing(error),
-        ErrorKind::InvalidSubcommand => return task(error),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::ArgumentConflict => {
+            return wrong_value(error);
+        }
+        ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues => {
+            return missing(error, asked);
+        }
+        ErrorKind::InvalidSubcommand => return task(error, asked, program),
         ErrorKind::UnknownArgument => {}
         _ => return None,
     }
@@ -85,34 +47,43 @@ pub fn answer(error: &clap::Error) -> Option<String> {
         return None;
     };
     let option = option.split('=').next().unwrap_or(option);
+    if let answer @ Some(_) = other_options::answer(option, asked, program) {
+        return answer;
+    }
     if option.starts_with('-') && option[1..].parse::<f64>().is_ok() {
         return Some(format!(
             "{option} is neither an option nor a value: no option takes a negative number, and a file of that name is \
              written ./{option}"
         ));
     }
-    let row = FOREIGN.iter().find(|(words, _)| words.contains(&option));
-    if let Some((_, answer)) = row {
-        return Some(format!("no such option: {option}; {answer}"));
-    }
     let is_proposed = |word: &str| !DANGEROUS.contains(&word) && slip_away(option, word);
-    let is_proposed = match error.get(ContextKind::SuggestedArg)? {
-        ContextValue::String(word) => is_proposed(word),
-        ContextValue::Strings(words) => words.iter().all(|word| is_proposed(word)),
-        _ => true,
+    let is_proposed = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(word)) => is_proposed(word),
+        Some(ContextValue::Strings(words)) => words.iter().all(|word| is_proposed(word)),
+        // An argument that follows the last one.
+        _ => !option.starts_with('-'),
     };
     (!is_proposed).then(|| format!("no such option: {option}; --help lists all options"))
 }
 
-/// Only `seekless cache` has commands of its own; a word after any other command is an argument.
-fn task(error: &clap::Error) -> Option<String> {
+/// Only `seekless cache` and `seekless help` are followed by the name of a command; a word after any other command is
+/// an argument.
+fn task(error: &clap::Error, asked: &str, program: &Command) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    Some(format!(
-        "no such command: seekless cache {word}; use info, prune or clear, and to search a folder named cache write \
-         ./cache"
-    ))
+    if asked != HELP {
+        return Some(format!(
+            "no such command: seekless cache {word}; use info, prune or clear, and to search a folder named cache \
+             write ./cache"
+        ));
+    }
+    let commands = program.get_subcommands().map(Command::get_name);
+    let meant = command_for(word).or_else(|| nearly(word, commands));
+    Some(match meant {
+        Some(meant) => format!("no such command: {word}. Did you mean 'seekless {meant} --help'?"),
+        None => format!("no such command: {word}; 'seekless --help' lists all commands"),
+    })
 }
 
 /// Options that take a whole number, and what to write.
@@ -135,6 +106,14 @@ const NUMBERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Says what is wrong with the value of an option that the command has, or with several options together.
+pub fn wrong_value(error: &clap::Error) -> Option<String> {
+    match error.kind() {
+        ErrorKind::ArgumentConflict => conflict(error),
+        _ => value(error),
+    }
+}
+
 /// Says in one line which options exclude each other.
 fn conflict(error: &clap::Error) -> Option<String> {
     let arg = listed(error, ContextKind::InvalidArg)?;
@@ -148,7 +127,10 @@ fn conflict(error: &clap::Error) -> Option<String> {
 }
 
 /// Says in one line what is required and not there.
-fn missing(error: &clap::Error) -> Option<String> {
+fn missing(error: &clap::Error, asked: &str) -> Option<String> {
+    if asked == "compare" {
+        return Some("compare needs two sides or more: seekless compare SIDE SIDE".to_owned());
+    }
     let args = listed(error, ContextKind::InvalidArg)?;
     Some(format!("{args} is required: --help explains it"))
 }
@@ -186,7 +168,7 @@ fn value(error: &clap::Error) -> Option<String> {
 }
 
 /// Commands of other programs, and what stands for them.
-const FOREIGN_COMMANDS: [(&str, &str); 8] = [
+const FOREIGN_COMMANDS: [(&str, &str); 10] = [
     ("group", "find"),
     ("dedupe", "reflink"),
     ("dedup", "reflink"),
@@ -194,7 +176,9 @@ const FOREIGN_COMMANDS: [(&str, &str); 8] = [
     ("delete", "remove"),
     ("rm", "remove"),
     ("mv", "move"),
+    ("dup", "find"),
     ("dups", "find"),
+    ("trash", "remove --trash"),
 ];
 
 /// The command that stands for a word which is a command of another program.

@@ -172,13 +172,17 @@ fn companions(plan: &Plan) -> Vec<String> {
     let parted = plan.parted();
     let told = match plan.keeps_together() {
         true => "is kept with its companion",
-        false => "is parted from its companion (--sidecars keep-together keeps both):",
+        false => "is separated from its companion (--sidecars keep-together keeps both):",
     };
     let shown = parted.iter().take(COMPANIONS);
     let shown = shown.map(|p| format!("{} {told} {}", escape(&p.goes), escape(&p.stays)));
     let more = parted.len().saturating_sub(COMPANIONS);
-    let more =
-        (more > 0).then(|| format!("… and {} more; --dry-run names them.", count(more as u64)));
+    let more = (more > 0).then(|| {
+        format!(
+            "… and {} more, listed in the plan (--dry-run).",
+            count(more as u64)
+        )
+    });
     shown.chain(more).collect()
 }
 

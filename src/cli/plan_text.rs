@@ -169,7 +169,7 @@ impl PlanText {
         }
         let because = match plan.keeps_together() {
             true => "stays, because its companion stays:",
-            false => "parted from its companion:",
+            false => "separated from its companion:",
         };
         writeln!(out, "\n# Companions")?;
         for parted in plan.parted() {

@@ -166,7 +166,7 @@ fn fields(line: &ProgressLine, rates: &Rates, passed: Option<Duration>) -> Vec<F
         }
     }
     if let Some(passed) = passed {
-        add(2, format!(", {} passed", duration(passed)));
+        add(2, format!(", {} elapsed", duration(passed)));
     }
     fields
 }

@@ -7,6 +7,9 @@ use seekless::units::Bytes;
 
 use super::wrong_use::{WrongUse, contradiction};
 
+/// The lowest rate, in bytes per second. A number below it is meant as a number of kilobytes or megabytes.
+const LEAST_RATE: u64 = 1000;
+
 /// How much may be read in a second.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct LimitArgs {
@@ -22,6 +25,9 @@ impl LimitArgs {
     pub fn rate(self) -> Result<Option<Bytes>, WrongUse> {
         match self.bwlimit {
             Some(Bytes(0)) => contradiction("--bwlimit 0 allows no reads: use 1M or more"),
+            Some(Bytes(bytes @ ..LEAST_RATE)) => contradiction(format!(
+                "--bwlimit {bytes} allows {bytes} bytes per second: for {bytes} MB per second use {bytes}M"
+            )),
             rate => Ok(rate),
         }
     }

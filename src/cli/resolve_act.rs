@@ -20,7 +20,7 @@ use super::config_folder;
 use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_noise::noise;
-use super::resolve_search::{EMPTY_PATH, search};
+use super::resolve_search::{EMPTY_PATH, meant, search};
 use super::root_links::RootLinks;
 use super::talk_args::Talk;
 use super::use_of_plan::{Use, use_of_plan};
@@ -238,7 +238,10 @@ fn needs_path(args: &ActArgs, action: ActionKind) -> Result<(), WrongUse> {
     if args.paths.roots.is_empty() && !args.search.stdin && !args.search.null {
         return contradiction(format!(
             "{} needs a PATH (. for the current folder) or --from REPORT",
-            action.name()
+            match action {
+                ActionKind::Trash => "remove --trash",
+                action => action.name(),
+            }
         ));
     }
     Ok(())
@@ -280,9 +283,7 @@ fn limits(
         return Ok(Vec::new());
     }
     let real = |path: &OsString| links.real(&around.folder.join(path));
-    if given.iter().any(|path| path.is_empty()) {
-        return contradiction(EMPTY_PATH);
-    }
+    meant(given)?;
     given.iter().chain(&args.stay.reference).map(real).collect()
 }
 

@@ -16,7 +16,7 @@ use seekless::units::Bytes;
 use super::color::Terminal;
 use super::environment::Environment;
 use super::folders_args::FoldersArgs;
-use super::resolve_search::EMPTY_PATH;
+use super::resolve_search::meant;
 use super::sanitize;
 use super::talk_args::Talk;
 use super::wrong_use::{WrongUse, contradiction, not_dash};
@@ -100,9 +100,7 @@ pub fn resolve(args: FoldersArgs, around: &mut Environment<'_>) -> Result<Folder
 
 /// The given folders, but for those that lie below others: they are seen there.
 fn roots(given: Vec<OsString>) -> Result<Vec<Root>, WrongUse> {
-    if given.iter().any(|path| path.is_empty()) {
-        return contradiction(EMPTY_PATH);
-    }
+    meant(&given)?;
     let given = match given.is_empty() {
         true => vec![OsString::from(".")],
         false => given,

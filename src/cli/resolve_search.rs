@@ -120,6 +120,21 @@ fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, W
 pub const EMPTY_PATH: &str =
     "a given path is empty (an unset variable?): use . for the current folder";
 
+/// Refuses paths that nobody means: an empty one, and `//`, which would search the whole machine, but separates
+/// originals from duplicates in rmlint.
+pub fn meant(given: &[OsString]) -> Result<(), WrongUse> {
+    if given.iter().any(|path| path.is_empty()) {
+        return contradiction(EMPTY_PATH);
+    }
+    if given.iter().any(|path| path == "//") {
+        return contradiction(
+            "//: seekless takes no // between paths: to keep the files of a folder, use remove --reference DIR, or \
+             --protect DIR; to search the root folder, write /",
+        );
+    }
+    Ok(())
+}
+
 fn roots(
     given: &[OsString],
     args: &SearchArgs,
@@ -127,9 +142,7 @@ fn roots(
 ) -> Result<Vec<Root>, WrongUse> {
     let listed = args.stdin || args.null;
     let mut paths = given.to_vec();
-    if paths.iter().any(|path| path.is_empty()) {
-        return contradiction(EMPTY_PATH);
-    }
+    meant(&paths)?;
     if listed {
         let ending = if args.null { Ending::Nul } else { Ending::Line };
         paths.extend(root_list::read(&mut *around.stdin, ending)?);

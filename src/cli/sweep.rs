@@ -115,7 +115,7 @@ pub fn command(
         }
     };
     if runs.is_empty() && !args.quiet {
-        say("No interrupted run left unfinished files.");
+        say("No killed run left unfinished files.");
     }
     let mut exit = Exit::Done;
     for run in runs {
@@ -183,9 +183,7 @@ fn left_in(
             // Where there are no journals, nothing is missed.
             if place.folder.symlink_metadata().is_ok() {
                 let way_out = untrusted.way_out("XDG_STATE_HOME");
-                console.complain(&format!(
-                    "cannot look for interrupted runs: {error}: {way_out}"
-                ));
+                console.complain(&format!("cannot look for killed runs: {error}: {way_out}"));
             }
             return Vec::new();
         }

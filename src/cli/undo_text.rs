@@ -45,7 +45,7 @@ pub fn wish(step: &Undo) -> String {
             "would be restored without its {}, because its content is not proven",
             missing.join(", ")
         ),
-        Undone::Cleaned => "what an interrupted run left there would be removed".to_owned(),
+        Undone::Cleaned => "what a killed run left there would be removed".to_owned(),
         Undone::FolderRemoved => {
             "this folder, which the run created, would be removed if it is empty then".to_owned()
         }

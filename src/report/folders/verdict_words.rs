@@ -52,7 +52,7 @@ pub const ALSO_IN: &str = " % also in ";
 pub const IN_PARTS: &str = "found elsewhere in parts: ";
 pub const NOT_SEEN: &str = "not fully seen: ";
 pub const GAIN: &str = " can go";
-pub const NO_GAIN: &str = "nothing would be free";
+pub const NO_GAIN: &str = "frees no space";
 
 /// True if a line begins an entry.
 pub fn is_entry(line: &[u8]) -> bool {

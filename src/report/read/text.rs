@@ -37,6 +37,9 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
         }
         reader.line = line;
         reader.take(&bytes, each).map_err(|reason| {
+            if !reader.is_report && reason == BadLine::NoSet {
+                return ReadError::OtherFormat;
+            }
             let line = match reason {
                 BadLine::LargeSet { .. } => reader.head,
                 _ => line,
@@ -46,6 +49,9 @@ pub fn read(mut input: impl BufRead, each: Each<'_>) -> Result<Frame, ReadError>
         if let Some(other) = reader.schema.filter(|&schema| schema != SCHEMA) {
             return Err(ReadError::Schema(other));
         }
+    }
+    if !reader.is_report {
+        return Err(ReadError::OtherFormat);
     }
     let line = reader.head;
     let finished = reader.finish_set(each);
@@ -70,6 +76,8 @@ struct Reader {
     /// The header as it was when the first set came.
     known: Option<Header>,
     any_set: bool,
+    /// A line was read that only reports have.
+    is_report: bool,
     set: Option<OpenSet>,
     /// The line at hand, and the one on which the set began.
     line: usize,
@@ -97,6 +105,7 @@ impl Reader {
                     self.known = std::mem::take(&mut self.header).complete();
                 }
                 self.set = Some(OpenSet::parse(line)?);
+                self.is_report = true;
                 Ok(())
             }
         }
@@ -119,12 +128,15 @@ impl Reader {
                 return Err(BadLine::Second);
             }
             self.schema = Some(schema);
+            self.is_report = true;
             self.header.version = Some(version);
             return Ok(());
         }
         if comment.starts_with(b"complete: ") {
+            self.is_report = true;
             self.ending = Ending::Complete;
         } else if comment.starts_with(b"interrupted: ") {
+            self.is_report = true;
             self.ending = Ending::Interrupted;
         } else if self.schema.is_some() && !self.any_set {
             self.header.line(comment)?;

@@ -504,9 +504,7 @@ fn what_was_cut_short_can_be_swept_by_itself() {
         let before = picture(&Scene::new().tree());
         run(&scene, "undo --sweep").exits(0).says("1 file restored");
         assert_eq!(picture(&scene.tree()), before, "{action}");
-        run(&scene, "undo --sweep")
-            .exits(0)
-            .says("No interrupted run");
+        run(&scene, "undo --sweep").exits(0).says("No killed run");
         run(&scene, "undo").exits(0);
     }
 }

@@ -250,7 +250,7 @@ const EXAMPLES: &[Example] = &[
     ),
     shows("seekless --type image,video -o found.txt ~/Pictures", &[]),
     shows(
-        "seekless remove --dry-run --from found.txt --keep best-name,oldest",
+        "seekless remove --dry-run --from found.txt --keep best-name,oldest --sidecars keep-together",
         &["keep "],
     )
     .after(&[FOUND_IMAGES]),
@@ -260,6 +260,21 @@ const EXAMPLES: &[Example] = &[
     )
     .after(&[FOUND_IMAGES])
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
+    shows(
+        "seekless remove --trash --keep best-name,oldest --sidecars keep-together ~/Pictures",
+        &["seekless undo "],
+    )
+    .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
+    shows(
+        "seekless move --to ~/Duplicates --ask --sidecars keep-together ~/Pictures",
+        &["Set 3 of 3", "Done: moved 3 files"],
+    )
+    .changes(&[LATER, COPY_2, "home/Pictures/thumb-2.jpg"]),
+    shows(
+        "seekless remove --reference ~/Pictures --sidecars keep-together /mnt/phone",
+        &["1 set left alone"],
+    )
+    .changes(&["mnt/phone/DCIM/IMG_1.jpg"]),
     shows(
         r#"seekless --exit-code --summary-only ~/Pictures || echo "something was found, or not all was read""#,
         &["Found 3 sets of duplicates", "something was found"],

@@ -42,6 +42,8 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--max-size 1,500 t", "--max-size 1,500", "1.5M"),
     ("--memory x t", "--memory x", "10k"),
     ("--bwlimit x t", "--bwlimit x", "10k"),
+    ("--bwlimit 20 t", "20 bytes per second", "20M"),
+    ("remove -n --bwlimit 999 t", "--bwlimit 999", "999M"),
     ("--threads 0 t", "--threads 0", "1 to 4096"),
     ("--threads ssd: t", "--threads ssd:", "ssd:64,4"),
     ("--threads floppy:1 t", "--threads floppy:1", "ssd"),
@@ -67,6 +69,13 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("--threads", "--threads", "value"),
     ("move --yes t", "--to <DIR>", "--help"),
     ("remove", "PATH", "--from REPORT"),
+    (
+        "remove --trash",
+        "remove --trash needs a PATH",
+        "--from REPORT",
+    ),
+    ("compare t", "two sides", "seekless compare SIDE SIDE"),
+    ("compare", "two sides", "seekless compare SIDE SIDE"),
     // Values that contradict each other.
     ("--rf-over 2 --unique t", "--unique", "one of them"),
     ("--min-size 10k --max-size 1k t", "10.0 kB", "swap them"),
@@ -126,6 +135,12 @@ const WRONG: &[(&str, &str, &str)] = &[
         "none",
         "seekless -o FILE PATH",
     ),
+    // rmlint takes what stands before // for duplicates of what follows.
+    ("t // t", "//", "--reference"),
+    ("remove -n t // t", "//", "--protect"),
+    ("remove -n --from report //", "//", "--protect"),
+    ("folders t //", "//", "write /"),
+    ("compare t //", "//", "write /"),
     ("cache t", "cache t", "info, prune or clear"),
     ("cache info --cache t/a", "is not a folder", "--cache DIR"),
     (
@@ -146,12 +161,53 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("remove --drop-cache t", "--drop-cache", "--page-cache drop"),
     ("--from none t", "none", "seekless -o FILE PATH"),
     ("--from t/a t", "t/a", "create it again"),
+    ("--from gen.py", "gen.py: not a report", "-f json"),
+    ("remove -n --from gen.py", "gen.py: not a report", "-f text"),
     ("--from t/a --unique", "--unique", "omit one or the other"),
     ("--dry-run t", "--dry-run", "remove, hardlink"),
     ("folders --from report", "--from", "find, remove, hardlink"),
     ("--yes t", "--yes", "remove, hardlink"),
     ("hardlink --trash t", "--trash", "seekless remove"),
     ("remov t", "remov", "seekless remove"),
+    ("trash t", "trash", "seekless remove --trash"),
+    ("dup t", "dup", "seekless find"),
+    ("help nope", "command: nope", "seekless --help"),
+    ("help remov", "remov", "seekless remove --help"),
+    ("-t 4 t", "-t", "--threads"),
+    ("-t ssd:16,4 t", "-t", "--threads"),
+    ("remove -t 4 t", "-t", "--threads"),
+    ("folders -t 4 t", "-t", "for each device"),
+    ("compare --threads 4 t t", "--threads", "for each device"),
+    ("-m 1000 t", "-m", "--min-size"),
+    ("remove -m 1000 t", "-m", "--min-size"),
+    ("remove --noprompt t", "--noprompt", "--yes"),
+    ("remove -N t", "-N", "--dry-run"),
+    ("hardlink --noconfirm t", "--noconfirm", "--yes"),
+    ("undo -N", "-N", "--yes"),
+    ("--noprompt t", "--noprompt", "change files"),
+    ("remove --delete t", "--delete", "omit it"),
+    ("compare -r t t", "-r", "omit it"),
+    ("folders --recurse t", "--recurse", "omit it"),
+    ("-1 t", "-1", "use -x"),
+    ("compare -1 t t", "-1", "use -x"),
+    (
+        "--sidecars ignore t",
+        "--sidecars",
+        "remove, hardlink, symlink",
+    ),
+    (
+        "--reference t t",
+        "--reference",
+        "remove, hardlink, symlink",
+    ),
+    ("find --keep-n 2 t", "--keep-n", "remove, hardlink, symlink"),
+    (
+        "find --same-metadata t",
+        "--same-metadata",
+        "hardlink and symlink",
+    ),
+    ("folders --keep newest t", "--keep", "find, remove"),
+    ("devices --cache d", "--cache", "find, remove"),
     ("--nope t", "--nope", "--help"),
     ("remove --trust t", "--trust", "--help"),
 ];
@@ -160,6 +216,7 @@ const WRONG: &[(&str, &str, &str)] = &[
 fn each_wrong_use_names_the_thing_and_the_way_out() {
     assert!(WRONG.len() >= 60);
     let tree = Tree::new().copies(["t/a", "t/b"], "same");
+    tree.write("gen.py", "#!/usr/bin/env python3\nimport sys\n");
     let state = tree.path("state");
     for (line, thing, way_out) in WRONG {
         let run = seekless(tree.root(), line)
@@ -193,6 +250,11 @@ fn a_value_is_answered_in_one_line() {
         "move --yes t",
         "remove -n --script t",
         "remove --from t/a --min-size 1",
+        "compare t",
+        "help nope",
+        "--sidecars ignore t",
+        "-n t",
+        "t // t",
     ] {
         let run = seekless(tree.root(), line).run().exits(2);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");

@@ -134,7 +134,7 @@ fn a_sweep_makes_it_whole(every: usize) {
         is_whole(stage, &format!("{context}: {swept}"));
         nothing_lies_about(stage, context);
         let again = stage.run("undo --sweep").exits(0);
-        again.says("No interrupted run");
+        again.says("No killed run");
     });
 }
 

@@ -377,13 +377,22 @@ fn what_is_no_text_report_is_refused_with_line_and_reason() {
     for (report, said) in [
         ("", "the report is empty"),
         (" \n\n", "the report is empty"),
-        ("hello\n", "line 1: expected a set"),
+        ("hello\n", "not a report in text, json or ndjson"),
+        (
+            "# a comment\n\nhello\n",
+            "not a report in text, json or ndjson",
+        ),
+        ("# a comment\n", "not a report in text, json or ndjson"),
+        (&format!("{first}hello\n"), "line 2: expected a set"),
         ("  1 * a\n", "line 1: a file before the first set"),
         (
             &head.replace('-', "beef"),
             "\"beef\" is not a BLAKE3 digest",
         ),
-        (&head.replace("5 bytes", "-5 bytes"), "expected a set"),
+        (
+            &format!("{first}{}", head.replace("5 bytes", "-5 bytes")),
+            "line 2: expected a set",
+        ),
         (
             &first.replace("schema 1", "schema 2"),
             "schema 2, this version reads schema 1",

@@ -423,7 +423,10 @@ fn what_is_no_report_is_refused() {
             b"{\"format\":\"seekless\",\"schema\":99,\"sets\":[]}",
             "schema 99",
         ),
-        (b"a\nb\n", "line 1: expected a set"),
+        (
+            b"a\nb\n",
+            "not a report in text, json or ndjson: create one",
+        ),
         (
             b"\x00\x01\x02\n",
             "not a report in text, json or ndjson: create one",

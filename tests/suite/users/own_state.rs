@@ -119,7 +119,7 @@ fn root_believes_nothing(neighbours: &Neighbours) {
     at_home(&home, &top, "find root")
         .run()
         .exits(0)
-        .says("cannot look for interrupted runs")
+        .says("cannot look for killed runs")
         .says("sudo -H");
 }
 

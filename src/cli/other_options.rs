@@ -1,0 +1,287 @@
+//! Options that a command does not have: those of other programs, and those of other commands.
+
+use clap::Command;
+
+/// The commands that search for duplicates.
+const SEARCHES: &[&str] = &["find", "remove", "hardlink", "symlink", "reflink", "move"];
+/// The commands that change files, and ask first.
+const CHANGES: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move", "undo"];
+const ACTIONS: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move"];
+/// The commands with filters for files.
+const FILTERS: &[&str] = &[
+    "find", "remove", "hardlink", "symlink", "reflink", "move", "compare",
+];
+/// The commands that look through folders.
+const FOLDERS: &[&str] = &[
+    "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
+];
+const COMPARISONS: &[&str] = &["compare", "folders"];
+const FIND: &[&str] = &["find"];
+const EVERY: &[&str] = &[];
+
+/// What stands for options of other programs in some of our commands.
+struct Row {
+    options: &'static [&'static str],
+    /// The commands that the answer is for; [`EVERY`] if it is right in all.
+    commands: &'static [&'static str],
+    answer: &'static str,
+}
+
+const fn row(
+    options: &'static [&'static str],
+    commands: &'static [&'static str],
+    answer: &'static str,
+) -> Row {
+    Row {
+        options,
+        commands,
+        answer,
+    }
+}
+
+/// Options of fdupes, jdupes, rmlint, fclones, czkawka and find. The first row for an option and a command counts.
+const FOREIGN: &[Row] = &[
+    row(
+        &["-r", "-R", "--recurse", "--recursive"],
+        SEARCHES,
+        "seekless always descends into folders; use -d 1 to search only the given folders",
+    ),
+    row(
+        &["-r", "-R", "--recurse", "--recursive"],
+        COMPARISONS,
+        "seekless always includes all folders below the given ones; omit it",
+    ),
+    row(
+        &["--no-traverse", "--not-recursive", "--no-recurse"],
+        SEARCHES,
+        "use -d 1",
+    ),
+    row(
+        &["--delete"],
+        &["remove"],
+        "omit it: the command removes duplicates; --dry-run shows the plan",
+    ),
+    row(
+        &["--delete"],
+        EVERY,
+        "use the command 'seekless remove PATH'; 'seekless remove --dry-run PATH' shows the plan",
+    ),
+    row(
+        &["-N", "--noprompt", "--no-prompt", "--noconfirm"],
+        CHANGES,
+        "check the plan with --dry-run, then use --yes to answer the question in advance",
+    ),
+    row(
+        &["-N", "--noprompt", "--no-prompt", "--noconfirm"],
+        EVERY,
+        "only the commands that change files ask a question, and they take --yes; 'seekless remove --dry-run PATH' \
+         shows a plan",
+    ),
+    row(
+        &["--noempty", "--no-empty"],
+        SEARCHES,
+        "empty files are skipped by default; --empty includes them",
+    ),
+    row(
+        &["-S", "--size", "--show-size"],
+        FILTERS,
+        "reports always show sizes; use --min-size and --max-size to filter by size",
+    ),
+    row(
+        &["-S", "--size", "--show-size"],
+        &["folders"],
+        "reports always show sizes; use --min-size to omit small folders",
+    ),
+    row(&["--minsize", "--min"], FOLDERS, "use --min-size SIZE"),
+    row(&["--maxsize", "--max"], FILTERS, "use --max-size SIZE"),
+    row(
+        &["-m"],
+        FIND,
+        "use --min-size SIZE to skip small files, or --summary-only for the totals alone",
+    ),
+    row(&["-m"], FOLDERS, "use --min-size SIZE"),
+    row(&["--summarize", "--summary"], FIND, "use --summary-only"),
+    row(
+        &["--omitfirst"],
+        FIND,
+        "use --omit-first with --flat and -f nul",
+    ),
+    row(&["-A", "--nohidden"], FILTERS, "use --no-hidden"),
+    row(
+        &["-s", "--symlinks", "--followlinks"],
+        SEARCHES,
+        "use -L to follow symbolic links, or the command 'seekless symlink' to create them",
+    ),
+    row(
+        &["--linkhard", "--link", "--hardlink"],
+        EVERY,
+        "use the command 'seekless hardlink'",
+    ),
+    row(
+        &["-B", "--dedupe"],
+        EVERY,
+        "use the command 'seekless reflink'",
+    ),
+    row(
+        &["-z", "--zeromatch", "--print0", "--print-null"],
+        FIND,
+        "use --empty for empty files, and -f nul for NUL-separated names",
+    ),
+    row(
+        &["-z", "--zeromatch"],
+        ACTIONS,
+        "use --empty to include empty files",
+    ),
+    row(
+        &["-z", "--print0", "--print-null"],
+        &["compare"],
+        "use -f nul for NUL-separated names",
+    ),
+    row(
+        &["-t"],
+        SEARCHES,
+        "use --threads N, or --threads ssd:16,4 for the devices of one class",
+    ),
+    row(
+        &["-t", "--threads"],
+        COMPARISONS,
+        "seekless chooses the number of threads for each device; omit it",
+    ),
+    row(
+        &["-1"],
+        FOLDERS,
+        "use -x to stay on one file system; no option takes a negative number",
+    ),
+    row(&["--iname"], FILTERS, "use --name with -i"),
+    row(
+        &["-X", "--extfilter"],
+        FILTERS,
+        "use --ext, --name, --min-size or --newer",
+    ),
+    row(&["--paranoid"], SEARCHES, "use --verify"),
+    row(&["--keep-cache"], FOLDERS, "use --page-cache keep"),
+    row(&["--drop-cache"], FOLDERS, "use --page-cache drop"),
+];
+
+/// Says what to type in place of an option that the command `asked` does not have. Only an option with the meaning of
+/// the typed one is named.
+pub fn answer(option: &str, asked: &str, program: &Command) -> Option<String> {
+    let mut rows = FOREIGN.iter();
+    let row = rows.find(|row| {
+        row.options.contains(&option) && (row.commands.is_empty() || row.commands.contains(&asked))
+    });
+    match row {
+        Some(row) => Some(format!("no such option: {option}; {}", row.answer)),
+        None => elsewhere(option, asked, program),
+    }
+}
+
+/// Says which other commands have the option.
+fn elsewhere(option: &str, asked: &str, program: &Command) -> Option<String> {
+    let has_it = |command: &&Command| {
+        let mut args = command.get_arguments().filter(|arg| {
+            !arg.is_hide_set() && arg.get_id() != "help" && arg.get_id() != "version"
+        });
+        args.any(|arg| match option.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg
+                .get_short()
+                .is_some_and(|short| option == format!("-{short}")),
+        })
+    };
+    let commands = program.get_subcommands().filter(has_it);
+    let names: Vec<_> = commands.map(Command::get_name).collect();
+    let with = match &names[..] {
+        [] => return None,
+        [only] => format!("the command 'seekless {only}'"),
+        [others @ .., last] => format!("the commands {} and {last}", others.join(", ")),
+    };
+    Some(format!(
+        "'seekless {asked}' has no option {option}; use it with {with}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args;
+
+    /// The options that an answer names for a command: those behind 'seekless COMMAND' are for that one.
+    fn named<'a>(answer: &'a str, asked: &'a str) -> Vec<(&'a str, &'a str)> {
+        let mut command = asked;
+        let mut named = Vec::new();
+        let mut words = answer.split([' ', ';', ',', ':']).peekable();
+        while let Some(word) = words.next() {
+            if word == "'seekless" {
+                command = words
+                    .peek()
+                    .map_or(asked, |next| next.trim_end_matches('\''));
+            }
+            let option = word.trim_end_matches('\'');
+            if option.len() > 1 && option.starts_with('-') {
+                named.push((command, option));
+            }
+            if word.ends_with('\'') {
+                command = asked;
+            }
+        }
+        named
+    }
+
+    #[test]
+    fn an_answer_names_only_options_that_its_command_has() {
+        let program = args::command();
+        for row in FOREIGN {
+            for asked in row.commands {
+                assert!(program.find_subcommand(asked).is_some(), "{asked}");
+                for (command, option) in named(row.answer, asked) {
+                    let command = program.find_subcommand(command).expect("a command");
+                    let mut args = command.get_arguments();
+                    let is_there = args.any(|arg| match option.strip_prefix("--") {
+                        Some(long) => arg.get_long() == Some(long),
+                        None => arg.get_short() == option[1..].chars().next(),
+                    });
+                    assert!(is_there, "{asked}: {option}: {}", row.answer);
+                    assert!(!row.options.contains(&option), "{option} is there");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_answer_stands_for_an_option_that_the_command_has() {
+        let program = args::command();
+        for row in FOREIGN {
+            let commands = program.get_subcommands();
+            let asked = commands
+                .filter(|it| row.commands.is_empty() || row.commands.contains(&it.get_name()));
+            for command in asked {
+                for option in row.options {
+                    let is_there = command.get_arguments().any(|arg| {
+                        let long = arg.get_long().map(|long| format!("--{long}"));
+                        let short = arg.get_short().map(|short| format!("-{short}"));
+                        long.as_deref() == Some(option) || short.as_deref() == Some(option)
+                    });
+                    assert!(!is_there, "{} {option}", command.get_name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_of_other_commands_is_answered_with_their_names() {
+        let program = args::command();
+        let said = |option, asked| elsewhere(option, asked, &program).unwrap_or_default();
+        assert_eq!(
+            said("--sidecars", "find"),
+            "'seekless find' has no option --sidecars; use it with the commands remove, hardlink, symlink, reflink \
+             and move"
+        );
+        assert_eq!(
+            said("--to", "find"),
+            "'seekless find' has no option --to; use it with the command 'seekless move'"
+        );
+        assert_eq!(said("--nope", "find"), "");
+        assert_eq!(said("--help", "find"), "");
+    }
+}
