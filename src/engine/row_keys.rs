@@ -25,9 +25,10 @@ pub struct RowKey {
 impl Session<'_> {
     /// The place of a file's row; `None` if nothing is stored for the file.
     pub fn row_key(&mut self, file: FileIndex) -> Option<RowKey> {
+        let cache = self.cache.as_ref()?;
         let file_table = self.machine.file_table();
         let volume = file_table.volume(file);
-        let key = self.cache.as_ref()?.key(volume)?;
+        let key = cache.key(volume)?;
         let numbers = match key.by_path {
             true => self.path_numbers(file)?,
             // A number that two files may have is the key of neither.
