@@ -10,18 +10,34 @@ use super::store::{CacheError, Store};
 /// again. A guess: it is enough for the rows of about a million files.
 const MOST: usize = 128 << 20;
 
-/// Bytes that a pack takes beside its data: its key, and its place.
+/// Bytes that a pack takes beside its data: its number, and its place.
 const EACH: usize = 48;
+
+/// Maximum number of packs that one statement reads. A guess.
+const AHEAD: usize = 64;
 
 /// The rows of a file of rows, as far as they were requested.
 pub struct KnownRows {
     /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
     /// itself.
     store: Option<Store>,
-    /// Packs in their stored form: most rows are requested once, so a row is decoded only then.
-    packs: HashTable<(PackKey, Box<[u8]>)>,
+    /// Packs by their numbers, in their stored form: most rows are requested once, so a row is decoded only then.
+    packs: HashTable<Pack>,
     /// Bytes of these packs.
     bytes: usize,
+    /// Number of packs that the next statement reads.
+    ahead: usize,
+    /// Number of packs that were read.
+    read: usize,
+    /// Number of packs of which a row was requested.
+    requested: usize,
+}
+
+/// A pack in memory. If no pack with its number is stored, it is empty.
+struct Pack {
+    number: i64,
+    rows: Box<[u8]>,
+    is_requested: bool,
 }
 
 impl KnownRows {
@@ -35,6 +51,9 @@ impl KnownRows {
             store: store.filter(|_| !is_empty),
             packs: HashTable::new(),
             bytes: 0,
+            ahead: 1,
+            read: 0,
+            requested: 0,
         })
     }
 
@@ -48,29 +67,132 @@ impl KnownRows {
     /// # Errors
     /// If the file of rows cannot be read.
     pub fn row(&mut self, subvolume: u64, inode: u64) -> Result<Option<Row>, CacheError> {
-        let Some(store) = &self.store else {
+        if self.store.is_none() {
             return Ok(None);
-        };
-        let key = PackKey::of(subvolume, inode);
-        let found = self.packs.find(hash(key), |(known, _)| *known == key);
-        if let Some((_, pack)) = found {
-            return Ok(pack::find(pack, subvolume, inode));
         }
-        let pack = store.pack(key)?;
-        let row = pack::find(&pack, subvolume, inode);
+        let number = PackKey::of(subvolume, inode).table_number();
+        if self.packs.find(hash(number), is(number)).is_none() {
+            self.read(number)?;
+        }
+        let found = self.packs.find_mut(hash(number), is(number));
+        let Some(pack) = found else { return Ok(None) };
+        self.requested += usize::from(!pack.is_requested);
+        pack.is_requested = true;
+        Ok(pack::find(&pack.rows, subvolume, inode))
+    }
+
+    /// Reads a pack, and the next ones as long as half of those that were read are requested. So where few rows are
+    /// requested, few are read.
+    fn read(&mut self, number: i64) -> Result<(), CacheError> {
         if self.bytes > MOST {
             self.packs.clear();
             self.bytes = 0;
         }
-        self.bytes += pack.len() + EACH;
-        self.packs
-            .insert_unique(hash(key), (key, pack), |(key, _)| hash(*key));
-        Ok(row)
+        self.ahead = match self.requested * 2 >= self.read {
+            true => (self.ahead * 2).min(AHEAD),
+            false => 1,
+        };
+        let Some(store) = &self.store else {
+            return Ok(());
+        };
+        let packs = store.packs(number, self.ahead)?;
+        self.read += packs.len();
+        let is_missing = packs.first().is_none_or(|(first, _)| *first != number);
+        let missing = is_missing.then(|| (number, Box::default()));
+        for (number, rows) in missing.into_iter().chain(packs) {
+            if self.packs.find(hash(number), is(number)).is_some() {
+                continue;
+            }
+            self.bytes += rows.len() + EACH;
+            let pack = Pack {
+                number,
+                rows,
+                is_requested: false,
+            };
+            self.packs
+                .insert_unique(hash(number), pack, |pack| hash(pack.number));
+        }
+        Ok(())
     }
 }
 
-/// A hash of a key: packs have consecutive numbers.
-fn hash(key: PackKey) -> u64 {
-    let mixed = (key.table_number() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// A test for a number.
+fn is(number: i64) -> impl Fn(&Pack) -> bool {
+    move |pack| pack.number == number
+}
+
+/// A hash of a number: those of neighbours follow each other.
+fn hash(number: i64) -> u64 {
+    let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)
+}
+
+#[cfg(all(test, feature = "cache"))]
+mod tests {
+    use super::*;
+    use crate::cache::pack::Numbered;
+    use crate::cache::{CacheFolder, Part, State, VolumeKey};
+    use crate::hash::SampleDigest;
+
+    const KEY: VolumeKey = VolumeKey {
+        uuid: [7; 16],
+        subvolume: 0,
+        by_path: false,
+    };
+
+    fn row(inode: u64) -> Row {
+        let mut row = Row::new(State::default(), 9);
+        row.add(Part::Head(SampleDigest::of(&inode.to_le_bytes())));
+        row
+    }
+
+    /// The rows of these inodes, and none that is in memory.
+    fn known(place: &tempfile::TempDir, inodes: impl Iterator<Item = u64>) -> KnownRows {
+        let folder = CacheFolder::at(&place.path().join("cache")).expect("is made");
+        let mut store = Store::open(&folder, &KEY).expect("is made");
+        let rows = inodes.map(|inode| {
+            vec![Numbered {
+                subvolume: 0,
+                inode,
+                row: row(inode),
+            }]
+        });
+        let written = store.write(rows, |_, new| new.clone());
+        written.expect("is written");
+        KnownRows::new(Some(store)).expect("is read")
+    }
+
+    fn found(known: &mut KnownRows, inode: u64) -> Option<Row> {
+        known.row(0, inode).expect("is read")
+    }
+
+    #[test]
+    fn every_row_is_found_in_any_order_and_no_other_one() {
+        let place = tempfile::tempdir().expect("a folder");
+        let inodes = || (0..400_u32).map(|nth| u64::from(nth) * 50);
+        let mut known = known(&place, inodes());
+        for inode in inodes().chain(inodes().rev()) {
+            assert_eq!(found(&mut known, inode), Some(row(inode)));
+            assert_eq!(found(&mut known, inode + 1), None);
+            assert_eq!(found(&mut known, inode + 40_000), None);
+        }
+        assert_eq!(known.row(1, 50).expect("is read"), None);
+    }
+
+    #[test]
+    fn what_is_requested_in_order_is_read_ahead_and_scattered_rows_are_not() {
+        let place = tempfile::tempdir().expect("a folder");
+        let mut in_order = known(&place, (0..32_000).step_by(32));
+        for inode in (0..32_000).step_by(32) {
+            found(&mut in_order, inode);
+        }
+        assert_eq!(in_order.ahead, AHEAD);
+        let place = tempfile::tempdir().expect("a folder");
+        let mut scattered = known(&place, (0..320_000).step_by(32));
+        for inode in (0..320_000).step_by(32 * 100) {
+            found(&mut scattered, inode);
+        }
+        assert_eq!(scattered.requested, 100);
+        assert!(scattered.read <= 200 + AHEAD, "{}", scattered.read);
+    }
 }

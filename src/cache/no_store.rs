@@ -2,7 +2,7 @@
 
 use super::folder::CacheFolder;
 use super::kept::Contents;
-use super::pack::{Numbered, PackKey};
+use super::pack::{Numbered, StoredPacks};
 use super::row::Row;
 use super::volume::VolumeKey;
 use super::writer::RunMark;
@@ -38,11 +38,11 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// The data of a pack.
+    /// Packs in the order of their numbers.
     ///
     /// # Errors
     /// None.
-    pub fn pack(&self, _: PackKey) -> Result<Box<[u8]>, CacheError> {
+    pub fn packs(&self, _: i64, _: usize) -> Result<StoredPacks, CacheError> {
         match *self {}
     }
 

@@ -200,12 +200,10 @@ impl Rest<'_> {
 /// Each step can be undone, so damage within one word always shows.
 fn check(subvolume: u64, inode: u64, body: &[u8]) -> [u8; CHECK] {
     let (words, rest) = body.as_chunks::<8>();
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let words = words
-        .iter()
-        .chain([&last])
-        .map(|word| u64::from_le_bytes(*word));
+    let word = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+    let last = rest.iter().rfold(0, word);
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let words = words.chain([last]);
     let all = [subvolume, inode, body.len() as u64].into_iter();
     let mixed = all.chain(words).fold(0, |mixed: u64, word| {
         // An odd number: the fraction of the golden ratio.

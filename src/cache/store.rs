@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionB
 
 use super::folder::CacheFolder;
 use super::kept::Contents;
-use super::pack::{self, Numbered, PackKey};
+use super::pack::{self, Numbered, PackKey, StoredPacks};
 use super::row::Row;
 use super::volume::VolumeKey;
 
@@ -145,12 +145,18 @@ impl Store {
         }
     }
 
-    /// The data of a pack; empty if there is no such pack. It may be damaged.
+    /// Up to `most` packs in the order of their numbers, beginning with this number. They may be damaged.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn pack(&self, key: PackKey) -> Result<Box<[u8]>, CacheError> {
-        Ok(written(&self.sqlite, key)?.unwrap_or_default())
+    pub fn packs(&self, number: i64, most: usize) -> Result<StoredPacks, CacheError> {
+        let select = "SELECT number, rows FROM pack WHERE number >= ?1 ORDER BY number LIMIT ?2";
+        let mut select = self.sqlite.prepare_cached(select)?;
+        let found = select.query_map(params![number, most as i64], |found| {
+            let rows = found.get_ref(1)?.as_blob().unwrap_or_default();
+            Ok((found.get(0)?, Box::from(rows)))
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// True if no row is stored.
@@ -265,8 +271,9 @@ mod tests {
     }
 
     fn stored(store: &Store, subvolume: u64, inode: u64) -> Option<Row> {
-        let pack = store.pack(PackKey::of(subvolume, inode)).expect("is read");
-        pack::find(&pack, subvolume, inode)
+        let number = PackKey::of(subvolume, inode).table_number();
+        let packs = store.packs(number, 1).expect("is read");
+        pack::find(&packs.first()?.1, subvolume, inode)
     }
 
     fn newest(_: Option<Row>, new: &Row) -> Row {
