@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
+use super::folder_entry::Place;
 use super::folder_identity::FolderIdentity;
 use super::swap;
 use super::undo_step::{Refusal, said};
@@ -16,29 +17,36 @@ use crate::file::trust;
 use crate::sys::{attributes, names, open, parent};
 
 /// A closed folder beside the place of the folder that is created.
-pub(super) struct ClosedFolder<'a> {
-    above: &'a OwnedFd,
+pub(super) struct ClosedFolder {
+    /// The place of the new folder.
+    place: Place,
     /// The name of the closed folder, and of the new folder in it.
     name: CString,
     folder: OwnedFd,
 }
 
-impl<'a> ClosedFolder<'a> {
+impl ClosedFolder {
     /// Creates the folder for a step, or opens that of an undo that was killed.
-    pub(super) fn make(above: &'a OwnedFd, run: &str, step: u64) -> Result<Self, Refusal> {
+    pub(super) fn make(place: Place, run: &str, step: u64) -> Result<Self, Refusal> {
         let name = name(run, step);
-        let is_new = parent::make_folder(above, &name, 0o700);
+        let is_new = parent::make_folder(&place.folder, &name, 0o700);
         let is_new = is_new.map_err(said("make a temporary folder"))?;
-        let opened = Self::open(above, name.clone());
-        if is_new && opened.is_err() {
-            // It stays if something is in it.
-            let _ = names::remove_folder(above, &name);
-        }
-        opened
+        let folder = Self::open(&place, &name).inspect_err(|_| {
+            if is_new {
+                // It stays if something is in it.
+                let _ = names::remove_folder(&place.folder, &name);
+            }
+        })?;
+        Ok(Self {
+            place,
+            name,
+            folder,
+        })
     }
 
-    fn open(above: &'a OwnedFd, name: CString) -> Result<Self, Refusal> {
-        let folder = open::folder(above, &name).map_err(said("open the temporary folder"))?;
+    fn open(place: &Place, name: &CStr) -> Result<OwnedFd, Refusal> {
+        let folder =
+            open::folder(&place.folder, name).map_err(said("open the temporary folder"))?;
         let now = attributes::get(&folder).map_err(said("look at the temporary folder"))?;
         let is_closed = now.uid == trust::me() && now.mode & 0o077 == 0;
         if !is_closed && attributes::modes_are_made_up(&folder) != Ok(true) {
@@ -47,11 +55,7 @@ impl<'a> ClosedFolder<'a> {
                 "{name} in the same folder is not a temporary folder of seekless: move it away"
             ));
         }
-        Ok(Self {
-            above,
-            name,
-            folder,
-        })
+        Ok(folder)
     }
 
     /// Creates the new folder, without its name.
@@ -68,25 +72,32 @@ impl<'a> ClosedFolder<'a> {
     }
 
     /// Gives the new folder its name, unless something has it.
-    pub(super) fn give_name(&self, name: &CStr) -> rustix::io::Result<()> {
-        names::rename_no_replace(&self.folder, &self.name, self.above, name)
+    pub(super) fn give_name(&self) -> rustix::io::Result<()> {
+        let Place { folder, name } = &self.place;
+        names::rename_no_replace(&self.folder, &self.name, folder, name)
     }
 
     /// Removes the closed folder, and a new folder that has no other name.
     pub(super) fn clear(self) {
         let _ = names::remove_folder(&self.folder, &self.name);
         let is = |folder: &OwnedFd| FolderIdentity::of(folder).ok();
-        let there = open::folder(self.above, &self.name).ok();
+        let there = open::folder(&self.place.folder, &self.name).ok();
         let there = there.and_then(|there| is(&there));
         if there.is_some() && there == is(&self.folder) {
-            let _ = names::remove_folder(self.above, &self.name);
+            let _ = names::remove_folder(&self.place.folder, &self.name);
         }
     }
 }
 
 /// Removes the closed folder of an undo that was killed, if it is still there.
-pub(super) fn clear(above: &OwnedFd, run: &str, step: u64) {
-    if let Ok(left) = ClosedFolder::open(above, name(run, step)) {
+pub(super) fn clear(place: Place, run: &str, step: u64) {
+    let name = name(run, step);
+    if let Ok(folder) = ClosedFolder::open(&place, &name) {
+        let left = ClosedFolder {
+            place,
+            name,
+            folder,
+        };
         left.clear();
     }
 }

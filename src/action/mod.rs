@@ -56,6 +56,7 @@ mod undo;
 mod undo_batch;
 mod undo_copy;
 mod undo_folder;
+mod undo_folders;
 mod undo_link;
 mod undo_move;
 mod undo_parent;

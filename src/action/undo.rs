@@ -13,14 +13,15 @@ use super::journal::{Journal, JournalError};
 use super::leftovers;
 use super::new_folders;
 use super::partial_groups;
-use super::past::{Fate, Past, PastFolder, PastStep};
+use super::past::{Fate, Past, PastStep};
 use super::reads::{self, Reads};
 use super::record::{Record, RunHeader, State};
 use super::runs;
 use super::test_file;
 use super::tree_lock::few_folders;
 use super::undo_batch::Batch;
-use super::undo_folder::{self, Back, MadeAgain};
+use super::undo_folder;
+use super::undo_folders;
 use super::undo_parent::Parents;
 use super::undo_step::{self, How, Manner};
 use super::undone::{Undo, UndoTally, Undone};
@@ -128,7 +129,7 @@ impl Reversion {
         let parents = Parents::of(&self.past);
         let how = How::new(Manner::Look, &self.reads, &parents);
         let mut back = HashSet::new();
-        for folder in removed(&self.past) {
+        for folder in undo_folders::removed(&self.past) {
             let undone = match back.contains(parent(&folder.intent.folder.0)) {
                 true => Undone::Restored,
                 false => undo_folder::foretell(folder, &parents),
@@ -169,7 +170,7 @@ impl Reversion {
         let partial = partial_groups::of(&self.past);
         let parents = Parents::of(&self.past);
         let how = How::new(Manner::Act, &self.reads, &parents);
-        let made = make_folders(
+        let made = undo_folders::make(
             &self.past,
             &parents,
             &mut self.journal,
@@ -299,35 +300,6 @@ impl Reversion {
             ..UndoTally::default()
         }
     }
-}
-
-/// Removed folders that were not restored, the outermost first.
-fn removed(past: &Past) -> impl Iterator<Item = &PastFolder> {
-    let folders = past.folders.values().rev();
-    folders.filter(|folder| !folder.undone && !folder.stayed)
-}
-
-/// Creates removed folders again, the outermost first; reports those that need nothing more.
-fn make_folders<'a>(
-    past: &'a Past,
-    parents: &Parents,
-    journal: &mut Journal,
-    tally: &mut UndoTally,
-    stop: &AtomicBool,
-    tell: &mut dyn FnMut(&Undo),
-) -> Vec<MadeAgain<'a>> {
-    let mut made = Vec::new();
-    for folder in removed(past) {
-        if stop.load(Ordering::Relaxed) {
-            tally.interrupted = true;
-            break;
-        }
-        match undo_folder::make(folder, parents, journal, tally) {
-            Back::Ended(undone) => tally.count_folder(&folder.intent, undone, tell),
-            Back::Made(again) => made.push(again),
-        }
-    }
-    made
 }
 
 /// Undoes a step. A missing file of a partial group is copied from the kept one.

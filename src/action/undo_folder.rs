@@ -10,14 +10,13 @@ use rustix::io::Errno;
 use super::closed_folder::{self, ClosedFolder};
 use super::folder_entry::{Place, parent};
 use super::folder_identity::FolderIdentity;
-use super::journal::Journal;
 use super::metadata;
 use super::past::PastFolder;
 use super::record::{FolderIntent, Record};
 use super::step::{Reversal, Unfit};
 use super::undo_parent::{ANOTHER_FOLDER, Parents};
 use super::undo_step::{Refusal, said};
-use super::undone::{Lack, UndoTally, Undone};
+use super::undone::{Lack, Undone};
 use crate::sys::{attributes, open};
 
 /// The progress of restoring a folder.
@@ -26,6 +25,8 @@ pub(super) enum Back<'a> {
     Ended(Undone),
     /// The folder exists, and gets its metadata when the files are back in it.
     Made(MadeAgain<'a>),
+    /// The folder was created. It has to be recorded before it gets its name.
+    Unnamed(Unnamed<'a>),
 }
 
 /// A folder that was created again.
@@ -48,57 +49,71 @@ pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
     foretold.unwrap_or_else(Undone::Refused)
 }
 
-/// Creates a folder again, unless it exists. Records it in the journal before it gets its name.
-pub(super) fn make<'a>(
-    folder: &'a PastFolder,
-    parents: &Parents,
-    journal: &mut Journal,
-    tally: &mut UndoTally,
-) -> Back<'a> {
+/// Creates a folder again, unless it exists. It gets its name later.
+pub(super) fn make<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Back<'a> {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
     }
-    let made = made(folder, parents, journal, tally);
-    made.unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
+    made(folder, parents, run).unwrap_or_else(|why| Back::Ended(Undone::Refused(why)))
 }
 
 const TAKEN: &str = "another folder or file has its name now";
 
-fn made<'a>(
-    folder: &'a PastFolder,
-    parents: &Parents,
-    journal: &mut Journal,
-    tally: &mut UndoTally,
-) -> Result<Back<'a>, Refusal> {
+fn made<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Result<Back<'a>, Refusal> {
     let intent = &folder.intent;
     let place = Place::of(&intent.folder.0).map_err(unreachable)?;
-    let again = |identity| Back::Made(MadeAgain { intent, identity });
-    if let Some((_, now)) = there(&place)? {
-        return match known(folder, now) {
+    if let Some((_, identity)) = there(&place)? {
+        return match known(folder, identity) {
             Some(Undone::Restored) => {
-                closed_folder::clear(&place.folder, journal.run_name(), intent.step);
-                Ok(again(now))
+                closed_folder::clear(place, run, intent.step);
+                Ok(Back::Made(MadeAgain { intent, identity }))
             }
             Some(undone) => Ok(Back::Ended(undone)),
             None => Err(TAKEN.to_owned()),
         };
     }
     may_come(&place, intent, parents)?;
-    let closed = ClosedFolder::make(&place.folder, journal.run_name(), intent.step)?;
-    let named = closed.create().and_then(|folder| {
-        let step = intent.step;
-        let noted = journal.write(&[Record::FolderMade { step, folder }]);
-        tally.note(noted);
-        match closed.give_name(&place.name) {
+    let closed = ClosedFolder::make(place, run, intent.step)?;
+    match closed.create() {
+        Ok(identity) => Ok(Back::Unnamed(Unnamed {
+            again: MadeAgain { intent, identity },
+            closed,
+        })),
+        Err(why) => {
+            closed.clear();
+            Err(why)
+        }
+    }
+}
+
+/// A new folder that has no name yet.
+pub(super) struct Unnamed<'a> {
+    again: MadeAgain<'a>,
+    closed: ClosedFolder,
+}
+
+impl<'a> Unnamed<'a> {
+    pub(super) fn intent(&self) -> &'a FolderIntent {
+        self.again.intent
+    }
+
+    /// The record that has to be in the journal first.
+    pub(super) fn record(&self) -> Record {
+        Record::FolderMade {
+            step: self.again.intent.step,
+            folder: self.again.identity,
+        }
+    }
+
+    /// Gives it its name.
+    pub(super) fn name(self) -> Result<MadeAgain<'a>, Refusal> {
+        let named = match self.closed.give_name() {
             Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
             named => named.map_err(said("make the folder again")),
-        }?;
-        Ok(folder)
-    });
-    closed.clear();
-    let identity = named?;
-    parents.note(&intent.folder.0, identity);
-    Ok(again(identity))
+        };
+        self.closed.clear();
+        named.map(|()| self.again)
+    }
 }
 
 /// Checks the folder that it lay in.

@@ -8,6 +8,8 @@ use crate::common::stage::Stage;
 #[cfg(debug_assertions)]
 use crate::common::stopped::Stopped;
 use crate::common::users::{NOBODY, give, looks, nobody_does, open_stage};
+#[cfg(debug_assertions)]
+use crate::common::users::{extended, set_extended};
 use crate::common::{Tree, noise};
 
 const MOVE: &str = "move --yes --to out --reference keep x";
@@ -156,17 +158,17 @@ const SWAP: &str = "for new in x/p x/.seekless-*; do
         if [ -d \"$new\" ] && [ -d x/r ]; then mv \"$new\" x/aside && mv x/r \"$new\"; fi
     done";
 
-/// No folder of root's has another owner or mode, or anything in it.
+/// Tells the folder of root's from others. Undo may remove the folder, and its inode number may be given again.
+#[cfg(debug_assertions)]
+const MARK: &str = "trusted.mark";
+
+/// The folder of root's is as before, wherever it is.
 #[cfg(debug_assertions)]
 #[track_caller]
-fn roots_folder_is_as_before(stage: &Stage, ino: u64, context: &str) {
-    use std::os::unix::fs::MetadataExt;
+fn roots_folder_is_as_before(stage: &Stage, context: &str) {
     let entries = walkdir::WalkDir::new(stage.tree.root()).into_iter();
     let entries = entries.map(|entry| entry.expect("an entry").into_path());
-    let is_it =
-        |path: &std::path::PathBuf| fs::symlink_metadata(path).is_ok_and(|m| m.ino() == ino);
-    // Undo may remove an empty folder that got the name of its temporary one.
-    for path in entries.filter(is_it) {
+    for path in entries.filter(|path| extended(path, MARK).is_some()) {
         assert_eq!(looks(&path), (0, 0, 0o700), "{context}: {path:?}");
         assert!(is_empty(&path), "{context}: {path:?}");
     }
@@ -174,15 +176,14 @@ fn roots_folder_is_as_before(stage: &Stage, ino: u64, context: &str) {
 
 #[cfg(debug_assertions)]
 fn swapped_while(act: impl Fn(&Stage, u64) -> bool) {
-    use std::os::unix::fs::MetadataExt;
     let mut swaps = 0;
     for at in 1..400 {
         let stage = nobodys();
-        let roots = fs::metadata(stage.tree.path("x/r")).expect("there").ino();
+        set_extended(&stage.tree.path("x/r"), MARK, b"1");
         stage.run(EMPTYING).exits(0);
         let is_over = act(&stage, at);
         swaps += u64::from(!stage.has("x/r"));
-        roots_folder_is_as_before(&stage, roots, &format!("before call {at}"));
+        roots_folder_is_as_before(&stage, &format!("before call {at}"));
         if is_over {
             assert!(swaps > 5, "{swaps} of {at}");
             return;
