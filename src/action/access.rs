@@ -92,6 +92,13 @@ pub struct Class {
     same: u64,
 }
 
+impl Class {
+    /// The class of files that only root and their owner can remove, and that are like those of this class otherwise.
+    pub fn out_of_reach(self) -> Self {
+        Self { reach: 0, ..self }
+    }
+}
+
 impl Common {
     /// The properties that an action requires files to share.
     ///

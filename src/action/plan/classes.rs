@@ -53,6 +53,7 @@ impl Policy {
         if classes.len() < 2 {
             return self.group(set, group, chosen);
         }
+        self.for_safer_ones(set, &mut classes, chosen);
         for class in classes.into_values() {
             let has_others = match class[..] {
                 [only] => self.by_name && set.files[only].names.len() > 1,
@@ -69,6 +70,43 @@ impl Policy {
                     Some(hold) => Fate::Keep(Kept::Hold(hold)),
                     None => Fate::Leave(self.why_apart(set, index, group)),
                 };
+            }
+        }
+    }
+
+    /// Decides together on files that other users can remove and on files of the same owner that they cannot remove. If
+    /// the rules keep one of the latter, it replaces the others, and both classes are taken out. On a disk whose mount
+    /// options let every user write (`umask=000`), no class could lose a file otherwise.
+    fn for_safer_ones(
+        &self,
+        set: &mut SetPlan,
+        classes: &mut BTreeMap<Class, Vec<usize>>,
+        chosen: Option<&HashSet<usize>>,
+    ) {
+        if self.by_name || !self.pairs.is_empty() {
+            return;
+        }
+        let safe = classes
+            .keys()
+            .filter(|class| class.out_of_reach() == **class);
+        for class in safe.copied().collect::<Vec<_>>() {
+            let alike = classes.iter();
+            let alike = alike.filter(|(other, _)| other.out_of_reach() == class);
+            let mut all: Vec<usize> = alike.flat_map(|(_, files)| files).copied().collect();
+            let safe = &classes[&class];
+            let has_reference =
+                !self.by_reference || all.iter().any(|&i| is_reference(&set.files[i]));
+            if all.len() == safe.len() || !has_reference {
+                continue;
+            }
+            all.sort_unstable();
+            self.group(set, &all, chosen);
+            let relies_on_safe = all.iter().all(|&index| match set.files[index].fate {
+                Fate::Act { keeper, .. } => safe.contains(&keeper),
+                _ => true,
+            });
+            if relies_on_safe {
+                classes.retain(|other, _| other.out_of_reach() != class);
             }
         }
     }

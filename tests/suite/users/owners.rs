@@ -313,6 +313,24 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
     }
 }
 
+/// A disk that is mounted with `umask=000` lets every user write everywhere.
+#[test]
+#[ignore = "acts as root"]
+fn a_copy_that_everybody_can_remove_goes_for_one_that_only_root_can_remove() {
+    for line in [
+        "remove --yes --reference own disk",
+        "remove --yes --keep first-root own disk",
+    ] {
+        let tree = Tree::new().copies(["own/a", "disk/b", "disk/in/c"], noise(1, 5000));
+        let stage = Stage::new(tree);
+        for folder in ["disk", "disk/in"] {
+            stage.tree.set_mode(folder, 0o777);
+        }
+        stage.run(line).exits(0).says("removed 2 files");
+        assert!(stage.has("own/a") && !stage.has("disk/b"), "{line}");
+    }
+}
+
 /// What root makes for others belongs to them: a link of root's would be one that root trusts.
 #[test]
 #[ignore = "acts as two users: root only"]

@@ -230,6 +230,51 @@ fn a_file_of_its_own_rights_stands_only_for_its_further_names() {
     assert_eq!(fates_by_rights(&not_by_name, &files), "!!");
 }
 
+#[test]
+fn a_file_that_others_can_remove_goes_for_one_that_they_cannot_and_not_the_other_way_round() {
+    // `true`: other users can remove the file.
+    let fates = |policy: &Policy, files: &[(bool, &str, Option<Hold>)]| {
+        let of = |(ino, &(is_open, path, hold)): (u64, &(bool, &str, Option<Hold>))| {
+            let mut file = file(1, ino, vec![name(path, 0, hold)]);
+            file.rights.reach = u64::from(is_open);
+            file
+        };
+        let mut set = set((0..).zip(files).map(of).collect());
+        policy.decide(&mut set, &Choice::ByRule);
+        let fate = |file: &PlannedFile| match file.fate {
+            Fate::Keep(_) => "k".to_owned(),
+            Fate::Leave(_) => "!".to_owned(),
+            Fate::Act { keeper, .. } => keeper.to_string(),
+        };
+        set.files.iter().map(fate).collect::<String>()
+    };
+    let (open, own) = ((true, "/open", None), (false, "/own", None));
+    let by = |rule: &str| Policy {
+        common: Common::Owner,
+        ..policy(ActionKind::Remove, &[rule])
+    };
+    assert_eq!(fates(&by("name own"), &[own, open]), "k0");
+    assert_eq!(fates(&by("name own"), &[open, own, open]), "1k1");
+    assert_eq!(fates(&by("name open"), &[open, own]), "!!");
+    // Each class keeps one, as before.
+    assert_eq!(fates(&by("name open"), &[open, open, own, own]), "k0k2");
+    // A second one that stays may be open: nothing relies on it.
+    let two = Policy {
+        keep: 2,
+        ..by("name own")
+    };
+    assert_eq!(fates(&two, &[own, open, open]), "kk0");
+    let referred = Policy {
+        by_reference: true,
+        ..by("name open")
+    };
+    let reference = Some(Hold::Reference);
+    let own_reference = (false, "/own", reference);
+    assert_eq!(fates(&referred, &[open, own_reference, open]), "1k1");
+    let open_reference = (true, "/open", reference);
+    assert_eq!(fates(&referred, &[own, open_reference, own]), "!k!");
+}
+
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
     let hold = prop_oneof![
         4 => Just(None),
