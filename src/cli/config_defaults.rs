@@ -19,7 +19,8 @@ const READER: &str = "no_config";
 
 /// Options of which the one that is typed undoes the others of the file. Those that exclude each other by definition
 /// (`conflicts_with`) need no row.
-const EXCLUSIVE: [&[&str]; 5] = [
+const EXCLUSIVE: [&[&str]; 6] = [
+    &["cache", "no-cache"],
     &["trash", "no-trash"],
     &["hidden", "no-hidden"],
     &["progress", "no-progress", "quiet"],

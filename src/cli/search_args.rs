@@ -130,8 +130,17 @@ pub struct SearchArgs {
     /// less than a minute before it was read is read again, and so are files on other file systems. Actions still compare
     /// bytes. --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and
     /// skips its own files there.
-    #[arg(long, value_name = "DIR", help_heading = "How to read disks")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        overrides_with = "no_cache",
+        help_heading = "How to read disks"
+    )]
     pub cache: Option<PathBuf>,
+
+    /// Use no cache, although the configuration file sets one
+    #[arg(long, overrides_with = "cache", help_heading = "How to read disks")]
+    pub no_cache: bool,
 
     /// With --cache, do not read a file again if only its time of change (ctime) differs
     ///

@@ -68,6 +68,9 @@ fn a_cache_can_be_set_for_searches_and_actions() {
         let tree = tree(&table(command, "../kept"));
         run(&tree, &format!("{line} --no-config")).run().exits(0);
         assert!(!tree.path("kept").exists(), "{command}");
+        let without = run(&tree, &format!("{line} --no-cache")).run().exits(0);
+        without.never_says("--cache ../kept");
+        assert!(!tree.path("kept").exists(), "{command}");
         run(&tree, line).run().exits(0).says("--cache ../kept");
         assert!(tree.path("kept").is_dir(), "{command}");
     }
