@@ -313,12 +313,22 @@ fn observe(row: &Row) -> Findings {
     findings
 }
 
+/// Removes everything. A file that was read just now may still be open for the daemon, which then keeps it under another
+/// name: its folder can be removed later.
 fn empty(disk: &Disk) {
-    settled(disk, EXACT);
-    for entry in fs::read_dir(&disk.point).expect("a folder") {
-        let entry = entry.expect("an entry");
-        if entry.file_name() != "lost+found" {
-            fs::remove_dir_all(entry.path()).expect("it can be emptied");
+    let start = Instant::now();
+    loop {
+        settled(disk, EXACT);
+        let entries = fs::read_dir(&disk.point).expect("a folder");
+        let entries = entries.map(|entry| entry.expect("an entry"));
+        let all = entries.filter(|entry| entry.file_name() != "lost+found");
+        let failed = all.filter_map(|entry| fs::remove_dir_all(entry.path()).err());
+        match failed.last() {
+            None => return,
+            Some(error) if start.elapsed() > Duration::from_secs(20) => {
+                panic!("{} cannot be emptied: {error}", disk.point.display())
+            }
+            Some(_) => {}
         }
     }
 }
