@@ -140,6 +140,8 @@ pub struct WayArgs {
     pub script: bool,
 
     /// Write the plan or the script to FILE; FILE is replaced only when it is complete
+    ///
+    /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "How to act")]
     pub output: Option<PathBuf>,
 

@@ -47,9 +47,11 @@ pub fn select(
     wanted: &Wanted,
     ranking: Option<Ranking>,
     output: Option<&Path>,
+    may_replace: impl Fn(&[u8]) -> bool,
     console: &Console,
 ) -> Result<Selected, String> {
-    let place = Place::open(output, console).map_err(|error| error.to_string())?;
+    let place = Place::replacing(output, may_replace, console);
+    let place = place.map_err(|error| error.to_string())?;
     let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
         (FromReport::open(&wanted.source), length(&wanted.source))
     });

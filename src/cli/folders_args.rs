@@ -78,6 +78,8 @@ pub struct FoldersArgs {
     pub format: &'static FolderFormat,
 
     /// Write the report to FILE; FILE is replaced only when the report is complete
+    ///
+    /// seekless refuses to replace a file that is neither empty nor an earlier result of seekless.
     #[arg(short = 'o', long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 

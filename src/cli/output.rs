@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use seekless::decide::{DuplicateSet, Summary};
 use seekless::report::file::{Output, OutputError};
-use seekless::report::{Header, Report};
+use seekless::report::{Header, Report, earlier};
 
 use super::console::Console;
 use super::resolve::Run;
@@ -67,10 +68,19 @@ pub enum Place {
 }
 
 impl Place {
-    /// Makes sure that the place can be written to.
+    /// Makes sure that the place can be written to, and that the file is an earlier result if there is one.
     pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
+        Self::replacing(file, earlier::is_result, console)
+    }
+
+    /// The same, where `may_replace` knows earlier results by their start.
+    pub fn replacing(
+        file: Option<&Path>,
+        may_replace: impl Fn(&[u8]) -> bool,
+        console: &Console,
+    ) -> Result<Self, NotWritten> {
         Ok(match file {
-            Some(path) => Self::File(Output::create(path)?),
+            Some(path) => Self::File(Output::create(path, may_replace)?),
             None => {
                 let stdout = Stdout::open(console).map_err(NotWritten::Stdout)?;
                 Self::Stdout(BufWriter::with_capacity(BUFFER, stdout))
@@ -104,7 +114,8 @@ impl Place {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &Run, console: &Console) -> Result<Self, NotWritten> {
-        Ok(Self::at(Place::open(run.output.as_deref(), console)?, run))
+        let place = Place::replacing(run.output.as_deref(), may_replace(run), console)?;
+        Ok(Self::at(place, run))
     }
 
     /// Writes to a place that is open.
@@ -175,6 +186,18 @@ impl ReportOutput {
         write: impl FnOnce(&mut dyn Report, &mut dyn Write) -> io::Result<()>,
     ) -> Result<(), NotWritten> {
         self.place.write(|out| write(self.report.as_mut(), out))
+    }
+}
+
+/// True for the start of an earlier result in the format of this run, or in one that names seekless.
+pub fn may_replace(run: &Run) -> impl Fn(&[u8]) -> bool {
+    move |start| {
+        let roots = run.config.roots.iter();
+        let roots = roots.map(|root| root.path.as_os_str().as_bytes());
+        let names_only = !run.format.readable_back && run.format.streams;
+        earlier::is_result(start)
+            || names_only && earlier::is_list(start, roots)
+            || run.summary_is_result() && earlier::is_summary(start)
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use seekless::action::ActionKind;
 use seekless::action::plan::{Fate, Left, Plan, PlannedFile, SetPlan};
+use seekless::report::earlier;
 use seekless::report::escape::escape;
 use seekless::units::Bytes;
 
@@ -29,11 +30,7 @@ impl PlanText {
 
     /// Says what it is.
     pub fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(
-            out,
-            "# {}: this is a plan; nothing was done",
-            self.action.name()
-        )?;
+        writeln!(out, "# {}{}", self.action.name(), earlier::PLAN)?;
         self.links
             .iter()
             .try_for_each(|line| writeln!(out, "# {line}"))

@@ -3,17 +3,19 @@
 use std::ffi::CString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
+use super::earlier;
 use super::escape::escape;
 use super::place::{self, Found, Place, Refusal};
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
+use crate::sys::open::Manner;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{names, open, sync, write};
 
@@ -39,6 +41,9 @@ pub enum Cause {
     /// Other names of the file may be anywhere.
     #[error("it has several names (hard links), and others can write to its folder")]
     SeveralNames,
+    /// The file is no earlier result.
+    #[error("it exists, and seekless does not recognize it as an earlier result")]
+    NotOurs,
     /// The name leads to something else than a moment ago.
     #[error("another process replaced it at the same time")]
     Replaced,
@@ -93,19 +98,23 @@ enum Target {
 
 impl Output {
     /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
-    /// for root only.
-    pub fn create(path: &Path) -> Result<Self, OutputError> {
-        Self::create_for(path, Readers::OfReport)
+    /// for root only. An existing file that is not empty is replaced only if `may_replace` says so about its start.
+    pub fn create(path: &Path, may_replace: impl Fn(&[u8]) -> bool) -> Result<Self, OutputError> {
+        Self::create_for(path, Readers::OfReport, &may_replace)
     }
 
-    /// The same for what names no files of users: the umask alone decides who may read it.
+    /// The same for what names no files of users: the umask alone decides who may read it. It replaces any file.
     pub fn create_public(path: &Path) -> Result<Self, OutputError> {
-        Self::create_for(path, Readers::OfAnyFile)
+        Self::create_for(path, Readers::OfAnyFile, &|_| true)
     }
 
-    fn create_for(path: &Path, readers: Readers) -> Result<Self, OutputError> {
+    fn create_for(
+        path: &Path,
+        readers: Readers,
+        may_replace: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Self, OutputError> {
         let path = path.to_owned();
-        match Target::open(&path, readers) {
+        match Target::open(&path, readers, may_replace) {
             Ok(target) => Ok(Self { path, target }),
             Err(cause) => Err(OutputError { path, cause }),
         }
@@ -147,7 +156,11 @@ impl Write for Output {
 const BUFFER: usize = 1 << 16;
 
 impl Target {
-    fn open(path: &Path, readers: Readers) -> Result<Self, Cause> {
+    fn open(
+        path: &Path,
+        readers: Readers,
+        may_replace: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Self, Cause> {
         let direct = |file: OwnedFd| {
             let file = BufWriter::with_capacity(BUFFER, File::from(file));
             Ok(Self::Direct(file))
@@ -166,6 +179,9 @@ impl Target {
                 return direct(special(&place, stat, access)?);
             }
             replaceable(&place, stat, access)?;
+            if stat.size > 0 && !start_of(&place).is_ok_and(|start| may_replace(&start)) {
+                return Err(Cause::NotOurs);
+            }
             // Whoever owns the folder may have given it an ACL that new files inherit.
             let is_ours = access.uid == trust::me() && stat.links == 1;
             if is_ours && trust::is_ours_or_roots(place.access.uid) {
@@ -241,6 +257,18 @@ fn replaceable(place: &Place, stat: &Stat, access: &Attributes) -> Result<(), Ca
         true => Err(Errno::PERM.into()),
         false => Ok(()),
     }
+}
+
+/// The bytes at the start of the existing file.
+fn start_of(place: &Place) -> io::Result<Vec<u8>> {
+    let manner = Manner {
+        keep_access_time: true,
+        follow: false,
+    };
+    let file = File::from(open::file(&place.folder, &place.name, manner)?);
+    let mut start = Vec::new();
+    file.take(earlier::START).read_to_end(&mut start)?;
+    Ok(start)
 }
 
 /// True if the name is that of this file now.
@@ -321,6 +349,9 @@ fn way_out(path: &Path, cause: &Cause) -> String {
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
             return "; choose a file in a folder that only you can write to".to_owned();
         }
+        Cause::NotOurs => {
+            return "; choose another name, or write to standard output".to_owned();
+        }
         Cause::System(error) => error,
     };
     match error.kind() {
@@ -352,7 +383,7 @@ mod tests {
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
     fn write(path: &Path, content: &[u8]) -> Result<(), OutputError> {
-        let mut output = Output::create(path)?;
+        let mut output = Output::create(path, |start| start != b"a letter")?;
         output
             .write_all(content)
             .map_err(|cause| output.error(cause))?;
@@ -369,7 +400,7 @@ mod tests {
     fn a_file_appears_when_it_is_finished_and_not_before() -> Tested {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("report");
-        let mut output = Output::create(&path)?;
+        let mut output = Output::create(&path, |_| false)?;
         output.write_all(b"half")?;
         output.flush()?;
         assert!(!path.exists());
@@ -429,6 +460,8 @@ mod tests {
     fn what_cannot_be_written_is_named_with_a_way_out() -> Tested {
         let folder = tempfile::tempdir()?;
         let missing = folder.path().join("no\nsuch/report");
+        let letter = tempfile::NamedTempFile::new()?;
+        fs::write(&letter, "a letter")?;
         for (path, parts) in [
             (
                 Path::new("/dev/full"),
@@ -436,6 +469,10 @@ mod tests {
             ),
             (&missing, ["no\\nsuch/report: No such file", "such first"]),
             (folder.path(), [": Is a directory", "/duplicates.txt"]),
+            (
+                letter.path(),
+                [": it exists, and ", "; choose another name"],
+            ),
         ] {
             let said = write(path, b"report").map_err(|error| error.to_string());
             let Err(said) = said else {

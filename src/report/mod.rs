@@ -14,6 +14,7 @@ mod bare;
 pub mod comparison;
 mod csv;
 pub mod devices;
+pub mod earlier;
 pub mod escape;
 pub mod file;
 pub mod fit;

@@ -144,13 +144,16 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
         seekless(tree.root(), &line).run().exits(code);
     }
     for format in ["nul", "csv"] {
-        seekless(tree.root(), &format!("-q -f {format} -o report ."))
+        seekless(tree.root(), &format!("-q -f {format} -o report.{format} ."))
             .run()
             .exits(0);
-        seekless(tree.root(), "remove --dry-run --from report")
-            .run()
-            .exits(2)
-            .says("not a report in text, json or ndjson");
+        seekless(
+            tree.root(),
+            &format!("remove --dry-run --from report.{format}"),
+        )
+        .run()
+        .exits(2)
+        .says("not a report in text, json or ndjson");
     }
 }
 

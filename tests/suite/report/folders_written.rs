@@ -77,7 +77,7 @@ fn an_interrupted_run_leaves_nothing_beside_its_report() {
     for signals in [&[Signal::INT][..], &[Signal::INT, Signal::TERM]] {
         // At this rate it would take hours.
         let tree = Tree::new().copies(["x/1", "y/1"], noise(1, 4 << 20));
-        let report = Tree::new().file("report", "of an earlier run");
+        let report = Tree::new().file("report", "# seekless of an earlier run");
         let out = report.path("report");
         let line = format!("folders --bwlimit 1k -o {} .", out.display());
         let child = seekless(tree.root(), &line).spawn();
@@ -99,6 +99,9 @@ fn an_interrupted_run_leaves_nothing_beside_its_report() {
             .map(|entry| entry.expect("an entry").file_name())
             .collect();
         assert_eq!(left, ["report"], "{signals:?}");
-        assert_eq!(fs::read(&out).expect("there"), b"of an earlier run");
+        assert_eq!(
+            fs::read(&out).expect("there"),
+            b"# seekless of an earlier run"
+        );
     }
 }

@@ -271,7 +271,7 @@ fn the_exit_status_answers_whether_anything_was_selected() {
 fn an_absent_disk_is_not_an_empty_answer() {
     let tree = tree();
     report(&tree, "r", "a b");
-    tree.write("answer", "of yesterday");
+    tree.write("answer", "# seekless of yesterday");
     fs::rename(tree.path("b"), tree.path("unplugged")).expect("renamed");
     from(&tree, "r", "-o part")
         .run()
@@ -286,7 +286,7 @@ fn an_absent_disk_is_not_an_empty_answer() {
         .says("r: none of the searched paths can be reached now");
     assert_eq!(
         fs::read(tree.path("answer")).expect("there"),
-        b"of yesterday"
+        b"# seekless of yesterday"
     );
 }
 

@@ -206,18 +206,81 @@ fn the_report_itself_is_not_searched() {
 
 #[test]
 fn an_earlier_report_is_replaced_only_by_a_finished_one() {
-    let tree = photos().file("report", "earlier");
+    let tree = photos().file("report", "photos/earlier\n");
     seekless(tree.root(), "find -f nul -o report nowhere")
         .run()
         .exits(2);
     assert_eq!(
         fs::read(tree.path("report")).expect("still there"),
-        b"earlier"
+        b"photos/earlier\n"
     );
     seekless(tree.root(), "find -f nul -o report photos")
         .run()
         .exits(0);
-    assert_ne!(fs::read(tree.path("report")).expect("there"), b"earlier");
+    assert_ne!(
+        fs::read(tree.path("report")).expect("there"),
+        b"photos/earlier\n"
+    );
+}
+
+#[test]
+fn a_file_that_is_no_earlier_result_is_not_replaced() {
+    for content in ["Dear reader,\n", "#!/bin/sh\nrm x\n", "{}", "\n"] {
+        let tree = photos().file("letter", content);
+        for command in [
+            "find",
+            "find -f json",
+            "find -f csv",
+            "find -f fdupes",
+            "find --summary-only",
+            "folders",
+            "remove -n",
+            "remove --script",
+        ] {
+            seekless(tree.root(), &format!("{command} -o letter photos"))
+                .run()
+                .exits(2)
+                .says("cannot write the report to letter: it exists, and seekless does not recognize it as an earlier result; choose another name");
+            let now = fs::read(tree.path("letter")).expect("there");
+            assert_eq!(now, content.as_bytes(), "{command}");
+        }
+    }
+}
+
+#[test]
+fn each_earlier_result_is_replaced_and_so_is_an_empty_file() {
+    let results = [
+        "find",
+        "find -f json",
+        "find -f ndjson",
+        "find -f csv",
+        "find -f fdupes",
+        "find -f nul --flat",
+        "find --summary-only",
+        "find --top 1 -f json",
+        "folders",
+        "folders -f json",
+        "folders -f ndjson",
+        "folders -f csv",
+        "remove -n",
+        "remove -n -f json",
+        "remove --script",
+    ];
+    let tree = photos().file("report", "");
+    for command in results {
+        let line = format!("{command} -o report photos backup");
+        for what in ["another result", "its own result"] {
+            let run = seekless(tree.root(), &line).run();
+            assert_eq!(run.code(), 0, "{command} replaces {what}: {run}");
+            assert!(!fs::read(tree.path("report")).expect("there").is_empty());
+        }
+        let is_list = ["fdupes", "nul", "summary"]
+            .iter()
+            .any(|part| command.contains(part));
+        if is_list {
+            tree.write("report", "");
+        }
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Scene {
     fn new() -> Self {
         let tree = Tree::new()
             .copies(["files/1", "files/2"], "same")
-            .file("outside/secret", "of root")
+            .file("outside/secret", "# seekless of root")
             .file("outside/report", "of root, too")
             .mode("outside/secret", 0o640)
             .folder("shared")
@@ -128,7 +128,7 @@ fn a_file_of_somebody_else_hands_nothing_on() {
     rustix::fs::setxattr(own, name, ACL, rustix::fs::XattrFlags::empty()).expect("an ACL");
     for folder in ["shared", "own", "safe"] {
         let name = format!("{folder}/report");
-        scene.tree.write(&name, "planted");
+        scene.tree.write(&name, "# seekless planted");
         scene.tree.set_mode(&name, 0o6666);
         give_away(&scene.tree.path(&name));
         scene.find(&name).exits(0);
@@ -243,7 +243,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
     fs::hard_link(path("outside/secret"), path("own/name")).expect("a hard link");
     symlink(path("outside/secret"), path("own/link")).expect("a link");
     symlink(scene.outside(), path("own/way")).expect("a link");
-    scene.tree.write("own/file", "planted");
+    scene.tree.write("own/file", "# seekless planted");
     fs::create_dir(path("own/folder")).expect("a folder");
     for name in ["link", "way", "file", "folder"] {
         give_away(&path(&format!("own/{name}")));
@@ -255,7 +255,7 @@ fn a_name_that_is_swapped_all_the_time_leads_nowhere() {
     let mut rival = Rival::start(Means::Exchange);
     for report in ["report", "folder/report"] {
         if report == "report" {
-            scene.tree.write("own/report", "planted");
+            scene.tree.write("own/report", "# seekless planted");
             give_away(&path("own/report"));
         }
         let mut swaps = 0;
