@@ -223,6 +223,9 @@ impl Action {
     /// No lock is held between the search and [`Plan::apply`]. What another run or program changes meanwhile is found
     /// there: each step compares its files again, and is skipped if they differ from the plan.
     ///
+    /// Files in a trash folder are left alone, and no file goes because of a copy there, unless the search was given the
+    /// path of the trash, or a path in it.
+    ///
     /// # Errors
     /// If a rule, pattern or folder cannot be used, root would follow a link of another user, or there is no room for
     /// the plan in the folder for temporary files.

@@ -110,7 +110,8 @@ pub enum OnSide {
 }
 
 impl Compare {
-    /// Compares these folders or files, at least two. Empty and hidden files are included.
+    /// Compares these folders or files, at least two. Empty and hidden files are included. A file in a trash folder below
+    /// a side needs a match, and is none itself.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {

@@ -17,7 +17,8 @@ use crate::tree::Scope;
 
 /// Finds folders that have files in common, among these folders and within them.
 ///
-/// All files are compared by content, hidden ones included. Nothing is changed.
+/// All files are compared by content, hidden ones included. Nothing is changed. Trash folders below the given ones are
+/// not searched, and a folder that holds one is not fully seen.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
