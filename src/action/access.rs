@@ -93,7 +93,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// The class of files that only root and their owner can remove, and that are like those of this class otherwise.
+    /// The same class, but of files that only root and their owner can remove.
     pub fn out_of_reach(self) -> Self {
         Self { reach: 0, ..self }
     }

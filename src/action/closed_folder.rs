@@ -1,8 +1,8 @@
 //! A temporary folder that only this user may enter, in which undo creates a folder.
 //!
-//! `mkdir` does not open the folder that it creates. In a folder of other users, another folder may have the name
-//! before it is opened. In a closed folder only this user can rename, whichever folder that is: so the created folder
-//! is known, and is in the journal before it gets its name.
+//! `mkdir` does not open the folder that it creates. In a folder of another user, this user can rename another folder
+//! to the same name before seekless opens it. In a closed folder, only the user who runs undo can rename entries. So
+//! undo knows the folder that it created, and records it in the journal before the folder gets its name.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ pub(super) struct ClosedFolder {
 }
 
 impl ClosedFolder {
-    /// Creates the folder for a step, or opens that of an undo that was killed.
+    /// Creates the folder for a step, or opens the folder that a killed undo left behind.
     pub(super) fn make(place: Place, run: &str, step: u64) -> Result<Self, Refusal> {
         let name = name(run, step);
         let is_new = parent::make_folder(&place.folder, &name, 0o700);
@@ -58,10 +58,10 @@ impl ClosedFolder {
         Ok(folder)
     }
 
-    /// Creates the new folder, without its name.
+    /// Creates the new folder inside. It gets its final name later.
     pub(super) fn create(&self) -> Result<FolderIdentity, Refusal> {
         const MAKING: &str = "make the folder again";
-        // That of an undo that was killed.
+        // A killed undo may have left one behind.
         let _ = names::remove_folder(&self.folder, &self.name);
         match parent::make_folder(&self.folder, &self.name, 0o700).map_err(said(MAKING))? {
             true => {}
@@ -77,7 +77,7 @@ impl ClosedFolder {
         names::rename_no_replace(&self.folder, &self.name, folder, name)
     }
 
-    /// Removes the closed folder, and a new folder that has no other name.
+    /// Removes the closed folder, and the new folder if it is still inside.
     pub(super) fn clear(self) {
         let _ = names::remove_folder(&self.folder, &self.name);
         let is = |folder: &OwnedFd| FolderIdentity::of(folder).ok();
@@ -89,7 +89,7 @@ impl ClosedFolder {
     }
 }
 
-/// Removes the closed folder of an undo that was killed, if it is still there.
+/// Removes the closed folder that a killed undo left behind, if there is one.
 pub(super) fn clear(place: Place, run: &str, step: u64) {
     let name = name(run, step);
     if let Ok(folder) = ClosedFolder::open(&place, &name) {

@@ -1,8 +1,8 @@
-//! Existing folders on the path to the destination of a move: which of them may receive a file.
+//! Checks the existing folders on the path to the destination of a move: each of them must be fit to receive a file.
 //!
-//! A user who may rename folders there chooses the folder that has the name. The file must not come into a folder of
-//! that user, or into one that is more open than the folder that the file lay in. Only root is checked: other users can
-//! neither put files into other users' folders nor read their closed folders.
+//! A user who may rename folders there can choose the folder that has the name. No file must be moved into a folder of
+//! that user, or into a folder that is more open than the original one. The check applies to root only: other users can
+//! neither put files into folders of others nor read closed folders of others.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -19,14 +19,14 @@ use crate::sys::attributes::{self, Attributes};
 enum Unsuitable {
     /// It belongs to a user who does not own the original.
     Owner,
-    /// It lets in users who may not enter the original.
+    /// Users have access to it who have no access to the original.
     Open,
 }
 
 /// Checks the existing folders below the destination folder that the user named, the outermost first.
 pub struct ExistingFolders<'a> {
     base: Rc<OwnedFd>,
-    /// The folder that the file lies in.
+    /// The folder that contains the file.
     like: Option<&'a Original<'a>>,
     /// Other users could have put the folder that was checked last, or one above it, in its place.
     is_replaceable: bool,
@@ -42,8 +42,7 @@ impl<'a> ExistingFolders<'a> {
         }
     }
 
-    /// Checks the next folder, which lies in `above`. The original is the folder that lies `height` folders above the
-    /// one that the file lies in.
+    /// Checks the next folder, which lies in `above`. Its original lies `height` levels above the folder of the file.
     ///
     /// # Errors
     /// If the folder must not receive the file: names the folder, and the way out.
@@ -90,11 +89,11 @@ impl<'a> ExistingFolders<'a> {
         let further = folder_traits::further_rights((folder, &now), (&original, &was));
         let unwanted = match self.is_replaceable {
             true => 0o077,
-            // Root or the owner opened it to readers.
+            // Only root or the owner can have opened it to readers.
             false => 0o022,
         };
         let is_more_open = !is_closed && further & unwanted != 0;
-        // Whoever may write to a mount without modes may write to every folder of it.
+        // A user who may write to a mount without modes may write to every folder of it.
         let is_refused = is_more_open && attributes::modes_are_made_up(folder) != Ok(true);
         Ok(is_refused.then_some(Unsuitable::Open))
     }

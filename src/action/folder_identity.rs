@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys::stat;
 
-/// Properties of a folder that no folder has that gets its path later.
+/// Properties that distinguish a folder from any folder that gets its path later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderIdentity {
     /// Inode number.

@@ -146,7 +146,7 @@ pub struct Intent {
     /// `symlink`: the text of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
-    /// `move`, `trash`: the folder that the victim lies in.
+    /// `move`, `trash`: the folder of the victim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderIdentity>,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
@@ -167,7 +167,7 @@ pub struct FolderIntent {
     pub ino: u64,
     /// Its metadata, with its times as they were before the run.
     pub metadata: Metadata,
-    /// The folder that it lies in.
+    /// The folder above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderIdentity>,
     /// The times of the folder that it lies in, as in [`Intent`].

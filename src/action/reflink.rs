@@ -88,8 +88,8 @@ fn share(keeper: &Opened, victim: &Opened, offset: u64, length: u64) -> Result<(
 /// Errors that mean that the file system cannot share blocks.
 const CANNOT: [Errno; 4] = [Errno::OPNOTSUPP, Errno::NOTTY, Errno::INVAL, Errno::NOSYS];
 
-/// True unless the file system of two open files is known not to share blocks. Asks for a range of no bytes, which
-/// reads and changes nothing. An xfs without reflinks accepts this range; there each step fails.
+/// True unless the file system of two open files is known not to share blocks. The call passes a range of no bytes, so
+/// it reads and changes nothing. An XFS without reflinks accepts this range; there each step fails.
 pub fn is_supported(keeper: impl AsFd, victim: impl AsFd) -> bool {
     let asked = write::dedupe_range(keeper, victim, 0, 0);
     !asked.is_err_and(|error| CANNOT.contains(&error))

@@ -25,7 +25,7 @@ pub(super) enum Back<'a> {
     Ended(Undone),
     /// The folder exists, and gets its metadata when the files are back in it.
     Made(MadeAgain<'a>),
-    /// The folder was created. It has to be recorded before it gets its name.
+    /// The folder was created. It must be recorded before it gets its name.
     Unnamed(Unnamed<'a>),
 }
 
@@ -49,7 +49,7 @@ pub(super) fn foretell(folder: &PastFolder, parents: &Parents) -> Undone {
     foretold.unwrap_or_else(Undone::Refused)
 }
 
-/// Creates a folder again, unless it exists. It gets its name later.
+/// Creates a folder again, unless it exists. The new folder gets its name later.
 pub(super) fn make<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Back<'a> {
     if folder.intent.action.row().undo == Reversal::Impossible {
         return Back::Ended(Undone::Impossible);
@@ -97,7 +97,7 @@ impl<'a> Unnamed<'a> {
         self.again.intent
     }
 
-    /// The record that has to be in the journal first.
+    /// The record that must be in the journal before the folder gets its name.
     pub(super) fn record(&self) -> Record {
         Record::FolderMade {
             step: self.again.intent.step,
@@ -105,7 +105,7 @@ impl<'a> Unnamed<'a> {
         }
     }
 
-    /// Gives it its name.
+    /// Gives the folder its name.
     pub(super) fn name(self) -> Result<MadeAgain<'a>, Refusal> {
         let named = match self.closed.give_name() {
             Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
@@ -116,13 +116,13 @@ impl<'a> Unnamed<'a> {
     }
 }
 
-/// Checks the folder that it lay in.
+/// Checks the folder that contained the removed one.
 fn may_come(place: &Place, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
     match accepted.map_err(said("look at the folder that it lay in"))? {
         true => Ok(()),
-        false => Err(format!("{ANOTHER_FOLDER}: make the folder yourself")),
+        false => Err(format!("{ANOTHER_FOLDER}: create the folder yourself")),
     }
 }
 

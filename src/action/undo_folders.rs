@@ -1,7 +1,7 @@
 //! Creates removed folders again, the outermost first, before their files come back.
 //!
-//! Each folder is in the journal before it gets its name. Several folders are recorded together, since each wait for
-//! the disk takes long.
+//! Each folder is in the journal before it gets its name. Several folders are recorded together, because each sync of
+//! the journal takes long.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -32,7 +32,7 @@ pub(super) fn make<'a>(
     tell: &mut dyn FnMut(&Undo),
 ) -> Vec<MadeAgain<'a>> {
     let mut folders: Vec<_> = removed(past).collect();
-    // Of one depth, no folder lies in another one.
+    // No folder contains another one of the same depth.
     folders.sort_by_key(|folder| depth(&folder.intent.folder.0));
     let most = (process::unused_descriptors().saturating_sub(12) / 4).clamp(1, MOST);
     let mut made = Vec::new();

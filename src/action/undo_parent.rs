@@ -1,7 +1,7 @@
-//! The folder that undo puts a file or a folder back into: is it still the folder that the run took it from?
+//! Checks that undo puts a file or a folder back into the folder that the run took it from.
 //!
-//! A user who may rename the folder can put another one in its place: a folder of root's, into which this user could
-//! not put a file, or one that is more open than the old folder. Undo refuses such a folder.
+//! A user who may rename the folder can put another one in its place: a folder of root, to which this user may not
+//! write, or a folder that is more open than the old one. Undo refuses such a folder.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub(super) struct Parents {
 }
 
 impl Parents {
-    /// Knows the folders that earlier undos created.
+    /// Starts with the folders that earlier undos created.
     pub(super) fn of(past: &Past) -> Self {
         let made = past.folders.values().filter_map(|folder| {
             let path = folder.intent.folder.0.clone();
@@ -41,8 +41,8 @@ impl Parents {
         self.made.borrow_mut().insert(path.to_vec(), folder);
     }
 
-    /// True if a file or folder of this owner may be put into this open folder. `was` is the folder that it was in;
-    /// journals of older versions do not say.
+    /// True if a file or folder of this owner may be put into this open folder. `was` is its folder before the run;
+    /// journals of older versions do not record it.
     ///
     /// Another folder is accepted if nobody else could have put it there, or only the owner of both.
     pub(super) fn accept(
@@ -55,7 +55,7 @@ impl Parents {
         let Some(was) = was else { return Ok(true) };
         let now = FolderIdentity::of(folder)?;
         let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
-        // Elsewhere an unchanged folder may get another number.
+        // On other file systems, an unchanged folder may get another inode number.
         let is_told = statfs::served_by(folder) == ServedBy::Kernel;
         if was.is(now) || is_made(&self.made.borrow()) || !is_told {
             return Ok(true);

@@ -184,7 +184,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Checks the folder that the moved file lay in, before the file at this path comes into it.
+    /// Checks the original folder of the moved file before the file, now at this path, is moved back into it.
     pub(super) fn may_come(&self, shown: &str) -> Result<(), Refusal> {
         let intent = self.intent;
         let (path, owner) = (parent(&intent.victim.0), intent.metadata.uid);

@@ -140,7 +140,7 @@ impl Group<'_> {
             for place in self.below(other) {
                 let copy = self.names[place].1;
                 let (own, rank) = (set.files[index].rank(), set.files[copy].rank());
-                // No file in use goes for a copy in a trash.
+                // No file outside of a trash goes for a copy in one.
                 let stays = match copy == index || rank == Rank::Leftover || rank > own {
                     true => continue,
                     false => match self.settle(copy, depth + 1) {

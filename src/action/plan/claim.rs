@@ -133,8 +133,8 @@ impl Origin {
         self.limits.is_empty() || limits.any(|limit| path.starts_with(limit))
     }
 
-    /// Where the rest of a real path begins behind each of the given paths that hold it; at the beginning if no paths are
-    /// known. Paths that the source is limited to count instead of its own.
+    /// For each given path that contains this real path, the offset at which the rest of the real path begins; 0 if no
+    /// given paths are known. If the source is limited to paths, these count as the given ones.
     pub(super) fn starts(&self, path: &[u8]) -> impl Iterator<Item = usize> {
         let is_limited = !self.limits.is_empty();
         let whole = self.roots.is_none() && !is_limited;

@@ -74,9 +74,9 @@ impl Policy {
         }
     }
 
-    /// Decides together on files that other users can remove and on files of the same owner that they cannot remove. If
-    /// the rules keep one of the latter, it replaces the others, and both classes are taken out. On a disk whose mount
-    /// options let every user write (`umask=000`), no class could lose a file otherwise.
+    /// Decides together about files that other users can remove and files of the same owner that they cannot remove. If
+    /// the rules keep one of the latter, the others go because of it, and both classes are done. Otherwise no copy on a
+    /// disk where every user may write (`umask=000`) could go for a file that is safe elsewhere.
     fn for_safer_ones(
         &self,
         set: &mut SetPlan,

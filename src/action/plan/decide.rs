@@ -149,7 +149,7 @@ impl Policy {
                     let among: Vec<usize> = among
                         .filter(|&index| set.files[index].rank() == rank)
                         .collect();
-                    // What is protected in a trash stays, and does not stand for the others.
+                    // A protected file in a trash stays, but no other file may go because of it.
                     let relied_on = stay.iter().filter(|&&(index, _)| {
                         rank != Rank::Normal || set.files[index].is_relied_on()
                     });

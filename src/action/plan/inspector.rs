@@ -34,7 +34,7 @@ pub struct Inspector {
     pub bounds: Bounds,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
-    /// Leave alone files in a trash that the user did not name.
+    /// Leave alone files in a trash that is not a given path.
     pub spares_trash: bool,
     /// The real paths of folders, by the folder of a name as listed.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
@@ -149,7 +149,7 @@ impl Inspector {
         });
     }
 
-    /// True if a file lies in a trash that no given path names, nor anything in it.
+    /// True if a file lies in a trash, and no given path is that trash or lies in it.
     fn is_in_foreign_trash(&mut self, path: &[u8]) -> bool {
         let mut starts = self.origin.starts(path);
         !starts.any(|start| !self.trash.lead_into(path, start))

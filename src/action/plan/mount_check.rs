@@ -211,7 +211,7 @@ impl<'g> MountCheck<'g> {
     }
 }
 
-/// The reason if two files cannot share blocks. If one cannot be opened, the step says so.
+/// The reason why two files cannot share blocks; `None` if they can. If one cannot be opened, the step reports it.
 fn no_shared_blocks(victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
     let open = |file: &PlannedFile| {
         let place = Place::of(&file.names.first()?.path).ok()?;

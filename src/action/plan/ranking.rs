@@ -73,8 +73,7 @@ impl Ranking {
         }
     }
 
-    /// Sorts files, or names if names count. As in a plan, no file in a trash and no leftover of a killed run is
-    /// preferred.
+    /// Sorts files, or names if names count. As in a plan, files in a trash and leftovers of a killed run come last.
     fn order(&self, set: &SetPlan, by_name: bool) -> Vec<Unit> {
         let files: Vec<usize> = (0..set.files.len()).collect();
         let units = match by_name {

@@ -79,7 +79,7 @@ pub struct PlannedName {
     /// The user marked it to stay, against all rules.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub marked: bool,
-    /// It lies in a trash, which the user named.
+    /// It lies in a trash that the user gave.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub in_trash: bool,
     /// The name is acted on although its file stays, under another name.
@@ -92,7 +92,7 @@ pub struct PlannedName {
 pub enum Rank {
     /// It lies anywhere but in a trash.
     Normal,
-    /// It lies in a trash: the next emptying removes it.
+    /// It lies in a trash: it is lost when the trash is emptied.
     InTrash,
     /// A killed run left it behind: undo may remove it.
     Leftover,
@@ -193,7 +193,7 @@ pub enum Left {
     OutsidePaths,
     /// It lies in the destination of a move.
     Aside,
-    /// It lies in a trash, which the user did not name.
+    /// It lies in a trash that is not a given path.
     Trash,
     /// It was never read as a whole, and its bytes will not be compared.
     NoDigest,

@@ -144,7 +144,7 @@ fn no_folder_comes_back_into_a_folder_that_was_put_in_place() {
         let run = stage.run(words);
         let text = run.to_string();
         assert!(text.contains(&format!("{ANOTHER}, and")), "{run}");
-        assert!(text.contains("make the folder yourself"), "{run}");
+        assert!(text.contains("create the folder yourself"), "{run}");
         assert!(is_empty(&stage.tree.path("x/p")), "{run}");
     }
     nobody(&stage, "mv x/p x/r && mv x/old x/p");
