@@ -205,11 +205,14 @@ fn note_words(tree: &Tree, note: &Note) -> String {
             escape(disks.as_bytes())
         ),
         Note::Trash(side, files) => format!(
-            "{}: {} {} elsewhere but here only in a trash folder, which does not count: restore {} to count {}",
+            "{}: {} {} here only in a trash folder, which does not count as a match: restore {} from the trash",
             path(side),
             count(*files),
-            plural(*files, "file is", "files are"),
-            plural(*files, "it", "them"),
+            plural(
+                *files,
+                "file of another side is",
+                "files of other sides are"
+            ),
             plural(*files, "it", "them"),
         ),
         Note::Side(side, unseen) => format!(

@@ -11,7 +11,7 @@ const ACTIONS: &[&str] = &["remove", "hardlink", "symlink", "reflink", "move"];
 const FILTERS: &[&str] = &[
     "find", "remove", "hardlink", "symlink", "reflink", "move", "compare",
 ];
-/// The commands that look through folders.
+/// The commands that list folders.
 const FOLDERS: &[&str] = &[
     "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
 ];
@@ -19,10 +19,10 @@ const COMPARISONS: &[&str] = &["compare", "folders"];
 const FIND: &[&str] = &["find"];
 const EVERY: &[&str] = &[];
 
-/// What stands for options of other programs in some of our commands.
+/// Options of other programs, and what to type in their place.
 struct Row {
     options: &'static [&'static str],
-    /// The commands that the answer is for; [`EVERY`] if it is right in all.
+    /// The commands for which the answer is correct; [`EVERY`] if it is correct for all.
     commands: &'static [&'static str],
     answer: &'static str,
 }

@@ -19,7 +19,7 @@ const DANGEROUS: &[&str] = &[
     "--no-trash",
 ];
 
-/// The command that the words are for, once its name stands first.
+/// The command that the words are for, if its name is the first word; else the default one.
 fn asked<'w>(words: &'w [OsString], program: &Command) -> &'w str {
     let name = words.get(1).and_then(|word| word.to_str());
     name.filter(|name| *name == HELP || program.find_subcommand(name).is_some())
@@ -129,7 +129,7 @@ fn conflict(error: &clap::Error) -> Option<String> {
 /// Says in one line what is required and not there.
 fn missing(error: &clap::Error, asked: &str) -> Option<String> {
     if asked == "compare" {
-        return Some("compare needs two sides or more: seekless compare SIDE SIDE".to_owned());
+        return Some("compare needs at least two sides: seekless compare SIDE SIDE".to_owned());
     }
     let args = listed(error, ContextKind::InvalidArg)?;
     Some(format!("{args} is required: --help explains it"))

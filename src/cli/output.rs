@@ -68,12 +68,12 @@ pub enum Place {
 }
 
 impl Place {
-    /// Makes sure that the place can be written to, and that the file is an earlier result if there is one.
+    /// Makes sure that the place can be written to, and that an existing file is an earlier result.
     pub fn open(file: Option<&Path>, console: &Console) -> Result<Self, NotWritten> {
         Self::replacing(file, earlier::is_result, console)
     }
 
-    /// The same, where `may_replace` knows earlier results by their start.
+    /// The same; `may_replace` recognizes an earlier result by the start of the file.
     pub fn replacing(
         file: Option<&Path>,
         may_replace: impl Fn(&[u8]) -> bool,

@@ -7,7 +7,7 @@ use seekless::units::Bytes;
 
 use super::wrong_use::{WrongUse, contradiction};
 
-/// The lowest rate, in bytes per second. A number below it is meant as a number of kilobytes or megabytes.
+/// The lowest rate, in bytes per second. A lower number is probably a rate in kilobytes or megabytes without its unit.
 const LEAST_RATE: u64 = 1000;
 
 /// How much may be read in a second.

@@ -120,16 +120,16 @@ fn overrides(args: &SearchArgs, around: &Environment<'_>) -> Result<Overrides, W
 pub const EMPTY_PATH: &str =
     "a given path is empty (an unset variable?): use . for the current folder";
 
-/// Refuses paths that nobody means: an empty one, and `//`, which would search the whole machine, but separates
-/// originals from duplicates in rmlint.
+/// Refuses paths that are typed by mistake: an empty path, and `//`. For `//`, seekless would search the whole machine;
+/// in rmlint it separates duplicates from originals.
 pub fn meant(given: &[OsString]) -> Result<(), WrongUse> {
     if given.iter().any(|path| path.is_empty()) {
         return contradiction(EMPTY_PATH);
     }
     if given.iter().any(|path| path == "//") {
         return contradiction(
-            "//: seekless takes no // between paths: to keep the files of a folder, use remove --reference DIR, or \
-             --protect DIR; to search the root folder, write /",
+            "//: seekless has no separator between paths: to keep the files of a folder, use remove --reference DIR, \
+             or --protect DIR; to search the root folder, write /",
         );
     }
     Ok(())

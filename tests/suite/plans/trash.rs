@@ -18,7 +18,7 @@ const TRASHES: [&str; 7] = [
     "data/Trash/files",
 ];
 
-/// A tree with a file in a trash, which a search lists before the copy that is in use.
+/// A tree with a file in a trash, which a search lists before the copy outside of the trash.
 fn tree(trash: &str) -> Tree {
     Tree::new()
         .copies(
@@ -29,7 +29,7 @@ fn tree(trash: &str) -> Tree {
 }
 
 /// True if no folder on the path is a trash.
-fn is_in_use(path: &str) -> bool {
+fn is_outside(path: &str) -> bool {
     let name = |part: &str| {
         part.starts_with(".Trash") || part == "Trash" || part.eq_ignore_ascii_case("$recycle.bin")
     };
@@ -37,14 +37,14 @@ fn is_in_use(path: &str) -> bool {
 }
 
 /// The contents of the files that are in no trash.
-fn in_use(stage: &Stage) -> BTreeSet<Vec<u8>> {
-    let names = stage.names().into_iter().filter(|name| is_in_use(name));
+fn outside(stage: &Stage) -> BTreeSet<Vec<u8>> {
+    let names = stage.names().into_iter().filter(|name| is_outside(name));
     let read = |name| fs::read(stage.tree.path(name)).expect("readable");
     names.map(read).collect()
 }
 
 #[test]
-fn the_copy_in_use_stays_and_the_trash_as_it_is() {
+fn the_copy_outside_of_a_trash_stays_and_the_trash_as_it_is() {
     for trash in TRASHES {
         for action in ["remove", "remove --trash", "move --to out", "hardlink"] {
             let stage = Stage::new(tree(trash));
@@ -53,14 +53,14 @@ fn the_copy_in_use_stays_and_the_trash_as_it_is() {
                 .run(&format!("{action} --yes ."))
                 .exits(0)
                 .says("Nothing to")
-                .says("not searched: a copy in the trash is no backup");
+                .says("not searched: a copy in the trash does not count");
             assert_eq!(stage.names(), names, "{action} with {trash}");
         }
     }
 }
 
 #[test]
-fn of_several_copies_in_use_one_stays() {
+fn of_several_copies_outside_of_a_trash_one_stays() {
     for trash in TRASHES {
         let stage = Stage::new(tree(trash).file("w/a", noise(1, 5000)));
         stage.run("remove --yes .").exits(0);
@@ -132,7 +132,7 @@ fn reports(stage: &Stage) -> [String; 2] {
         .and_then(|line| line.split_at_checked(4))
     {
         Some((start, path)) => {
-            let mark = if is_in_use(path) { ' ' } else { '*' };
+            let mark = if is_outside(path) { ' ' } else { '*' };
             format!("  {} {mark} {path}", &start[..1])
         }
         None => line.to_owned(),
@@ -183,7 +183,7 @@ fn a_search_lists_a_copy_in_a_trash_last() {
                 let run = stage.run(&format!("find -f nul {options} {named}"));
                 let text = run.exits(0).stdout_text();
                 let first = text.split('\0').next().expect("a name");
-                assert!(is_in_use(first), "{options} {named}: {text:?}");
+                assert!(is_outside(first), "{options} {named}: {text:?}");
             }
         }
     }
@@ -290,7 +290,7 @@ fn no_content_is_only_in_a_trash_however_often_files_are_put_there() {
             tree = tree.file(format!("{}/{number}", rng.pick(&places)), content);
         }
         let stage = Stage::new(tree);
-        let (content, data) = (in_use(&stage), stage.tree.path("home/data"));
+        let (content, data) = (outside(&stage), stage.tree.path("home/data"));
         let actions = [
             "remove --trash --yes .",
             "remove --trash --yes --keep longest-path .",
@@ -306,7 +306,7 @@ fn no_content_is_only_in_a_trash_however_often_files_are_put_there() {
                 .run();
             run.exits(0);
             assert!(
-                in_use(&stage) == content,
+                outside(&stage) == content,
                 "seed {seed}: {:?}",
                 stage.names()
             );

@@ -1,8 +1,9 @@
-//! A copy in a trash is no copy that stays when a side goes.
+//! A copy in a trash is no match: it does not stay when a side is wiped.
 
 use crate::common::{Tree, noise, seekless};
 
-/// What is in a trash of one side and in use or not on another one, and the answers for `a b` and `--one-way a b`.
+/// Trees with a file in a trash of one side, with or without a copy outside of a trash on another side, and the answers
+/// for `a b` and `--one-way a b`.
 fn cases() -> Vec<(&'static str, Tree, [i32; 2])> {
     let content = noise(1, 5000);
     vec![
@@ -21,7 +22,7 @@ fn cases() -> Vec<(&'static str, Tree, [i32; 2])> {
             [1, 1],
         ),
         (
-            "the file is in the trash of the first side and in use on the other",
+            "the file is in the trash of the first side and outside of the trash on the other",
             Tree::new()
                 .copies(["a/.Trash-1000/files/x", "b/x"], &content)
                 .copies(["a/y", "b/y"], "in use"),
@@ -35,7 +36,7 @@ fn cases() -> Vec<(&'static str, Tree, [i32; 2])> {
             [1, 1],
         ),
         (
-            "the other side has it in the trash and in use",
+            "the other side has it in the trash and outside of it",
             Tree::new().copies(["a/x", "b/x", "b/.Trash-1000/files/x"], &content),
             [0, 0],
         ),
@@ -51,7 +52,7 @@ fn cases() -> Vec<(&'static str, Tree, [i32; 2])> {
 }
 
 #[test]
-fn only_copies_in_use_count() {
+fn only_copies_outside_of_a_trash_count() {
     for (what, tree, [both, one_way]) in cases() {
         for (options, expected) in [("", both), ("--one-way", one_way)] {
             let run = seekless(tree.root(), &format!("compare {options} a b")).run();
@@ -64,7 +65,8 @@ fn only_copies_in_use_count() {
 fn a_line_says_why_a_copy_in_the_trash_is_no_match() {
     let (_, tree, _) = cases().swap_remove(0);
     let run = seekless(tree.root(), "compare --one-way a b").run();
-    let expected = "b: 1 file is elsewhere but here only in a trash folder, which does not count: restore it to count it";
+    let expected = "b: 1 file of another side is here only in a trash folder, which does not count as a match: \
+                    restore it from the trash";
     assert!(run.stdout_text().contains("- x"), "{run}");
     run.says(expected);
 }
