@@ -17,8 +17,8 @@ pub fn search_origin(config: &Config, folder: &Path, started_ns: i64) -> Origin 
     origin.with_roots(config.roots.iter().map(|root| root.path.as_path()))
 }
 
-/// Searches, and plans for each set. Trash folders below the roots are not searched: a copy there is no reason to remove
-/// another one.
+/// Searches, and plans for each set. Skips trash folders below the roots: a copy there is no reason to remove another
+/// one.
 ///
 /// # Errors
 /// As [`engine::find`]; a plan that cannot be kept ends the search.

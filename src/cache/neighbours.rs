@@ -81,8 +81,8 @@ impl KnownRows {
         Ok(pack::find(&pack.rows, subvolume, inode))
     }
 
-    /// Reads a pack, and the next ones as long as half of those that were read are requested. So where few rows are
-    /// requested, few are read.
+    /// Reads a pack, and the packs after it as long as at least half of the packs read so far were requested. So if few
+    /// rows are requested, few packs are read.
     fn read(&mut self, number: i64) -> Result<(), CacheError> {
         if self.bytes > MOST {
             self.packs.clear();
@@ -121,7 +121,7 @@ fn is(number: i64) -> impl Fn(&Pack) -> bool {
     move |pack| pack.number == number
 }
 
-/// A hash of a number: those of neighbours follow each other.
+/// A hash of a number. The numbers of neighbouring packs are consecutive.
 fn hash(number: i64) -> u64 {
     let mixed = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ (mixed >> 32)

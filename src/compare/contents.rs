@@ -62,7 +62,7 @@ pub struct Contents<'t> {
     tree: &'t Tree,
     sides: usize,
     of_sets: Vec<OnSide>,
-    /// By side, the files that have a copy elsewhere and lie only in a trash there.
+    /// By side, the number of files that have a copy elsewhere and lie only in a trash on this side.
     in_trash: Vec<u64>,
 }
 
@@ -109,7 +109,7 @@ impl<'t> Contents<'t> {
         }
     }
 
-    /// The files that have a copy on another side, and lie only in a trash on this one.
+    /// The number of files that have a copy on another side, and lie only in a trash on this one.
     pub fn in_trash(&self, side: u32) -> u64 {
         self.in_trash[side as usize]
     }

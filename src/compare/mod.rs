@@ -69,7 +69,7 @@ pub enum Note {
     Metadata(u64),
     /// Two sides lie on these disks.
     OneDisk(u32, u32, String),
-    /// So many files of a side lie only in its trash folders, and do not count as copies.
+    /// This number of files of a side lie only in its trash folders, and do not count as copies.
     Trash(u32, u64),
     /// A side that is not asked about could not be seen as a whole.
     Side(u32, Unseen),

@@ -1,5 +1,5 @@
-//! Maps and sets by the numbers of files. Files are numbered in the order of their arrival, so nobody chooses the numbers,
-//! and a hash that only mixes their bits is enough.
+//! Maps and sets with file numbers as keys. Files are numbered in the order of their arrival, so no user can choose the
+//! numbers, and a hash that only mixes their bits is enough.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};

@@ -92,7 +92,7 @@ impl CachedReads {
     }
 
     /// True if a file in that folder belongs to the cache: it changes during each run, and does not count as a
-    /// duplicate. Other files may be there if the folder is not the cache's alone.
+    /// duplicate. The folder may also contain other files.
     pub fn is_own_file(name: &[u8]) -> bool {
         CacheFolder::is_name_of_kept(name)
     }

@@ -38,7 +38,7 @@ pub fn classify(
     let config = Config {
         every_entry: true,
         isolate: scope == Scope::AcrossRoots,
-        // Between roots it is up to the caller what a copy in a trash is worth.
+        // Between roots, the caller decides whether a copy in a trash counts.
         skip_trash: scope == Scope::AllFiles,
         replication: Replication::Over(1),
         hard_links: false,
@@ -120,7 +120,7 @@ fn tree_of(
         root_gaps,
         folders: folders.collect(),
         unlisted: unlisted.iter().map(|dir| dir.0).collect(),
-        // A trash that somebody names is a place like any other.
+        // A trash that is itself a root is an ordinary folder.
         trash: dirs
             .trash()
             .filter(|&dir| dirs.parent(dir).is_some())

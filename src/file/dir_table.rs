@@ -27,7 +27,7 @@ pub struct DirTable {
     by_inode: HashTable<u32>,
     /// Device and mount numbers, in order of first use: a run meets a handful.
     mounts: Vec<(u64, u64)>,
-    /// Trash folders: a run meets a handful.
+    /// Trash folders: few runs meet more than a few.
     trash: HashSet<DirId>,
     /// How paths are followed.
     path_rules: PathRules,
@@ -223,7 +223,7 @@ impl DirTable {
 
     /// True if the folder lies in a trash, or is one.
     pub fn is_in_trash(&self, dir: DirId) -> bool {
-        // Hardly any run meets one.
+        // Most runs meet none.
         !self.trash.is_empty()
             && std::iter::successors(Some(dir), |&dir| self.parent(dir))
                 .any(|dir| self.trash.contains(&dir))

@@ -1,6 +1,6 @@
 //! Recognizes trash folders.
 //!
-//! The next emptying of a trash deletes what is in it. So a copy there is no reason to remove another copy.
+//! Emptying a trash deletes its contents. So a copy there is no reason to remove another copy.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -17,7 +17,7 @@ const HOME_TRASH: &[u8] = b"Trash";
 /// The folder of a user's own trash, unless `XDG_DATA_HOME` names another one.
 const DATA_HOME: &[u8] = b"/.local/share";
 
-/// True if a folder of this name can be a trash: a test that costs next to nothing.
+/// True if a folder of this name can be a trash: a cheap test before [`is_trash`].
 pub fn may_be_trash(name: &[u8]) -> bool {
     matches!(name.first(), Some(b'.' | b'$' | b'T')) && (name == HOME_TRASH || is_trash_name(name))
 }
@@ -28,8 +28,8 @@ pub fn is_trash(above: impl AsFd, path_above: &[u8], name: &[u8]) -> bool {
     is_trash_name(name) || name == HOME_TRASH && (is_data_home(path_above) || has_form(above, name))
 }
 
-/// True if the name alone decides. An incomplete trash (without `files` or `info`) counts as well: the programs that
-/// empty it do not need them both.
+/// True if the name alone decides. An incomplete trash (without `files` or `info`) counts as well: programs also empty
+/// a trash that has only one of them.
 fn is_trash_name(name: &[u8]) -> bool {
     name == b".Trash"
         || name == b".Trashes"
@@ -52,16 +52,16 @@ fn has_form(at: impl AsFd, folder: &[u8]) -> bool {
     })
 }
 
-/// Tells which paths lead into a trash.
+/// Determines which paths lead into a trash.
 #[derive(Debug, Default)]
 pub struct TrashPaths {
-    /// The folders that are called like a user's own trash.
+    /// Results for folders that have the name of a user's own trash.
     known: HashMap<Vec<u8>, bool>,
 }
 
 impl TrashPaths {
     /// True if one of the folders on an absolute path is a trash. The first `start` bytes, up to the end of a name, and
-    /// the name behind the last slash are not examined.
+    /// the name after the last slash are not examined.
     pub fn lead_into(&mut self, path: &[u8], start: usize) -> bool {
         let mut from = start;
         while let Some(length) = path[from..].iter().position(|&byte| byte == b'/') {

@@ -140,7 +140,7 @@ pub fn is_root() -> bool {
     me() == ROOT
 }
 
-/// The effective user and root, and in a sandbox those that cannot be told from root.
+/// The effective user and root, and in a sandbox the users that cannot be distinguished from root.
 ///
 /// # Errors
 /// If it is another user.

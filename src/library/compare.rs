@@ -111,7 +111,7 @@ pub enum OnSide {
 
 impl Compare {
     /// Compares these folders or files, at least two. Empty and hidden files are included. A file in a trash folder below
-    /// a side needs a match, and is none itself.
+    /// a side needs a match, but does not count as one.
     pub fn new<P: Into<PathBuf>>(sides: impl IntoIterator<Item = P>) -> Self {
         Self {
             config: Config {

@@ -18,7 +18,7 @@ use crate::tree::Scope;
 /// Finds folders that have files in common, among these folders and within them.
 ///
 /// All files are compared by content, hidden ones included. Nothing is changed. Trash folders below the given ones are
-/// not searched, and a folder that holds one is not fully seen.
+/// not searched, and a folder that contains one is not fully seen.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

@@ -189,8 +189,8 @@ pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
     cached.unwrap_or(0) == 0
 }
 
-/// Bytes of a span that are not in the page cache; `None` if this is not known. Pages of short files of overlays are
-/// taken for uncached: to find them takes as long as to read them.
+/// Bytes of a span that are not in the page cache; `None` if this is not known. On an overlay, pages of short files
+/// count as uncached: looking them up takes as long as reading them.
 pub fn uncached_bytes(fd: impl AsFd, size: u64, offset: u64, len: u64) -> Option<u64> {
     let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;

@@ -55,7 +55,7 @@ impl Report for Bare {
     }
 }
 
-/// `./` before a name that rsync would skip as a comment in a list of names, even with `--from0`.
+/// `./` for a name that rsync would skip as a comment in a list of names, even with `--from0`; else nothing.
 pub fn no_comment(name: &[u8]) -> &'static [u8] {
     match name.first() {
         Some(b'#' | b';') => b"./",

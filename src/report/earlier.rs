@@ -1,6 +1,6 @@
 //! Recognizes an earlier result of seekless in a file: a new result may replace it, and no other file.
 
-/// Bytes at the start of a file that show what it is.
+/// Number of bytes at the start of a file that are examined.
 pub const START: u64 = 512;
 
 /// The beginnings of reports, of tables and of scripts.
@@ -14,8 +14,8 @@ const BEGINNINGS: [&str; 4] = [
 /// The end of the first line of a plan.
 pub const PLAN: &str = ": this is a plan; nothing was done";
 
-/// True if a file that begins like this is a report, a plan or a script of seekless. Lists of names and summaries do not
-/// show it.
+/// True if a file that begins like this is a report, a plan or a script of seekless. Lists of names and summaries
+/// cannot be recognized in this way.
 pub fn is_result(start: &[u8]) -> bool {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let first = start.split(|&byte| byte == b'\n').next().unwrap_or(&[]);

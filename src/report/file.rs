@@ -98,7 +98,7 @@ enum Target {
 
 impl Output {
     /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
-    /// for root only. An existing file that is not empty is replaced only if `may_replace` says so about its start.
+    /// for root only. An existing file that is not empty is replaced only if `may_replace` accepts its start.
     pub fn create(path: &Path, may_replace: impl Fn(&[u8]) -> bool) -> Result<Self, OutputError> {
         Self::create_for(path, Readers::OfReport, &may_replace)
     }

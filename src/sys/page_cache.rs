@@ -88,8 +88,8 @@ pub fn page_size() -> u64 {
 const WINDOW: u64 = 1 << 30;
 
 /// Pages of the range that are in the page cache, for a file of an overlay. `cachestat` finds none there: the pages
-/// belong to the file of the layer below. `None` on other file systems, and for files of other users, of which
-/// `mincore` does not tell.
+/// belong to the file of the layer below. `None` on other file systems, and for files of other users, about which
+/// `mincore` says nothing.
 pub fn cached_pages_of_layer(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     if !super::statfs::is_overlay(&fd) {
         return None;

@@ -246,7 +246,7 @@ impl Draft<'_> {
     }
 }
 
-/// What lies below these folders, and they themselves.
+/// The ranges of these folders, each with all folders below it.
 fn places(ends: &[u32], folders: impl Iterator<Item = u32>) -> Vec<Range<u32>> {
     let mut folders: Vec<u32> = folders.collect();
     folders.sort_unstable();

@@ -185,7 +185,7 @@ impl Tree {
         after > 0 && self.folders.trash[after - 1].contains(&folder)
     }
 
-    /// How many trash folders were not entered.
+    /// Number of trash folders that were not entered.
     pub fn skipped_trash(&self) -> u64 {
         let kinds = self.others.kinds.iter();
         let skipped = kinds.filter(|&kind| *kind == EntryKind::Unseen(Unseen::Trash));

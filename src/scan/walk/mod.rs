@@ -50,7 +50,7 @@ pub struct Walk {
     pub max_depth: Option<u32>,
     /// Stay on each root's file system.
     pub one_file_system: bool,
-    /// Do not enter trash folders. A root is entered, whatever it is.
+    /// Do not enter trash folders, except roots.
     pub skip_trash: bool,
     /// List folders again that changed after they were listed, because the answer depends on every file.
     pub list_again: bool,
