@@ -243,7 +243,7 @@ Exit status:
   1    done, but files were left alone, or lack their owner or rights; stderr names them
   2    usage error, no such run, a run is still active, the last run is unknown, or nothing could
        be undone
-  130  interrupted (Ctrl-C, SIGTERM); run 'seekless undo' again to continue";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); run 'seekless undo' again to continue";
 
 const DEVICES_EXAMPLES: &str = "\
 Examples:
@@ -282,7 +282,7 @@ Exit status:
   0    done
   1    done, but some steps were not possible; stderr names the files
   2    usage error, another run is active in the same folders, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM); finished steps stay done";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); finished steps stay done";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -304,7 +304,7 @@ Exit status:
   0    done
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM); the report has what was found by then";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report has what was found by then";
 
 const CONFIG_EXAMPLES: &str = "\
 Examples:
@@ -351,7 +351,7 @@ Exit status:
   0    yes: everything is also on another side
   1    no: something is on one side only
   2    usage error, or the question could not be answered in full; stderr says why
-  130  interrupted (Ctrl-C, SIGTERM)";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";
 
 const PROBE_EXAMPLES: &str = "\
 Examples:
@@ -367,7 +367,7 @@ Measure while nothing else uses the disk: other load changes the result.
 Exit status:
   0    done; the report names what could not be measured
   2    usage error, or the charts or the profile could not be written
-  130  interrupted (Ctrl-C, SIGTERM); the report has what was measured by then";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); the report has what was measured by then";
 
 /// The whole command line, for help, completions and manual pages.
 pub fn command() -> clap::Command {

@@ -115,4 +115,4 @@ Exit status:
   0    everything was seen
   1    done, but files could not be read or changed during the run; stderr names them
   2    usage error, or nothing could be done
-  130  interrupted (Ctrl-C, SIGTERM); no report is written";
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP); no report is written";
