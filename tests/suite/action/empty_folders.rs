@@ -227,7 +227,7 @@ pub fn plan_that_empties(root: &Path, action: Action) -> Plan<'static> {
     plan
 }
 
-/// Carries a plan out, and lets `meanwhile` happen when so many steps are done: between the last file and the folders.
+/// Carries out a plan, and runs `meanwhile` after this number of steps: between the last file and the folders.
 pub fn with_a_race(plan: Plan<'_>, steps: usize, state: &Path, meanwhile: impl Fn()) -> Applied {
     let journals = Journals::new(state.join("journals"));
     let mut done = 0;

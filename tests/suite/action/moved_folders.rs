@@ -259,18 +259,18 @@ fn no_file_goes_into_a_folder_that_somebody_else_made_for_it() {
 }
 
 /// An existing folder below the destination: its mode, the mode of the folder above it, which is Alice's or root's, and
-/// the mode of the original folder; and whether the file may come into it.
+/// the mode of the original folder; and whether the file may be moved into it.
 const EXISTING: [(u32, (u32, u32), u32, bool); 9] = [
-    // Alice may have renamed a folder of root's.
+    // Alice may have put a folder of root there.
     (0o777, (ALICE, 0o777), 0o700, false),
     (0o755, (ALICE, 0o755), 0o700, false),
     (0o755, (ALICE, 0o755), 0o755, true),
     (0o700, (ALICE, 0o777), 0o755, true),
-    // Nobody else may rename it, but users may rename what comes into it.
+    // No other user may rename it, but other users may rename its entries.
     (0o777, (0, 0o755), 0o755, false),
     (0o777, (0, 0o755), 0o777, true),
     (0o1777, (0, 0o755), 0o700, true),
-    // The private group of its owner.
+    // The group is the private group of the owner.
     (0o775, (0, 0o755), 0o755, true),
     (0o755, (0, 0o755), 0o700, true),
 ];
@@ -315,7 +315,7 @@ fn no_file_comes_into_a_folder_that_an_acl_opens() {
     let line = "move --yes --keep shortest-path --to aside .";
     stage.run(line).says("more users have access");
     assert!(stage.has("p/q/secret"));
-    // The file may come to where the same user had access before.
+    // The same user had access to the original folder.
     set_extended(&stage.tree.path("p/q"), ACLS[0], &acl(ALICE, 7, 0o700));
     stage.run(line).exits(0);
     assert!(inner.join("secret").exists());

@@ -56,7 +56,7 @@ fn a_folder_that_its_only_user_made_again_gets_its_files_back() {
 #[ignore = "acts as two users: root only"]
 fn nothing_goes_back_into_a_folder_that_was_put_in_place_of_the_old_one() {
     for (folder, mode) in [("x/r", 0o700), ("x/wide", 0o777)] {
-        // A file of root's would be more open there, and nobody could not put a file of theirs there.
+        // A file of root would be more open there. The user nobody could not put a file of their own there.
         for owner in [0, NOBODY] {
             let stage = nobodys();
             give(&stage.tree.path("x/p/f"), owner, 0o644);
@@ -152,13 +152,13 @@ fn no_folder_comes_back_into_a_folder_that_was_put_in_place() {
     assert!(stage.has("x/p/q/f"));
 }
 
-/// Puts a folder of root's in place of whatever undo has made so far.
+/// Puts a folder of root in place of each folder that undo has created so far.
 #[cfg(debug_assertions)]
 const SWAP: &str = "for new in x/p x/.seekless-*; do
         if [ -d \"$new\" ] && [ -d x/r ]; then mv \"$new\" x/aside && mv x/r \"$new\"; fi
     done";
 
-/// Tells the folder of root's from others. Undo may remove the folder, and its inode number may be given again.
+/// Distinguishes the folder of root from others. Undo may remove the folder, and another one may get its inode number.
 #[cfg(debug_assertions)]
 const MARK: &str = "trusted.mark";
 

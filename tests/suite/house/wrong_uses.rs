@@ -135,7 +135,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "none",
         "seekless -o FILE PATH",
     ),
-    // rmlint takes what stands before // for duplicates of what follows.
+    // In rmlint, the files before // are duplicates of the files after it.
     ("t // t", "//", "--reference"),
     ("remove -n t // t", "//", "--protect"),
     ("remove -n --from report //", "//", "--protect"),

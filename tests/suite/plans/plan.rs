@@ -335,7 +335,7 @@ fn isolated_copies_go_from_the_other_place_only() {
     assert_eq!(stage.names(), ["b/1", "b/2"]);
 }
 
-/// A backup of the same photo at another time does not stand between two equal ones.
+/// A backup of the same photo with another time does not prevent the link between two that match.
 #[test]
 fn files_of_the_same_metadata_are_linked_among_themselves() {
     let tree = Tree::new()

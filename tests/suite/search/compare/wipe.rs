@@ -64,7 +64,7 @@ fn the_commands_of_the_readme_lead_to_a_yes_that_holds() {
     write(&from, "notes/letter.txt", "one version");
     write(&to, "notes/letter.txt", "another version");
     write(&from, "notes/empty", "");
-    // rsync takes such names for comments.
+    // rsync skips such names as comments.
     write(&from, "#1/todo", "only on the old disk, too");
     write(&from, ";", "and this");
     fs::create_dir_all(from.join("in/an empty folder")).expect("made");
