@@ -75,7 +75,11 @@ impl Policy {
     }
 
     fn give_fates(&self, set: &mut SetPlan, group: &[usize], staying: Staying) {
-        let Some(&(keeper, _)) = staying.files.first() else {
+        let mut relied_on = staying.files.iter().filter(|&&(file, _)| {
+            let mut names = staying.names.range((file, 0)..=(file, usize::MAX));
+            names.any(|&unit| name_of(set, unit).is_relied_on())
+        });
+        let Some(&(keeper, _)) = relied_on.next().or(staying.files.first()) else {
             return;
         };
         for &index in group {
@@ -89,8 +93,6 @@ impl Policy {
             for (place, name) in file.names.iter_mut().enumerate() {
                 name.goes = is_known && !staying.names.contains(&(index, place));
             }
-            // What is relied on comes first.
-            file.names.sort_by_key(|name| name.goes);
         }
     }
 

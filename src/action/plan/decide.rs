@@ -68,6 +68,13 @@ impl Policy {
                 self.by_group(set, Some(&chosen));
             }
         }
+        for file in &mut set.files {
+            if matches!(file.fate, Fate::Keep(_)) {
+                // Steps rely on the first name.
+                file.names
+                    .sort_by_key(|name| (name.goes, !name.is_relied_on()));
+            }
+        }
     }
 
     fn by_group(&self, set: &mut SetPlan, chosen: Option<&HashSet<usize>>) {
@@ -162,7 +169,11 @@ impl Policy {
             let more = beside(set, &free, &stay);
             stay.extend(more);
         }
-        let Some(&(keeper, _)) = stay.first() else {
+        // A held file in a trash comes first, but is lost when the trash is emptied.
+        let mut relied_on = stay
+            .iter()
+            .filter(|&&(index, _)| set.files[index].is_relied_on());
+        let Some(&(keeper, _)) = relied_on.next().or(stay.first()) else {
             return;
         };
         for &index in &free {

@@ -63,11 +63,17 @@ fn further(
         Fate::Keep(_) => places.partition(|&place| file.names[place].goes),
         _ => return Vec::new(),
     };
-    let mut stay = stay.into_iter().filter_map(|name| target(file, size, name));
-    let Some(keeper) = stay.next() else {
+    let Some(&first) = stay.first() else {
         return Vec::new();
     };
-    let alternates: Vec<Target> = stay.take(ALTERNATES).collect();
+    let Some(keeper) = target(file, size, first) else {
+        return Vec::new();
+    };
+    let is_relied_on = |&name: &usize| file.names[name].is_relied_on();
+    let others = stay[1..].iter().copied();
+    let others = others.filter(|name| is_relied_on(name) == is_relied_on(&first));
+    let others = others.filter_map(|name| target(file, size, name));
+    let alternates: Vec<Target> = others.take(ALTERNATES).collect();
     let victims = going
         .into_iter()
         .filter_map(|name| target(file, size, name));
@@ -87,20 +93,25 @@ fn is_kept(set: &SetPlan, place: usize) -> bool {
     file.is_some_and(|file| matches!(file.fate, Fate::Keep(_)))
 }
 
-/// The properties that a file must share with its keeper: a hard link cannot leave its file system.
-fn place_of(file: &PlannedFile, action: ActionKind) -> (u64, Class) {
+/// The properties that another keeper must share with the first one: its file system, since a hard link cannot leave
+/// it, its rights, and whether files may go because it stays.
+type Place = (u64, Class, bool);
+
+fn place_of(file: &PlannedFile, action: ActionKind) -> Place {
     let volume = match action {
         ActionKind::Hardlink => file.volume,
         _ => 0,
     };
     // Whatever was let through for the keeper, or need not be asked: nothing else is let through in its place.
     let common = Common::demanded(action, false, true);
-    (volume, common.class(&file.rights))
+    let name = file.names.first();
+    let is_relied_on = name.is_some_and(PlannedName::is_relied_on);
+    (volume, common.class(&file.rights), is_relied_on)
 }
 
 /// The first files that stay, as many as a step can use.
-fn staying(set: &SetPlan, action: ActionKind) -> HashMap<(u64, Class), Vec<usize>> {
-    let mut staying: HashMap<(u64, Class), Vec<usize>> = HashMap::new();
+fn staying(set: &SetPlan, action: ActionKind) -> HashMap<Place, Vec<usize>> {
+    let mut staying: HashMap<Place, Vec<usize>> = HashMap::new();
     for (place, file) in set.files.iter().enumerate() {
         if matches!(file.fate, Fate::Keep(_)) {
             let near = staying.entry(place_of(file, action)).or_default();

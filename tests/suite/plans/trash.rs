@@ -110,6 +110,27 @@ fn what_is_protected_in_a_named_trash_does_not_stand_for_other_copies() {
 }
 
 #[test]
+fn what_is_held_in_a_named_trash_is_no_target_of_links() {
+    for options in [
+        "--protect */.Trash-1000/*",
+        "-H --protect */.Trash-1000/*",
+        "--only-under m/x/b --keep oldest",
+    ] {
+        let names = ["m/.Trash-1000/files/a", "m/x/a", "m/x/b"];
+        let tree = Tree::new()
+            .copies(names, noise(1, 5000))
+            .modified(names[0], 1_000_000)
+            .modified(names[1], 2_000_000);
+        let stage = Stage::new(tree);
+        stage
+            .run(&format!("symlink --yes {options} m/.Trash-1000 m"))
+            .exits(0);
+        let target = fs::read_link(stage.tree.path("m/x/b")).expect("a link");
+        assert_eq!(target.to_str(), Some("a"), "{options}");
+    }
+}
+
+#[test]
 fn a_reference_has_no_copies_in_its_trash() {
     for trash in TRASHES {
         let tree = Tree::new()
