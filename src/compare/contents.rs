@@ -62,7 +62,7 @@ pub struct Contents<'t> {
     tree: &'t Tree,
     sides: usize,
     of_sets: Vec<OnSide>,
-    /// By side, the number of files that have a copy elsewhere and lie only in a trash on this side.
+    /// By side, the number of files in a trash whose content this side has nowhere else.
     in_trash: Vec<u64>,
 }
 
@@ -70,7 +70,7 @@ impl<'t> Contents<'t> {
     pub fn new(tree: &'t Tree) -> Self {
         let sides = tree.roots().len();
         let mut of_sets = vec![NOWHERE; tree.set_count() as usize * sides];
-        let mut in_trash = vec![0; sides];
+        let mut trashed = Vec::new();
         for file in 0..tree.file_count() {
             let Class::Set(set) = tree.class(file) else {
                 continue;
@@ -80,9 +80,9 @@ impl<'t> Contents<'t> {
                 let folder = tree.folder_of(name);
                 let side = tree.root_of(folder);
                 if tree.is_in_trash(folder) {
-                    let is_new = last_in_trash.replace(side) != Some(side);
-                    let is_kept = || kept_name_on(tree, file, side).is_some();
-                    in_trash[side as usize] += u64::from(is_new && !is_kept());
+                    if last_in_trash.replace(side) != Some(side) {
+                        trashed.push((set, side));
+                    }
                     continue;
                 }
                 let on_side = &mut of_sets[set as usize * sides + side as usize];
@@ -101,6 +101,11 @@ impl<'t> Contents<'t> {
                 }
             }
         }
+        let mut in_trash = vec![0; sides];
+        for (set, side) in trashed {
+            let there = &of_sets[set as usize * sides + side as usize];
+            in_trash[side as usize] += u64::from(there.sure == 0 && there.unsure == 0);
+        }
         Self {
             tree,
             sides,
@@ -109,7 +114,7 @@ impl<'t> Contents<'t> {
         }
     }
 
-    /// The number of files that have a copy on another side, and lie only in a trash on this one.
+    /// The number of files in a trash that have a copy elsewhere, but none outside of a trash on this side.
     pub fn in_trash(&self, side: u32) -> u64 {
         self.in_trash[side as usize]
     }

@@ -72,6 +72,16 @@ fn a_line_says_why_a_copy_in_the_trash_is_no_match() {
 }
 
 #[test]
+fn a_copy_in_the_trash_beside_one_outside_of_it_needs_no_line() {
+    let (_, tree, _) = cases().swap_remove(4);
+    for options in ["", "--one-way"] {
+        let run = seekless(tree.root(), &format!("compare {options} a b")).run();
+        let run = run.exits(0);
+        assert!(!run.to_string().contains("trash folder"), "{run}");
+    }
+}
+
+#[test]
 fn a_trash_that_is_a_side_is_a_side_like_any_other() {
     let (_, tree, _) = cases().swap_remove(0);
     for side in ["b/.Trash-1000", "b/.Trash-1000/files"] {
