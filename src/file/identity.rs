@@ -27,7 +27,10 @@ impl Numbering {
     /// The numbering of the file systems whose `statfs` magic number is this one.
     pub fn of_magic(magic: u64) -> Self {
         match magic {
-            OVERLAY => Self::UniqueFiles,
+            // overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file
+            // is copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are
+            // merged from layers on several file systems get a new number each time they come into memory.
+            statfs::OVERLAY => Self::UniqueFiles,
             magic if magic == NFS || statfs::WITH_INODES.contains(&magic) => Self::Unique,
             _ => Self::Arbitrary,
         }
@@ -47,11 +50,6 @@ impl Numbering {
 /// NFS: "fileid … uniquely identifies the file within the file system" (RFC 8881, 5.8.1.12), and the client refuses a
 /// file whose fileid has changed.
 const NFS: u64 = 0x6969;
-
-/// overlay: "st_ino will only be unique when combined with st_dev, and both of these can change" when a file is
-/// copied up (Documentation/filesystems/overlayfs.rst), which is a change of the file. Folders that are merged from
-/// layers on several file systems get a new number each time they come into memory.
-const OVERLAY: u64 = 0x794c_7630;
 
 /// A folder as it was met: what tells it from all others at that moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -262,7 +260,7 @@ mod tests {
     #[test]
     fn only_listed_types_have_numbers_that_are_trusted() {
         assert_eq!(Numbering::of_magic(0xef53), Numbering::Unique);
-        assert_eq!(Numbering::of_magic(OVERLAY), Numbering::UniqueFiles);
+        assert_eq!(Numbering::of_magic(statfs::OVERLAY), Numbering::UniqueFiles);
         for (name, magic) in [
             ("fuse", 0x6573_5546),
             ("vfat", 0x4d44),

@@ -84,9 +84,12 @@ pub fn may_make_up_modes(file: impl AsFd) -> bool {
     magic(file).is_some_and(|magic| MAY_MAKE_UP_MODES.contains(&magic))
 }
 
+/// `OVERLAYFS_SUPER_MAGIC` (include/uapi/linux/magic.h).
+pub const OVERLAY: u64 = 0x794c_7630;
+
 /// True on an overlay, whose files are files of other file systems.
 pub fn is_overlay(file: impl AsFd) -> bool {
-    magic(file) == Some(0x794c_7630)
+    magic(file) == Some(OVERLAY)
 }
 
 /// True on `/proc`, whose links lead to what is open and not to what they say.
@@ -175,7 +178,7 @@ const WITH_LINKS: &[u64] = &[
 /// The party that answers calls to the file system of this file.
 pub fn served_by(file: impl AsFd) -> ServedBy {
     match magic(file) {
-        Some(0x794c_7630) => ServedBy::Overlay, // overlay
+        Some(OVERLAY) => ServedBy::Overlay,
         Some(magic) if WITH_INODES.contains(&magic) || WITH_LINKS.contains(&magic) => {
             ServedBy::Kernel
         }
@@ -196,7 +199,7 @@ const NAMES: &[(u64, &str)] = &[
     (0x9123_683e, "btrfs"),
     (0xf2f5_2010, "f2fs"),
     (0x0102_1994, "tmpfs"),
-    (0x794c_7630, "overlay"),
+    (OVERLAY, "overlay"),
     (0x4d44, "vfat"),
     (0x2011_bab0, "exfat"),
     (0x5346_544e, "ntfs"),

@@ -35,7 +35,7 @@ pub struct Inspector {
     /// Bytes will not be compared: every file must be unchanged since it was listed.
     pub strict: bool,
     /// Leave alone files in a trash that is not a given path.
-    pub spares_trash: bool,
+    pub skips_trash: bool,
     /// The real paths of folders, by the folder of a name as listed.
     folders: HashMap<Vec<u8>, Result<Vec<u8>, Left>>,
     /// The spellings of names in folders, if a report or a link spells them differently.
@@ -211,7 +211,7 @@ impl Inspector {
         if self.bounds.is_aside(path) {
             return Err(Left::Aside);
         }
-        if self.spares_trash && self.is_in_foreign_trash(path) {
+        if self.skips_trash && self.is_in_foreign_trash(path) {
             return Err(Left::Trash);
         }
         if self.strict && !has_digest {

@@ -79,7 +79,7 @@ impl Planner {
         settings.policy.by_reference |= !settings.bounds.reference.is_empty();
         let bounds = std::mem::take(&mut settings.bounds);
         let mut inspector = Inspector::new(origin, bounds, settings.strict);
-        inspector.spares_trash = true;
+        inspector.skips_trash = true;
         Self {
             inspector,
             reach: Reach::default(),
