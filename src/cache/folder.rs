@@ -1,7 +1,6 @@
 //! The folder of the cache files: it belongs to the user, and no other user may change it.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -56,25 +55,9 @@ impl CacheFolder {
     /// If it is not the user's own, or if the system refuses.
     pub fn make(&self, name: &str) -> io::Result<PathBuf> {
         let file = self.folder.append_or_make(name).map_err(plain)?;
-        Ok(self.used(name, &file))
-    }
-
-    /// Marks an existing file as used now; returns its path, `None` if it is missing.
-    ///
-    /// # Errors
-    /// If it is not the user's own, or if the system refuses.
-    pub fn open(&self, name: &str) -> io::Result<Option<PathBuf>> {
-        match self.folder.append(name).map_err(plain) {
-            Ok(file) => Ok(Some(self.used(name, &file))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn used(&self, name: &str, file: &File) -> PathBuf {
         // Where it cannot be set, the file looks as old as what was written to it last.
         let _not_marked = file.set_modified(SystemTime::now());
-        self.path().join(name)
+        Ok(self.path().join(name))
     }
 
     /// The path of an existing file.

@@ -30,14 +30,6 @@ impl Store {
         Err(CacheError::NotBuilt)
     }
 
-    /// Fails.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn existing(_: &CacheFolder, _: &VolumeKey) -> Result<Option<Self>, CacheError> {
-        Err(CacheError::NotBuilt)
-    }
-
     /// Packs in the order of their numbers.
     ///
     /// # Errors

@@ -76,15 +76,6 @@ impl Store {
         Self::open_at(&path)
     }
 
-    /// Opens the file of a volume if it exists.
-    ///
-    /// # Errors
-    /// As [`Store::open`].
-    pub fn existing(folder: &CacheFolder, key: &VolumeKey) -> Result<Option<Self>, CacheError> {
-        let path = folder.open(&key.file_name())?;
-        path.as_deref().map(Self::open_at).transpose()
-    }
-
     fn open_at(path: &Path) -> Result<Self, CacheError> {
         let mut sqlite = connected(path)?;
         if kind(&sqlite)? != (APPLICATION, VERSION) {

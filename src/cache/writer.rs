@@ -55,7 +55,8 @@ pub struct RunMark {
     pub folder: PathBuf,
 }
 
-/// Writes to one file of rows. The thread starts, and the file is opened, when there is a row to write.
+/// Writes to one file of rows. The thread starts, and it opens the file, when there is a row to write. The run itself has
+/// made the file before.
 pub struct Writer {
     place: Arc<CacheFolder>,
     key: VolumeKey,

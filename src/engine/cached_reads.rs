@@ -161,7 +161,7 @@ impl CachedReads {
         };
         Ok(RowFile {
             unended: store.unended(&run)?,
-            known: KnownRows::new(Some(store))?,
+            known: KnownRows::new(store)?,
             writer: Writer::new(Arc::clone(&self.folder), *key, run.clone()),
             path: self.folder.path().join(key.file_name()),
             run,
