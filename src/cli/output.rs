@@ -194,10 +194,13 @@ pub fn may_replace(run: &Run) -> impl Fn(&[u8]) -> bool {
     move |start| {
         let roots = run.config.roots.iter();
         let roots = roots.map(|root| root.path.as_os_str().as_bytes());
-        let names_only = !run.format.readable_back && run.format.streams;
+        let is_list = || {
+            let end = run.format.end_of_names;
+            end.is_some_and(|end| earlier::is_list(start, end, roots))
+        };
         earlier::is_result(start)
-            || names_only && earlier::is_list(start, roots)
-            || run.summary_is_result() && earlier::is_summary(start)
+            || is_list()
+            || run.summary_is_result() && summary::is_summary(start)
     }
 }
 

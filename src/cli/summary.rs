@@ -19,6 +19,55 @@ pub struct SummaryOf {
     pub from_report: bool,
 }
 
+const INCOMPLETE: &str = "INCOMPLETE: interrupted; there may be more duplicates.";
+const REPORT_INCOMPLETE: &str =
+    "INCOMPLETE: the report is of an interrupted run; there may be more duplicates.";
+const UNREAD: &str =
+    "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.";
+const UNANSWERED: &str = "NOT COMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.";
+
+/// True if a file that begins like this is a summary: its first line is one that a summary can begin with.
+pub fn is_summary(start: &[u8]) -> bool {
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let Ok(line) = std::str::from_utf8(line) else {
+        return false;
+    };
+    [INCOMPLETE, REPORT_INCOMPLETE, UNREAD, UNANSWERED].contains(&line) || is_found(line)
+}
+
+/// True for a line of the form that [`found`] gives.
+fn is_found(line: &str) -> bool {
+    let parts = line
+        .strip_prefix("Found ")
+        .and_then(|line| line.split_once(' '));
+    let Some((sets, what)) = parts else {
+        return false;
+    };
+    let is_number = sets.starts_with(|first: char| first.is_ascii_digit())
+        && sets.chars().all(|c| c.is_ascii_digit() || c == ',');
+    let of = [
+        "set of duplicates",
+        "sets of duplicates",
+        "unique file",
+        "unique files",
+        "content",
+        "contents",
+    ];
+    let (what, freed) = match what.split_once(": ") {
+        Some((what, freed)) => (what, Some(freed)),
+        None => (what.strip_suffix('.').unwrap_or_default(), None),
+    };
+    let copies = [" with ", " that is below ", " that are below "];
+    let is_known = of.iter().any(|of| {
+        let rest = what.strip_prefix(of);
+        rest.is_some_and(|rest| rest.is_empty() || copies.iter().any(|with| rest.starts_with(with)))
+    });
+    let is_freed = |freed: &str| {
+        freed.contains(" redundant file") && freed.ends_with(" of disk space can be freed.")
+    };
+    (sets == "no" || is_number) && is_known && freed.is_none_or(is_freed)
+}
+
 /// Renders the summary, one line each. Lines fit into the columns of the terminal that they are for: sentences continue
 /// on the next line, tables leave columns out.
 pub fn lines(summary: &Summary, of: SummaryOf, columns: Option<usize>) -> Vec<String> {
@@ -38,10 +87,7 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
     let left_out = &summary.left_out;
     let mut lines = Vec::new();
     if summary.incomplete {
-        lines.push(
-            "INCOMPLETE: the report is of an interrupted run; there may be more duplicates."
-                .to_owned(),
-        );
+        lines.push(REPORT_INCOMPLETE.to_owned());
     }
     lines.push(found(summary, of.replication, of.isolate));
     lines.push(format!(
@@ -61,7 +107,7 @@ fn selection(summary: &Summary, of: SummaryOf) -> Vec<String> {
 fn sentences(summary: &Summary, of: SummaryOf) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.incomplete {
-        lines.push("INCOMPLETE: interrupted; there may be more duplicates.".to_owned());
+        lines.push(INCOMPLETE.to_owned());
     }
     if matches!(of.replication, Replication::Under(_)) {
         lines.extend(not_complete(&summary.left_out).map(str::to_owned));
@@ -79,12 +125,8 @@ fn not_complete(left_out: &LeftOut) -> Option<&'static str> {
     let unread = left_out.unsettled + left_out.unreadable + left_out.changed;
     match (left_out.unanswered, unread) {
         (0, 0) => None,
-        (0, _) => Some(
-            "NOT COMPLETE: folders or files that could not be listed or read may hold more copies.",
-        ),
-        _ => Some(
-            "NOT COMPLETE: some file systems did not answer and may hold more copies, so nothing is reported.",
-        ),
+        (0, _) => Some(UNREAD),
+        _ => Some(UNANSWERED),
     }
 }
 
@@ -377,6 +419,43 @@ mod tests {
                 unanswered: 0,
                 changed: 1,
             },
+        }
+    }
+
+    #[test]
+    fn its_first_line_is_recognized_and_other_text_is_not() {
+        for sets in [0, 1, 4000] {
+            for redundant_files in [0, 1, 5000] {
+                let summary = Summary {
+                    sets,
+                    redundant_files,
+                    ..full()
+                };
+                for replication in [0, 1, 2, 1000].map(Replication::Over) {
+                    for isolate in [false, true] {
+                        let lines = lines(&summary, of(replication, isolate), None);
+                        assert!(is_summary(lines[0].as_bytes()), "{}", lines[0]);
+                    }
+                }
+                for replication in [2, 3, 1000].map(Replication::Under) {
+                    for isolate in [false, true] {
+                        let lines = lines(&summary, of(replication, isolate), None);
+                        assert!(is_summary(lines.join("\n").as_bytes()), "{}", lines[0]);
+                    }
+                }
+            }
+        }
+        for text in [
+            "",
+            "Found",
+            "Found it",
+            "Found no content",
+            "Found 3 sets of keys.",
+            "Found 3 contents: call me.",
+            "INCOMPLETE: chapter 2",
+            "NOT COMPLETE: chapter 2",
+        ] {
+            assert!(!is_summary(text.as_bytes()), "{text}");
         }
     }
 

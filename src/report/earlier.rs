@@ -26,22 +26,31 @@ pub fn is_result(start: &[u8]) -> bool {
         || start.starts_with(b"{") && holds(start, b"\"format\":\"seekless")
 }
 
-/// True if a file that begins like this is a list of paths, the first of which is absolute, starts in the current folder,
-/// or is one of `roots` or lies below one.
-pub fn is_list<'r>(start: &[u8], roots: impl IntoIterator<Item = &'r [u8]>) -> bool {
-    let path = start.split(|&byte| byte == b'\n' || byte == 0).next();
-    let path = path.unwrap_or(&[]);
-    let is_below = |root: &[u8]| {
-        let rest = path.strip_prefix(root);
-        rest.is_some_and(|rest| rest.is_empty() || root.ends_with(b"/") || rest[0] == b'/')
+/// True if a file that begins like this is a list of paths, each with this byte at its end: all paths at the start are
+/// one of `roots` or lie below one.
+pub fn is_list<'r>(start: &[u8], end: u8, roots: impl Iterator<Item = &'r [u8]> + Clone) -> bool {
+    let is_cut = start.len() as u64 >= START && start.last() != Some(&end);
+    let mut paths: Vec<&[u8]> = start.split(|&byte| byte == end).collect();
+    let last = paths.pop().unwrap_or(&[]);
+    let is_listed = |path: &[u8]| {
+        // A comment of a program's source begins like a path below the root folder.
+        let is_comment = path.starts_with(b"//") || path.starts_with(b"/*");
+        !is_comment && roots.clone().any(|root| is_below(path, root))
     };
-    path.starts_with(b"/") || path.starts_with(b"./") || roots.into_iter().any(is_below)
+    paths.first().is_some_and(|path| !path.is_empty())
+        && (is_cut || last.is_empty())
+        && paths.iter().all(|path| path.is_empty() || is_listed(path))
 }
 
-/// True if a file that begins like this is a summary.
-pub fn is_summary(start: &[u8]) -> bool {
-    let mut beginnings = ["Found ", "INCOMPLETE: ", "NOT COMPLETE: "].into_iter();
-    beginnings.any(|beginning| start.starts_with(beginning.as_bytes()))
+/// True if a path in a list is that of the root or lies below it.
+fn is_below(path: &[u8], root: &[u8]) -> bool {
+    // A list for rsync has names that it would skip as comments with `./` before them.
+    let bare = path.strip_prefix(b"./");
+    let bare = bare.filter(|bare| bare.starts_with(b"#") || bare.starts_with(b";"));
+    [Some(path), bare].into_iter().flatten().any(|path| {
+        let rest = path.strip_prefix(root);
+        rest.is_some_and(|rest| rest.is_empty() || root.ends_with(b"/") || rest[0] == b'/')
+    })
 }
 
 fn holds(bytes: &[u8], part: &[u8]) -> bool {
@@ -74,19 +83,35 @@ mod tests {
     }
 
     #[test]
-    fn a_list_begins_with_a_path_that_a_search_names() {
-        let roots = || [&b"photos"[..], b"x/"];
-        for (start, expected) in [
-            ("/a/b\n/c\n", true),
-            ("./a\0./b\0", true),
-            ("photos/a\n", true),
-            ("x/a\0", true),
-            ("photos\n", true),
-            ("photos2/a\n", false),
-            ("Dear reader,\n", false),
-            ("\n", false),
+    fn a_list_has_paths_that_a_search_names_and_nothing_else() {
+        let cut = format!("photos/{}", "a".repeat(START as usize - 7));
+        let long = format!("photos/a\n{cut}")[..START as usize].to_owned();
+        for (start, end, expected) in [
+            ("/r/b\n/r/c\n\n", b'\n', true),
+            ("./#a\0", b'\0', true),
+            ("photos/a\n", b'\n', true),
+            ("photos/a\nb\0", b'\0', true),
+            ("x/a\0", b'\0', true),
+            ("photos\n", b'\n', true),
+            (&long, b'\n', true),
+            (&cut, b'\n', false),
+            ("photos/a", b'\n', false),
+            ("photos/a\nphotos/b\n", b'\0', false),
+            ("photos/a\0", b'\n', false),
+            ("photos/a\nDear reader,\n", b'\n', false),
+            ("photos2/a\n", b'\n', false),
+            ("/a/b\n", b'\n', false),
+            ("./a\0", b'\0', false),
+            ("Dear reader,\n", b'\n', false),
+            ("\n", b'\n', false),
+            ("", b'\n', false),
         ] {
-            assert_eq!(is_list(start.as_bytes(), roots()), expected, "{start}");
+            let roots = [&b"photos"[..], b"x/", b"/r", b"#a"].into_iter();
+            assert_eq!(is_list(start.as_bytes(), end, roots), expected, "{start}");
+        }
+        for (start, expected) in [("/a/b\n", true), ("/* a */\n", false), ("// a\n", false)] {
+            let roots = [&b"/"[..]].into_iter();
+            assert_eq!(is_list(start.as_bytes(), b'\n', roots), expected, "{start}");
         }
     }
 }

@@ -206,32 +206,44 @@ fn the_report_itself_is_not_searched() {
 
 #[test]
 fn an_earlier_report_is_replaced_only_by_a_finished_one() {
-    let tree = photos().file("report", "photos/earlier\n");
+    let tree = photos().file("report", "photos/earlier\0");
     seekless(tree.root(), "find -f nul -o report nowhere")
         .run()
         .exits(2);
     assert_eq!(
         fs::read(tree.path("report")).expect("still there"),
-        b"photos/earlier\n"
+        b"photos/earlier\0"
     );
     seekless(tree.root(), "find -f nul -o report photos")
         .run()
         .exits(0);
     assert_ne!(
         fs::read(tree.path("report")).expect("there"),
-        b"photos/earlier\n"
+        b"photos/earlier\0"
     );
 }
 
 #[test]
 fn a_file_that_is_no_earlier_result_is_not_replaced() {
-    for content in ["Dear reader,\n", "#!/bin/sh\nrm x\n", "{}", "\n"] {
+    for content in [
+        "Dear reader,\n",
+        "#!/bin/sh\nrm x\n",
+        "{}",
+        "\n",
+        "/* licence */\n",
+        "// licence\n",
+        "/etc/passwd\n",
+        "./configure\nmake\n",
+        "photos/a and others\nare here.\n",
+        "Found 3 sets of keys: who lost them?\n",
+    ] {
         let tree = photos().file("letter", content);
         for command in [
             "find",
             "find -f json",
             "find -f csv",
             "find -f fdupes",
+            "find -f nul",
             "find --summary-only",
             "folders",
             "remove -n",
