@@ -1,8 +1,6 @@
 //! A report in a file: there as a whole or not at all.
 
-use std::ffi::CString;
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -13,11 +11,12 @@ use rustix::io::Errno;
 use super::earlier;
 use super::escape::escape;
 use super::place::{self, Found, Place, Refusal};
+use super::temporary::{Earlier, Temporary};
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
 use crate::sys::open::Manner;
 use crate::sys::stat::{self, Stat};
-use crate::sys::{names, open, sync, write};
+use crate::sys::{open, sync};
 
 /// Says why the report could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +46,9 @@ pub enum Cause {
     /// The name leads to something else than a moment ago.
     #[error("another process replaced it at the same time")]
     Replaced,
+    /// The file changed, or appeared, while the report was written. The report lies here.
+    #[error("another process created or changed it during the run")]
+    Changed(PathBuf),
     /// The error of the system.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -92,6 +94,8 @@ enum Target {
         content: BufWriter<File>,
         temporary: Temporary,
         place: Box<Place>,
+        /// The file that is replaced.
+        earlier: Option<Earlier>,
     },
     Direct(BufWriter<File>),
 }
@@ -173,12 +177,13 @@ impl Target {
             Readers::OfReport if trust::me() == 0 => 0o600,
             _ => 0o666,
         };
-        let mut kept = None;
+        let (mut kept, mut earlier) = (None, None);
         if let Some((stat, access)) = &place.existing {
             if stat.kind != FileType::RegularFile {
                 return direct(special(&place, stat, access)?);
             }
             replaceable(&place, stat, access)?;
+            earlier = Some(Earlier::at(&place)?);
             if stat.size > 0 && !start_of(&place).is_ok_and(|start| may_replace(&start)) {
                 return Err(Cause::NotOurs);
             }
@@ -200,6 +205,7 @@ impl Target {
             content: BufWriter::with_capacity(BUFFER, content.into()),
             temporary,
             place: Box::new(place),
+            earlier,
         })
     }
 
@@ -210,11 +216,12 @@ impl Target {
                 content,
                 temporary,
                 place,
+                earlier,
             } => {
                 let content = content.into_inner();
                 let content = content.map_err(io::IntoInnerError::into_error)?;
                 content.sync_all()?;
-                temporary.rename(&place.name)?;
+                temporary.replace(&place, earlier.as_ref())?;
                 if !place.is_safe() && !leads_to(&place, &stat::descriptor(&content)?) {
                     return Err(Cause::Replaced);
                 }
@@ -277,55 +284,6 @@ fn leads_to(place: &Place, file: &Stat) -> bool {
         .is_ok_and(|now| (now.dev, now.ino) == (file.dev, file.ino))
 }
 
-/// A name beside the report's, which goes with the value unless the file got its own name.
-#[derive(Debug)]
-struct Temporary {
-    folder: OwnedFd,
-    name: CString,
-    is_there: bool,
-}
-
-impl Temporary {
-    fn beside(place: &Place, mode: u32) -> Result<(Self, OwnedFd), Cause> {
-        const TRIES: u32 = 100;
-        let mut last = Errno::EXIST;
-        for number in 0..TRIES {
-            let random = RandomState::new().hash_one(number);
-            let name = CString::new(format!(".seekless-{random:016x}")).unwrap_or_default();
-            match write::create_with(&place.folder, &name, mode) {
-                Ok(file) => {
-                    let temporary = Self {
-                        folder: rustix::io::fcntl_dupfd_cloexec(&place.folder, 0)?,
-                        name,
-                        is_there: true,
-                    };
-                    return Ok((temporary, file));
-                }
-                Err(Errno::EXIST) => {}
-                Err(error) => {
-                    last = error;
-                    break;
-                }
-            }
-        }
-        Err(last.into())
-    }
-
-    fn rename(mut self, name: &CString) -> Result<(), Cause> {
-        names::rename(&self.folder, &self.name, name)?;
-        self.is_there = false;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if self.is_there {
-            let _ = names::remove(&self.folder, &self.name);
-        }
-    }
-}
-
 fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -348,6 +306,9 @@ fn way_out(path: &Path, cause: &Cause) -> String {
         }
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
             return "; choose a file in a folder that only you can write to".to_owned();
+        }
+        Cause::Changed(report) => {
+            return format!("; the report is in {}", shown(report));
         }
         Cause::NotOurs => {
             return "; choose another name, or write to standard output".to_owned();
@@ -409,6 +370,41 @@ mod tests {
         write(&path, b"whole")?;
         assert_eq!(fs::read(&path)?, b"whole");
         assert_eq!(names_in(folder.path())?, ["report"]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_appears_or_changes_meanwhile_is_not_replaced() -> Tested {
+        for (before, after) in [
+            (None, Some("a letter")),
+            (Some("an earlier report"), Some("a letter")),
+            (Some("an earlier report"), None),
+            (None, None),
+        ] {
+            let folder = tempfile::tempdir()?;
+            let path = folder.path().join("report");
+            if let Some(before) = before {
+                fs::write(&path, before)?;
+            }
+            let mut output = Output::create(&path, |_| true)?;
+            output.write_all(b"report")?;
+            let _missing = fs::remove_file(&path);
+            let Some(after) = after else {
+                output.finish()?;
+                assert_eq!(fs::read(&path)?, b"report");
+                assert_eq!(names_in(folder.path())?, ["report"]);
+                continue;
+            };
+            fs::write(&path, after)?;
+            let said = output.finish().expect_err("not replaced").to_string();
+            assert_eq!(fs::read_to_string(&path)?, after);
+            let (what, kept) = said.split_once("; the report is in ").ok_or("no path")?;
+            assert!(
+                what.ends_with("created or changed it during the run"),
+                "{said}"
+            );
+            assert_eq!(fs::read(kept)?, b"report");
+        }
         Ok(())
     }
 

@@ -26,6 +26,7 @@ mod place;
 pub mod printable;
 pub mod read;
 mod record;
+mod temporary;
 mod text;
 mod time;
 
