@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 
 use super::check::{Opened, Pair};
-use super::folder_identity::FolderIdentity;
 use super::made::Made;
 use super::record::Intent;
 use super::step::{Done, Settings, Step};
@@ -34,8 +33,6 @@ pub struct Preparation {
     pub destination: Option<Vec<u8>>,
     /// Folders that are missing on the path there, the outermost first: absolute paths.
     pub new_folders: Vec<Vec<u8>>,
-    /// The folder that a moved file lies in, so that undo recognizes it.
-    pub parent: Option<FolderIdentity>,
     /// The trash file that will record the origin of the file.
     pub trash_info: Option<Vec<u8>>,
     /// The target text of the symbolic link.

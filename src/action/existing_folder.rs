@@ -12,8 +12,11 @@ use rustix::io::{Errno, Result};
 use super::folder_traits::{self, Original};
 use super::step::Hint;
 use super::step_error::{StepError, failed, failure_with};
+use crate::device::Mounts;
 use crate::file::trust;
 use crate::sys::attributes::{self, Attributes};
+use crate::sys::stat;
+use crate::sys::statfs::{self, ServedBy};
 
 /// The reason why a folder must not receive the file.
 enum Unsuitable {
@@ -21,6 +24,8 @@ enum Unsuitable {
     Owner,
     /// Users have access to it who have no access to the original.
     Open,
+    /// A program of another user serves it, and may report any owner and mode.
+    Served,
 }
 
 /// Checks the existing folders below the destination folder that the user named, the outermost first.
@@ -62,6 +67,7 @@ impl<'a> ExistingFolders<'a> {
             None => return Ok(()),
             Some(Unsuitable::Owner) => Hint::NotOwners,
             Some(Unsuitable::Open) => Hint::MoreOpen,
+            Some(Unsuitable::Served) => Hint::ForeignMount,
         };
         Err(failure_with(&doing(), Errno::PERM, hint))
     }
@@ -73,6 +79,9 @@ impl<'a> ExistingFolders<'a> {
         like: &Original<'_>,
         height: usize,
     ) -> Result<Option<Unsuitable>> {
+        if is_foreign_mount(folder, &self.base)? {
+            return Ok(Some(Unsuitable::Served));
+        }
         let now = attributes::get(folder)?;
         self.is_replaceable |= may_be_replaced(above, now.uid)?;
         let is_anybodys = is_open(folder, &now);
@@ -97,6 +106,13 @@ impl<'a> ExistingFolders<'a> {
         let is_refused = is_more_open && attributes::modes_are_made_up(folder) != Ok(true);
         Ok(is_refused.then_some(Unsuitable::Open))
     }
+}
+
+/// True if a folder is on another mount than the one that the user named, and a program of another user serves it.
+fn is_foreign_mount(folder: &OwnedFd, base: &OwnedFd) -> Result<bool> {
+    let (dev, named) = (stat::descriptor(folder)?.dev, stat::descriptor(base)?.dev);
+    let is_served = dev != named && statfs::served_by(folder) == ServedBy::Others;
+    Ok(is_served && !Mounts::read().is_own(dev))
 }
 
 /// True if other users may rename any entry of a folder.

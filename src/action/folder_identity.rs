@@ -6,6 +6,7 @@ use rustix::io::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::sys::stat;
+use crate::sys::statfs::{self, ServedBy};
 
 /// Properties that distinguish a folder from any folder that gets its path later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +16,10 @@ pub struct FolderIdentity {
     /// Creation time of the folder, nanoseconds since 1970, if the file system stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub birth_ns: Option<i64>,
+    /// True if the file system stores inode numbers, so that an unchanged folder keeps its own. Journals of older
+    /// versions do not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stable: Option<bool>,
 }
 
 impl FolderIdentity {
@@ -23,15 +28,19 @@ impl FolderIdentity {
         Ok(Self {
             ino: stat::descriptor(&folder)?.ino,
             birth_ns: stat::birth_ns(&folder, c".", false),
+            stable: Some(statfs::served_by(&folder) == ServedBy::Kernel),
         })
     }
 
     /// True if both are the same folder. An inode number may be given again; a creation time is compared if both are
-    /// known.
+    /// known. A program that answers for a mount may report any number and any time, so a folder on such a mount is
+    /// never one that the kernel stored.
     pub fn is(self, other: Self) -> bool {
-        let is_other_birth = |(one, other)| one != other;
         let births = self.birth_ns.zip(other.birth_ns);
-        self.ino == other.ino && !births.is_some_and(is_other_birth)
+        let kinds = self.stable.zip(other.stable);
+        self.ino == other.ino
+            && births.is_none_or(|(one, other)| one == other)
+            && kinds.is_none_or(|(one, other)| one == other)
     }
 }
 
@@ -41,7 +50,11 @@ mod tests {
 
     #[test]
     fn a_reused_number_is_another_folder_unless_no_time_tells() {
-        let folder = |ino, birth_ns| FolderIdentity { ino, birth_ns };
+        let folder = |ino, birth_ns| FolderIdentity {
+            ino,
+            birth_ns,
+            stable: None,
+        };
         for (one, other, expected) in [
             (folder(1, Some(5)), folder(1, Some(5)), true),
             (folder(1, Some(5)), folder(1, Some(6)), false),
@@ -51,6 +64,24 @@ mod tests {
         ] {
             assert_eq!(one.is(other), expected, "{one:?} {other:?}");
             assert_eq!(other.is(one), expected, "{other:?} {one:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_reports_is_not_what_the_kernel_stored() {
+        let folder = |stable| FolderIdentity {
+            ino: 1,
+            birth_ns: Some(5),
+            stable,
+        };
+        for (one, other, expected) in [
+            (Some(true), Some(true), true),
+            (Some(true), Some(false), false),
+            (Some(false), Some(false), true),
+            (None, Some(false), true),
+        ] {
+            assert_eq!(folder(one).is(folder(other)), expected, "{one:?} {other:?}");
+            assert_eq!(folder(other).is(folder(one)), expected, "{other:?} {one:?}");
         }
     }
 }

@@ -6,7 +6,6 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, parent as folder_of};
-use super::folder_identity::FolderIdentity;
 use super::folder_traits::Original;
 use super::made::Made;
 use super::new_folders;
@@ -45,7 +44,6 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation {
         destination: Some(destination),
         new_folders,
-        parent: FolderIdentity::of(&sketch.victim.place.folder).ok(),
         ..Preparation::default()
     })
 }

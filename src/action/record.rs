@@ -146,7 +146,7 @@ pub struct Intent {
     /// `symlink`: the text of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_text: Option<Raw>,
-    /// `move`, `trash`: the folder of the victim.
+    /// The folder of the victim. Journals of older versions do not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<FolderIdentity>,
     /// The times of the victim's folder before the run, if the run restores them; in the first step of each folder.
@@ -316,6 +316,7 @@ mod tests {
         let folder = FolderIdentity {
             ino: 5,
             birth_ns: None,
+            stable: None,
         };
         let made = Record::FolderMade { step: 3, folder };
         assert_eq!(parse(line.as_bytes()), Some(made.clone()));

@@ -280,6 +280,8 @@ pub enum Hint {
     NotOwners,
     /// The destination has a folder that is open to more users than the original.
     MoreOpen,
+    /// A mount below the destination is served by a program of another user.
+    ForeignMount,
     /// Undo completes it.
     Undo,
 }
@@ -305,6 +307,9 @@ impl fmt::Display for Hint {
             }
             Self::MoreOpen => {
                 "more users have access to that folder than to the original folder: close it (chmod), or choose another folder"
+            }
+            Self::ForeignMount => {
+                "that folder is on a mount that a program of another user serves: unmount it, or choose another folder"
             }
             Self::Undo => "undo the run once the cause is gone",
         })

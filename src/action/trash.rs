@@ -9,7 +9,6 @@ use rustix::io::Errno;
 
 use super::act::{Act, Preparation, Sketch};
 use super::folder_entry::{self, join};
-use super::folder_identity::FolderIdentity;
 use super::relocate;
 use super::step::{Action, ActionKind, Done, Reversal};
 use super::step_error::{StepError, failed, failure_with};
@@ -36,7 +35,6 @@ fn prepare(sketch: &Sketch<'_>) -> Result<Preparation, StepError> {
     Ok(Preparation {
         destination: Some(join(&files, &name)),
         trash_info: Some(info),
-        parent: FolderIdentity::of(&sketch.victim.place.folder).ok(),
         ..Preparation::default()
     })
 }

@@ -17,6 +17,7 @@ use crate::sys::{names, sync, write};
 
 impl Scene<'_> {
     pub(super) fn copy_back(&self) -> Result<Undone, Refusal> {
+        self.may_come("it stays removed: copy the kept file yourself")?;
         let kept = |unfit| format!("the file that was kept {unfit}");
         let intent = self.intent;
         let was = &intent.keeper_state;

@@ -62,12 +62,15 @@ const TAKEN: &str = "another folder or file has its name now";
 fn made<'a>(folder: &'a PastFolder, parents: &Parents, run: &str) -> Result<Back<'a>, Refusal> {
     let intent = &folder.intent;
     let place = Place::of(&intent.folder.0).map_err(unreachable)?;
-    if let Some((_, identity)) = there(&place)? {
+    let there = there(&place);
+    if !matches!(there, Ok(None)) {
+        // A killed undo may have left it behind, whatever has the name now.
+        closed_folder::clear(place, run, intent.step);
+        let Some((_, identity)) = there? else {
+            return Err(TAKEN.to_owned());
+        };
         return match known(folder, identity) {
-            Some(Undone::Restored) => {
-                closed_folder::clear(place, run, intent.step);
-                Ok(Back::Made(MadeAgain { intent, identity }))
-            }
+            Some(Undone::Restored) => Ok(Back::Made(MadeAgain { intent, identity })),
             Some(undone) => Ok(Back::Ended(undone)),
             None => Err(TAKEN.to_owned()),
         };
@@ -113,6 +116,13 @@ impl<'a> Unnamed<'a> {
         };
         self.closed.clear();
         named.map(|()| self.again)
+    }
+
+    /// Removes the folder, because it is not recorded: another undo would take it for another folder. Returns the
+    /// reason.
+    pub(super) fn discard(self) -> Refusal {
+        self.closed.clear();
+        "the journal could not be written, so the folder was not created again".to_owned()
     }
 }
 

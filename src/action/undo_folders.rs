@@ -69,10 +69,15 @@ fn name<'a>(
     }
     let records: Vec<_> = unnamed.iter().map(Unnamed::record).collect();
     let written = journal.write(&records);
+    let is_written = written.is_ok();
     tally.note(written);
     for new in unnamed.drain(..) {
         let intent = new.intent();
-        match new.name() {
+        let named = match is_written {
+            true => new.name(),
+            false => Err(new.discard()),
+        };
+        match named {
             Ok(again) => {
                 parents.note(&intent.folder.0, again.identity);
                 made.push(again);

@@ -103,6 +103,7 @@ impl Scene<'_> {
 
     /// Makes a copy with the victim's metadata and replaces the link with it.
     fn make_independent(&self, here: &Stat) -> Result<Undone, Refusal> {
+        self.may_come("the link stays: replace it with a copy of the kept file yourself")?;
         let path = match self.intent.link_text {
             Some(_) => &self.intent.keeper.0,
             None => &self.intent.victim.0,

@@ -22,6 +22,7 @@ impl Scene<'_> {
             return Err("the journal does not say where it went".to_owned());
         };
         let shown = String::from_utf8_lossy(&destination.0).into_owned();
+        let stays = format!("it stays at {shown}: move it back yourself");
         let there = match Place::of(&destination.0) {
             Ok(there) => Some(there),
             Err(Unfit::Gone) => None,
@@ -58,7 +59,7 @@ impl Scene<'_> {
                         "another file now has its name; it stays at {shown}"
                     ));
                 }
-                self.may_come(&shown)?;
+                self.may_come(&stays)?;
                 self.change("put it back safely", || sync::folder(&self.place.folder))?;
                 self.unlink(&there.folder, &there.name, "remove the copy")?;
                 Ok(Undone::Restored)
@@ -82,7 +83,7 @@ impl Scene<'_> {
                 if !self.is_moved(&moved, there) {
                     return Err(format!("{shown} has changed since"));
                 }
-                self.may_come(&shown)?;
+                self.may_come(&stays)?;
                 let lack = self.move_back(there, &destination.0, &moved)?;
                 self.drop_trash_info();
                 Ok(Undone::restored(lack))

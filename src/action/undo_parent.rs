@@ -13,7 +13,6 @@ use super::folder_identity::FolderIdentity;
 use super::past::Past;
 use super::plan::{Placers, Reach};
 use crate::sys::attributes;
-use crate::sys::statfs::{self, ServedBy};
 
 /// The folders that an undo puts files back into.
 #[derive(Debug, Default)]
@@ -55,9 +54,10 @@ impl Parents {
         let Some(was) = was else { return Ok(true) };
         let now = FolderIdentity::of(folder)?;
         let is_made = |made: &HashMap<_, FolderIdentity>| made.get(path).is_some_and(|m| m.is(now));
-        // On other file systems, an unchanged folder may get another inode number.
-        let is_told = statfs::served_by(folder) == ServedBy::Kernel;
-        if was.is(now) || is_made(&self.made.borrow()) || !is_told {
+        // On other file systems, an unchanged folder may get another inode number. The present file system does not
+        // decide that: another user may have mounted it since.
+        let is_stable = was.stable.or(now.stable) == Some(true);
+        if was.is(now) || is_made(&self.made.borrow()) || !is_stable {
             return Ok(true);
         }
         let owner_now = attributes::get(folder)?.uid;

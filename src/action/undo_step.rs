@@ -184,8 +184,9 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Checks the original folder of the moved file before the file, now at this path, is moved back into it.
-    pub(super) fn may_come(&self, shown: &str) -> Result<(), Refusal> {
+    /// Checks the original folder of the file before the file is put into it; `otherwise` says what becomes of the file
+    /// if it must not be.
+    pub(super) fn may_come(&self, otherwise: &str) -> Result<(), Refusal> {
         let intent = self.intent;
         let (path, owner) = (parent(&intent.victim.0), intent.metadata.uid);
         let parents = self.how.parents;
@@ -195,9 +196,7 @@ impl<'a> Scene<'a> {
         };
         match accepted.map_err(said("look at its folder"))? {
             true => Ok(()),
-            false => Err(format!(
-                "{ANOTHER_FOLDER}; it stays at {shown}: move it back yourself"
-            )),
+            false => Err(format!("{ANOTHER_FOLDER}; {otherwise}")),
         }
     }
 

@@ -80,6 +80,10 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
             "more users have access to that folder than to the original folder: close it (chmod), or choose another \
              folder with --to"
         }
+        Hint::ForeignMount => {
+            "that folder is on a mount that a program of another user serves: unmount it, or choose another folder with \
+             --to"
+        }
         Hint::Undo => "run 'seekless undo' once the cause is gone",
     })
 }
@@ -210,6 +214,7 @@ mod tests {
             ("--to", hinted(Hint::Destination)),
             ("--to", hinted(Hint::NotOwners)),
             ("--to", hinted(Hint::MoreOpen)),
+            ("--to", hinted(Hint::ForeignMount)),
             ("seekless undo", hinted(Hint::Undo)),
             ("--only-under", kept(&Kept::Hold(Hold::Outside))),
             ("--isolate", kept(&Kept::SamePath)),

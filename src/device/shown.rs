@@ -64,6 +64,13 @@ impl Mounts {
         Ok([mount.filesystem.as_bytes(), b"\0", &uuid].concat())
     }
 
+    /// True unless a program of another user serves the file system with this device number, and could report anything
+    /// about its files. False if it is not mounted here.
+    pub fn is_own(&self, st_dev: u64) -> bool {
+        let mount = self.table().of_device(DeviceNumber::of(st_dev)).last();
+        mount.is_some_and(is_own)
+    }
+
     /// Where a real absolute path leads on the file system with this device number, whichever of its mounts is above;
     /// `None` if another file system is mounted there.
     pub fn place_on(&self, st_dev: u64, path: &[u8]) -> Option<Vec<u8>> {

@@ -9,6 +9,7 @@ use crate::action::act::{Preparation, Sketch};
 use crate::action::check::{Bound, Opened, OwnChanges};
 use crate::action::coherence::{Distinct, relies_on_keeper};
 use crate::action::folder_entry::{Identity, parent};
+use crate::action::folder_identity::FolderIdentity;
 use crate::action::reads::Reads;
 use crate::action::record::{Intent, Metadata, Raw, Record};
 use crate::action::step::{ActionKind, Change, Skip, Step, Target, Unfit};
@@ -225,7 +226,7 @@ impl Actor {
             victim_is: victim.identity(),
             intent: self.intent(number, step.action, keeper, &victim, prepared, metadata, {
                 (keeper_path.clone(), step.victim.path.clone())
-            }),
+            })?,
         };
         if let Some((keeper, _)) = kept {
             self.begin_to_sync(step, keeper, unsynced);
@@ -311,12 +312,13 @@ impl Actor {
         prepared: Preparation,
         metadata: Metadata,
         (keeper_path, victim_path): (Vec<u8>, Vec<u8>),
-    ) -> Intent {
+    ) -> Result<Intent, StepError> {
         let temporary = swap::temporary(self.journal.mark(), number);
         let folder = parent(&victim_path);
         let times = self.times.as_mut();
         let folder_times = times.and_then(|times| times.note(folder, &victim.place.folder));
-        Intent {
+        let in_folder = FolderIdentity::of(&victim.place.folder);
+        Ok(Intent {
             step: number,
             action,
             victim: Raw(victim_path),
@@ -330,9 +332,9 @@ impl Actor {
             destination: prepared.destination.map(Raw),
             trash_info: prepared.trash_info.map(Raw),
             link_text: prepared.link_text.map(Raw),
-            parent: prepared.parent,
+            parent: Some(in_folder.map_err(failed("examine its folder"))?),
             folder_times,
-        }
+        })
     }
 
     /// The first file of those that stay, from this one on, that is provably not the victim, if the action needs that.

@@ -55,7 +55,7 @@ impl Actor {
             for &of in some {
                 current::ask_about(&of.path);
                 match look(of) {
-                    Ok((place, metadata)) => {
+                    Ok((place, above, metadata)) => {
                         let step = self.journal.next_step();
                         let times = self.times.as_mut();
                         let folder_times =
@@ -66,7 +66,7 @@ impl Actor {
                             folder: Raw(of.path.clone()),
                             ino: of.identity.1,
                             metadata,
-                            parent: FolderIdentity::of(&place.folder).ok(),
+                            parent: Some(above),
                             folder_times,
                         })));
                         found.push(Found { of, place, step });
@@ -129,7 +129,8 @@ impl FolderTally {
 }
 
 /// Opens the folder with the name, and reads the metadata that undo has to restore.
-fn look(of: &EmptyFolder) -> Result<(Place, Metadata), Stays> {
+/// The place of a folder, the folder above it, and its metadata.
+fn look(of: &EmptyFolder) -> Result<(Place, FolderIdentity, Metadata), Stays> {
     let place = Place::of(&of.path).map_err(|unfit| match unfit {
         Unfit::Gone => Stays::Because("is gone".to_owned()),
         unfit => Stays::Because(format!("{unfit}; left alone")),
@@ -142,7 +143,8 @@ fn look(of: &EmptyFolder) -> Result<(Place, Metadata), Stays> {
     let mut metadata =
         metadata::with(&folder, attributes).map_err(stays("read the metadata of the folder"))?;
     metadata.set_times(of.times);
-    Ok((place, metadata))
+    let above = FolderIdentity::of(&place.folder).map_err(stays("examine the folder above"))?;
+    Ok((place, above, metadata))
 }
 
 /// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls could

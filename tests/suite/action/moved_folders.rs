@@ -11,6 +11,7 @@ use crate::common::stopped::Stopped;
 use crate::common::users::{
     ALICE, NOBODY, acl, extended, give, looks, moved, open_stage, set_extended, set_mode,
 };
+use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
 use seekless::action::ActionKind;
 use tempfile::TempDir;
@@ -319,4 +320,28 @@ fn no_file_comes_into_a_folder_that_an_acl_opens() {
     set_extended(&stage.tree.path("p/q"), ACLS[0], &acl(ALICE, 7, 0o700));
     stage.run(line).exits(0);
     assert!(inner.join("secret").exists());
+}
+
+#[test]
+#[ignore = "mounts file systems, needs bindfs: root only"]
+fn no_file_comes_into_a_mount_that_a_program_of_another_user_serves() {
+    for (user, comes) in [(NOBODY, false), (0, true)] {
+        let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
+        give(&stage.tree.path("p/q"), 0, 0o700);
+        let to = stage.tree.path("aside");
+        let [outer, inner] = ["p", "p/q"].map(|name| moved(&to, &stage.tree.path(name)));
+        fs::create_dir_all(&outer).expect("folders");
+        let store = TempDir::new().expect("a folder");
+        // It looks like a closed folder of root, whoever serves it.
+        give(store.path(), 0, 0o700);
+        let command = format!("setpriv --ruid {user} bindfs {}", store.path().display());
+        let mount = Mounted::by(&command, outer);
+        let run = stage.run("move --yes --keep shortest-path --to aside .");
+        assert_eq!(inner.join("secret").exists(), comes, "{user}: {run}");
+        assert_eq!(stage.has("p/q/secret"), !comes, "{user}: {run}");
+        if !comes {
+            run.says("a mount that a program of another user serves");
+        }
+        drop(mount);
+    }
 }

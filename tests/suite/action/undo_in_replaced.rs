@@ -1,0 +1,146 @@
+//! Undo of links and of removed groups, and folders below a mount: nothing comes into a folder that another user put in
+//! place of the old one.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::common::journal::rewrite;
+use crate::common::stage::Stage;
+use crate::common::users::{ALICE, NOBODY, give, nobody_does, open_stage};
+use crate::common::volume::Mounted;
+use crate::common::{Tree, noise};
+
+const ANOTHER: &str = "another folder has the path of its folder now";
+
+/// A copy of Alice's in her closed folder `sh/d`. Everybody may rename that folder.
+fn alices() -> Stage {
+    let stage = open_stage(Tree::new().copies(["k/f", "sh/d/f"], noise(1, 5000)));
+    give(&stage.tree.path("sh"), 0, 0o777);
+    give(&stage.tree.path("sh/d"), ALICE, 0o700);
+    give(&stage.tree.path("sh/d/f"), ALICE, 0o644);
+    give(&stage.tree.path("k"), 0, 0o700);
+    stage
+}
+
+fn nobody(stage: &Stage, script: &str) {
+    assert!(nobody_does(script, stage.tree.root()), "{script}");
+}
+
+fn journal(stage: &Stage) -> PathBuf {
+    let journals = stage.state.path().join("seekless/journals");
+    let mut journals = fs::read_dir(journals).expect("journals");
+    journals.next().expect("one").expect("an entry").path()
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_copy_replaces_a_link_in_a_folder_that_was_put_in_place_of_the_old_one() {
+    for action in ["symlink", "hardlink"] {
+        let stage = alices();
+        let line = format!("{action} --across-owners --yes --reference k sh");
+        stage.run(&line).exits(0);
+        let link = stage.tree.path("sh/d/f");
+        let text = fs::read_link(&link);
+        nobody(&stage, "mv sh/d sh/old; mkdir sh/d; chmod 755 sh/d");
+        match text {
+            Ok(text) => nobody(&stage, &format!("ln -s {} sh/d/f", text.display())),
+            // As where the system lets everybody make further names (fs.protected_hardlinks).
+            Err(_) => fs::hard_link(stage.tree.path("k/f"), &link).expect("linked"),
+        }
+        let context = |what: &str| format!("{action}: {what}");
+        for words in ["undo --dry-run", "undo --yes"] {
+            let run = stage.run(words);
+            let text = run.to_string();
+            assert!(text.contains(ANOTHER), "{}", context(&text));
+            assert!(text.contains("the link stays"), "{}", context(&text));
+            let now = fs::metadata(stage.tree.path("k/f")).expect("the kept file");
+            let here = fs::metadata(&link).expect("the link");
+            assert!(same(&now, &here), "{}", context(&text));
+        }
+        fs::remove_file(&link).expect("removed");
+        nobody(&stage, "rmdir sh/d; mv sh/old sh/d");
+        stage.run("undo --yes").exits(0).says("1 file restored.");
+    }
+}
+
+fn same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_removed_file_comes_back_into_a_folder_that_was_put_in_place_of_the_old_one() {
+    let stage = open_stage(
+        Tree::new()
+            .copies(["k/I.HEIC", "sh/d/I.HEIC"], noise(1, 5000))
+            .copies(["k/I.MOV", "sh/d/I.MOV"], noise(2, 5000)),
+    );
+    give(&stage.tree.path("sh"), 0, 0o777);
+    give(&stage.tree.path("k"), 0, 0o700);
+    for name in ["sh/d/I.HEIC", "sh/d/I.MOV"] {
+        give(&stage.tree.path(name), ALICE, 0o644);
+        let file = File::options().append(true).open(stage.tree.path(name));
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        file.and_then(|file| file.set_modified(time)).expect("set");
+    }
+    give(&stage.tree.path("sh/d"), ALICE, 0o700);
+    let line = "remove --across-owners --yes --sidecars keep-together --keep first-root k sh";
+    stage.run(line).exits(0);
+    // As if the run was killed before it could record the second file.
+    rewrite(&journal(&stage), |record| match record["record"].as_str() {
+        Some("done") => record["step"] == 0,
+        Some("ended") => false,
+        _ => true,
+    });
+    // The other file of the group seems to be there.
+    for missing in ["I.HEIC", "I.MOV"] {
+        let there = if missing == "I.MOV" {
+            "I.HEIC"
+        } else {
+            "I.MOV"
+        };
+        let script = format!(
+            "mv sh/d sh/old; mkdir sh/d; head -c 5000 /dev/zero > sh/d/{there}; touch -d @1000 sh/d/{there}"
+        );
+        nobody(&stage, &script);
+        let run = stage.run("undo --yes");
+        assert!(!stage.has(&format!("sh/d/{missing}")), "{missing}: {run}");
+        assert!(run.to_string().contains(ANOTHER), "{missing}: {run}");
+        nobody(&stage, "rm -r sh/d; mv sh/old sh/d");
+    }
+}
+
+/// A copy of nobody's in `x/p`, a folder of nobody's; `x/wide` is an open folder of root's.
+fn nobodys() -> Stage {
+    let stage = open_stage(Tree::new().copies(["keep/f", "x/p/f"], noise(1, 5000)));
+    let _ = fs::create_dir(stage.tree.path("x/wide"));
+    for (name, owner, mode) in [
+        ("x", NOBODY, 0o755),
+        ("x/p", NOBODY, 0o755),
+        ("x/wide", 0, 0o777),
+    ] {
+        give(&stage.tree.path(name), owner, mode);
+    }
+    stage
+}
+
+#[test]
+#[ignore = "mounts file systems, needs bindfs: root only"]
+fn nothing_goes_back_into_a_mount_in_place_of_the_old_folder() {
+    let stage = nobodys();
+    stage.run("move --yes --to out --reference keep x").exits(0);
+    nobody(&stage, "mv x/p x/old; mkdir x/p");
+    let store = stage.tree.path("x/wide");
+    let mount = Mounted::by(
+        &format!("bindfs {}", store.display()),
+        stage.tree.path("x/p"),
+    );
+    let run = stage.run("undo --yes").says(ANOTHER);
+    assert_eq!(fs::read_dir(&store).expect("there").count(), 0, "{run}");
+    drop(mount);
+    nobody(&stage, "rmdir x/p; mv x/old x/p");
+    stage.run("undo --yes").exits(0).says("1 file restored.");
+    assert!(stage.has("x/p/f"));
+}
