@@ -135,6 +135,28 @@ impl Original<'_> {
     }
 }
 
+/// True if a file from the original folder may be moved below `base`, which the user named. The owner of `base` gets
+/// access to all entries below it. So this owner must be able to list the original folder and to enter the folders above
+/// it. The groups of this owner are unknown, so a folder of another owner must allow this to its group and to others.
+pub fn base_may_have(base: &OwnedFd, original: &Original<'_>) -> Result<bool> {
+    let owner = attributes::get(base)?.uid;
+    if !trust::is_root() || owner == trust::me() {
+        return Ok(true);
+    }
+    let parts = original.path.split(|&b| b == b'/');
+    for height in 0..=parts.filter(|part| !part.is_empty()).count() {
+        let folder = original.above(height)?;
+        let now = attributes::get(&folder)?;
+        let wanted = if height == 0 { 0o5 } else { 0o1 };
+        let is_open = now.mode >> 3 & now.mode & wanted == wanted && !attributes::has_acl(&folder);
+        if now.uid != owner && !is_open {
+            // A user who may write to a mount without modes may write to every folder of it.
+            return Ok(attributes::modes_are_made_up(base) == Ok(true));
+        }
+    }
+    Ok(true)
+}
+
 /// True if a folder belongs to this user, or to the owner of `base`, which the user named. The owner of `base` owns all
 /// files below it in any case. On a file system without owners, this owner owns every file.
 pub fn is_ours_or_bases(folder: &Attributes, base: &OwnedFd) -> Result<bool> {
@@ -161,10 +183,15 @@ pub fn further_rights(
 /// its name by now, whose owner and mode must not be changed.
 ///
 /// # Errors
-/// `ESTALE` if it is another folder. A folder that is empty and belongs to the creator is accepted.
+/// `ESTALE` if it is another folder. A folder that is empty, closed to other users, and belongs to the creator is
+/// accepted.
 pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedFd> {
     let opened = open::folder(parent, name).and_then(|folder| {
-        let is_own = !trust::is_root() || is_ours_or_bases(&attributes::get(&folder)?, base)?;
+        let now = attributes::get(&folder)?;
+        // The folder was made with mode 0700. The group's bits include the mask of an ACL.
+        let is_closed =
+            || now.mode & 0o077 == 0 || attributes::modes_are_made_up(&folder) == Ok(true);
+        let is_own = !trust::is_root() || is_ours_or_bases(&now, base)? && is_closed();
         match is_own && dirent::is_empty(&folder)? {
             true => Ok(folder),
             false => Err(Errno::STALE),

@@ -12,7 +12,7 @@ use super::existing_folder::ExistingFolders;
 use super::folder_entry::{join, leads_to};
 use super::folder_traits::{self, FolderTraits, Original};
 use super::made::Made;
-use super::step::{Change, Done, Skip, Unfit};
+use super::step::{Change, Done, Hint, Skip, Unfit};
 use super::step_error::{StepError, failed, failure, failure_with};
 use super::{copy, metadata, proof, swap};
 use crate::read::{Unequal, Which, equal};
@@ -200,6 +200,13 @@ fn make(
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
     let base_folder = Rc::new(base.folder);
+    if let Some(like) = like {
+        let is_fit = folder_traits::base_may_have(&base_folder, like);
+        if !is_fit.map_err(failed("examine the destination folder"))? {
+            let doing = format!("move it into {}", String::from_utf8_lossy(base.path));
+            return Err(failure_with(&doing, Errno::PERM, Hint::BaseOwner));
+        }
+    }
     let mut at = Rc::clone(&base_folder);
     let mut path = base.path.to_vec();
     let mut is_new = false;

@@ -278,6 +278,8 @@ pub enum Hint {
     Destination,
     /// The destination has a folder of another user where one of this owner is needed.
     NotOwners,
+    /// The owner of the destination has no access to the original folder.
+    BaseOwner,
     /// The destination has a folder that is open to more users than the original.
     MoreOpen,
     /// A mount below the destination is served by a program of another user.
@@ -304,6 +306,9 @@ impl fmt::Display for Hint {
             Self::Destination => "say where to",
             Self::NotOwners => {
                 "that folder belongs to another user than the original folder: move it away, or choose another folder"
+            }
+            Self::BaseOwner => {
+                "that folder belongs to a user who has no access to the original folder: choose another folder"
             }
             Self::MoreOpen => {
                 "more users have access to that folder than to the original folder: close it (chmod), or choose another folder"

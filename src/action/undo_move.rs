@@ -13,6 +13,7 @@ use super::step::{ActionKind, Unfit};
 use super::trash_folder;
 use super::undo_step::{Manner, Refusal, Scene, is_as, is_twice, said, unfollowed};
 use super::undone::{Lack, Undone};
+use crate::file::trust;
 use crate::sys::stat::{self, Stat};
 use crate::sys::{attributes, names, statfs, sync};
 
@@ -54,7 +55,8 @@ impl Scene<'_> {
                     && here.dev != moved.dev
                     && self.is_moved(&moved, there) =>
             {
-                if !self.has_the_bytes(&here, &there.folder, &there.name) {
+                let is_original = self.has_owner_at(&self.place.folder, &self.place.name);
+                if !is_original || !self.has_the_bytes(&here, &there.folder, &there.name) {
                     return Err(format!(
                         "another file now has its name; it stays at {shown}"
                     ));
@@ -147,8 +149,17 @@ impl Scene<'_> {
             now.kind == FileType::RegularFile
                 && (now.size, now.mtime_ns) == (moved.size, moved.mtime_ns)
         };
-        leads_to(folder, name, (moved.dev, moved.ino))
-            || statfs::may_renumber(folder) && stat::fresh_entry(folder, name).is_ok_and(is_like)
+        let is_same = leads_to(folder, name, (moved.dev, moved.ino))
+            || statfs::may_renumber(folder) && stat::fresh_entry(folder, name).is_ok_and(is_like);
+        is_same && self.has_owner_at(folder, name)
+    }
+
+    /// True if the name leads to a file of the victim's owner, of this user or of root. Other users can create a file with
+    /// the same length, times and inode number, and change its bytes later. Mounts without owners show any owner.
+    fn has_owner_at(&self, folder: &OwnedFd, name: &CStr) -> bool {
+        let is_known = |uid| uid == self.intent.metadata.uid || trust::is_ours_or_roots(uid);
+        attributes::entry(folder, name).is_ok_and(|(_, now)| is_known(now.uid))
+            || statfs::may_make_up_modes(folder)
     }
 
     /// Removes incomplete copies on both sides, if their originals still exist.
@@ -197,7 +208,11 @@ impl Scene<'_> {
             Fate::Done(Some(now)) => is_as(moved, &now),
             _ => self.is_whole(moved),
         };
-        by_times || self.is_moved_by_bytes(moved, there)
+        // A copy on another file system may belong to another user. What is copied back gets only proven rights.
+        let folder = stat::descriptor(&self.place.folder);
+        let is_copy = folder.is_ok_and(|folder| folder.dev != moved.dev);
+        let is_same = by_times && (is_copy || self.has_owner_at(&there.folder, &there.name));
+        is_same || self.is_moved_by_bytes(moved, there)
     }
 
     fn is_moved_by_bytes(&self, moved: &Stat, there: &Place) -> bool {

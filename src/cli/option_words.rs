@@ -76,6 +76,9 @@ fn hint_words(hint: Hint) -> Option<&'static str> {
             "that folder belongs to another user than the original folder: move it away, or choose another folder with \
              --to"
         }
+        Hint::BaseOwner => {
+            "that folder belongs to a user who has no access to the original folder: choose another folder with --to"
+        }
         Hint::MoreOpen => {
             "more users have access to that folder than to the original folder: close it (chmod), or choose another \
              folder with --to"
@@ -213,6 +216,7 @@ mod tests {
             ("--trash", hinted(Hint::MadeTrash)),
             ("--to", hinted(Hint::Destination)),
             ("--to", hinted(Hint::NotOwners)),
+            ("--to", hinted(Hint::BaseOwner)),
             ("--to", hinted(Hint::MoreOpen)),
             ("--to", hinted(Hint::ForeignMount)),
             ("seekless undo", hinted(Hint::Undo)),

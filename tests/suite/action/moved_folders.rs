@@ -303,6 +303,46 @@ fn no_file_comes_into_a_folder_that_is_more_open_than_its_own() {
     }
 }
 
+type OwnerAndMode = (u32, u32);
+
+/// The owner of the destination folder, the owner and the mode of the original folder and of the folder above it, and
+/// whether the file may be moved.
+const BASES: [(u32, OwnerAndMode, OwnerAndMode, bool); 7] = [
+    (NOBODY, (0, 0o755), (0, 0o700), false),
+    (NOBODY, (0, 0o700), (0, 0o755), false),
+    (NOBODY, (0, 0o711), (0, 0o755), true),
+    (NOBODY, (0, 0o755), (0, 0o711), false),
+    (NOBODY, (0, 0o755), (ALICE, 0o700), false),
+    (NOBODY, (0, 0o755), (NOBODY, 0o700), true),
+    (0, (0, 0o700), (ALICE, 0o700), true),
+];
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn no_file_goes_to_a_user_who_has_no_access_to_its_folder() {
+    for (owner, above, was, comes) in BASES {
+        let stage = open_stage(Tree::new().copies(["k", "p/q/secret"], noise(2, 5000)));
+        let original = stage.tree.path("p/q");
+        give(&stage.tree.path("p"), above.0, above.1);
+        give(&original, was.0, was.1);
+        let to = stage.tree.path("aside");
+        // The owner of the destination folder has created the folders below it.
+        let waiting = moved(&to, &original);
+        fs::create_dir_all(&waiting).expect("folders");
+        for folder in waiting.ancestors().take_while(|at| at.starts_with(&to)) {
+            give(folder, owner, 0o700);
+        }
+        let run = stage.run("move --yes --keep shortest-path --to aside .");
+        let context = format!("to {owner}, from {was:?} in {above:?}\n{run}");
+        assert_eq!(waiting.join("secret").exists(), comes, "{context}");
+        assert_eq!(stage.has("p/q/secret"), !comes, "{context}");
+        if !comes {
+            run.exits(2)
+                .says("that folder belongs to a user who has no access to the original folder");
+        }
+    }
+}
+
 #[test]
 #[ignore = "acts as two users: root only"]
 fn no_file_comes_into_a_folder_that_an_acl_opens() {

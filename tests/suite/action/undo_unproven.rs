@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::common::journal::{as_killed, as_version_1, rewrite};
 use crate::common::stage::Stage;
 use crate::common::users::{
-    ALICE, CAPABILITY, NOBODY, extended, give, looks, nobody_does, nobody_forges, open_stage,
-    set_extended, set_mode,
+    ALICE, CAPABILITY, NOBODY, extended, give, looks, moved, nobody_does, nobody_forges,
+    open_stage, set_extended, set_mode,
 };
+use crate::common::volume::Volume;
 use crate::common::{Tree, noise};
 
 const LINE: &str = "--yes --across-owners --keep oldest .";
@@ -180,4 +181,52 @@ fn a_further_name_of_the_kept_file_is_none_of_its_substitute() {
     let now = fs::read(&victim).expect("read");
     let is_evil_and_plain = now == b"evil\n" && !victim.is_symlink();
     assert!(!is_evil_and_plain, "r/v is a name of nobody's file");
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_file_of_another_user_is_not_the_moved_file() {
+    let stage = open_stage(Tree::new().copies(["keep/v", "r/v"], noise(1, 5000)));
+    let file = moved(&stage.tree.path("aside"), &stage.tree.path("r/v"));
+    stage
+        .run("move --yes --to aside --reference keep r")
+        .exits(0);
+    // A file that nobody created there can get the same inode number.
+    give(&file, NOBODY, 0o644);
+    nobody_forges(&file);
+    stage.run("undo --yes").exits(2).says("has changed since");
+    assert!(file.exists() && !stage.has("r/v"));
+}
+
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn a_file_of_another_user_does_not_replace_a_copy_on_another_file_system() {
+    let stage = open_stage(Tree::new().file("keep/v", noise(1, 5000)));
+    let keeper = stage.tree.path("keep/v");
+    let volume = Volume::tmpfs("");
+    set_mode(volume.path().parent().expect("a folder"), 0o755);
+    let sticky = volume.path().join("sticky");
+    fs::create_dir(&sticky).expect("a folder");
+    set_mode(&sticky, 0o1777);
+    let victim = sticky.join("v");
+    fs::copy(&keeper, &victim).expect("copied");
+    let file = moved(&stage.tree.path("aside"), &victim);
+    stage
+        .run(&format!(
+            "move --yes --to aside --reference keep {}",
+            sticky.display()
+        ))
+        .exits(0);
+    let script = "cp k v; touch -r t v";
+    fs::copy(&keeper, sticky.join("k")).expect("copied");
+    let times = fs::metadata(&file).expect("there").modified();
+    let like = fs::File::create(sticky.join("t")).expect("a file");
+    like.set_modified(times.expect("a time")).expect("set");
+    assert!(nobody_does(script, &sticky));
+    stage
+        .run("undo --yes")
+        .exits(2)
+        .says("another file now has its name; it stays at");
+    assert_eq!(fs::read(&file).expect("the copy"), noise(1, 5000));
+    assert_eq!(looks(&file).0, 0);
 }
