@@ -72,7 +72,7 @@ impl fmt::Display for Apart {
             Self::Label => "has another security label or capability than",
             Self::Permissions => "has other permissions than",
             Self::Group => "has another group than",
-            Self::Reach => "can be moved or replaced by other users than",
+            Self::Reach => "can be moved or replaced by other users, unlike",
             Self::Metadata => {
                 "has other metadata (owner, mode, modification time or extended attributes) than"
             }

@@ -70,8 +70,8 @@ impl Made {
             }
         }
         (!missing.is_empty()).then(|| {
-            let missing = missing.join(", ");
-            format!("the new folder has another {missing} than the original folder")
+            let missing = missing.join(" and ");
+            format!("the new folder does not have the {missing} of the original folder")
         })
     }
 

@@ -159,7 +159,9 @@ impl<'a> Scene<'a> {
         how: How<'a>,
     ) -> Result<Self, Refusal> {
         let place = Place::of(&step.intent.victim.0).map_err(|unfit| match unfit {
-            Unfit::Gone => "its folder is gone".to_owned(),
+            Unfit::Gone => {
+                "its folder is gone (if it is on another disk, mount that disk)".to_owned()
+            }
             unfit => unfit.to_string(),
         })?;
         let aside = step.intent.temporary.as_str();

@@ -111,7 +111,7 @@ fn names(number: u64) -> String {
 
 fn destination(acting: &action::Settings) -> String {
     let to = acting.destination.as_ref();
-    to.map(|to| format!(", to {}", escape(to)))
+    to.map(|to| format!(" to {}", escape(to)))
         .unwrap_or_default()
 }
 

@@ -291,7 +291,7 @@ impl Left {
                 "is on a mount that shows hard links as separate files: use symlink or remove"
             }
             Self::NoSymlinks => {
-                "cannot be replaced by a symbolic link to the kept file: use remove or move"
+                "is on a file system that cannot hold a symbolic link to the kept file: use remove or move"
             }
             Self::NoSharedBlocks => {
                 "is on a file system that cannot share blocks (btrfs, xfs and bcachefs can): use remove or move, or \

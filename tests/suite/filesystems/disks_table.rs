@@ -617,7 +617,8 @@ const LIKE_A_COPY: Cell = Refuses(
 );
 
 const NO_SYMLINKS: Cell = Refuses(
-    "7 names left alone because each cannot be replaced by a symbolic link to the kept file: use remove or move.",
+    "7 names left alone because each is on a file system that cannot hold a symbolic link to the kept file: use remove or \
+    move.",
 );
 
 const NO_LINKS: [Cell; 6] = [NO_HARD_LINKS, NO_SYMLINKS, Works, Works, Works, Works];

@@ -333,7 +333,11 @@ fn links_that_a_mount_cannot_hold_are_refused_before_anything() {
         is_refused(what, "hardlink", "without hard links");
     }
     for what in [Shown::ExfatFuse, Shown::Fusefat, Shown::Rclone] {
-        is_refused(what, "symlink", "by a symbolic link to the kept file");
+        is_refused(
+            what,
+            "symlink",
+            "cannot hold a symbolic link to the kept file",
+        );
     }
     for what in [Shown::Ntfs3g, Shown::ExfatFuse, Shown::Sshfs] {
         is_refused(what, "reflink", "cannot share blocks");

@@ -59,7 +59,6 @@ const COPY: &str = "home/Pictures/2024/IMG_1 (1).jpg";
 const LATER: &str = "home/Pictures/2024/IMG_1.jpg";
 const COPY_2: &str = "home/Pictures/phone/Copy of IMG_2.jpg";
 const FOUND: &str = "seekless -o found.txt ~/Pictures";
-const FOUND_IMAGES: &str = "seekless --type image,video -o found.txt ~/Pictures";
 /// The name is all that makes a file one that a search keeps.
 const KEPT: &str = "mkdir -p -m 700 $XDG_CACHE_HOME/seekless && umask 077 && \
 : > $XDG_CACHE_HOME/seekless/0123456789abcdef0123456789abcdef.sqlite";
@@ -219,7 +218,7 @@ const EXAMPLES: &[Example] = &[
     )
     .but_not(&["IMG_1.jpg"]),
     shows(
-        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup/old",
+        "seekless compare --only changed -f nul --flat /mnt/old /mnt/backup | rsync -a -0 --ignore-existing --files-from=- /mnt/old /mnt/backup/old/",
         &[],
     )
     .but_not(&["IMG_1.jpg", "notes"]),
@@ -248,17 +247,17 @@ const EXAMPLES: &[Example] = &[
         "seekless --threads ssd:4,16 --threads hdd:1,1 --depth-random 16 ~/Pictures /mnt/backup",
         &["IMG_1"],
     ),
-    shows("seekless --type image,video -o found.txt ~/Pictures", &[]),
+    shows("seekless -o found.txt ~/Pictures", &[]),
     shows(
         "seekless remove --dry-run --from found.txt --keep best-name,oldest --sidecars keep-together",
         &["keep "],
     )
-    .after(&[FOUND_IMAGES]),
+    .after(&[FOUND]),
     shows(
         "seekless remove --trash --from found.txt --keep best-name,oldest --sidecars keep-together",
         &[],
     )
-    .after(&[FOUND_IMAGES])
+    .after(&[FOUND])
     .changes(&[COPY, COPY_2, "home/Pictures/thumb-2.jpg"]),
     shows(
         "seekless remove --trash --keep best-name,oldest --sidecars keep-together ~/Pictures",

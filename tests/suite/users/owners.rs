@@ -300,7 +300,7 @@ fn a_copy_in_a_strangers_folder_is_kept_for_nobody() {
         stage
             .run(&line)
             .exits(0)
-            .says("can be moved or replaced by other users than the files it equals");
+            .says("can be moved or replaced by other users, unlike the files it equals");
         let own = fs::symlink_metadata(stage.tree.path("alice/own")).expect("there");
         assert!(
             own.is_file() && stage.has("drop/handed"),
