@@ -203,6 +203,12 @@ impl Bounds {
         self
     }
 
+    /// Where the rest of a real path begins behind each reference folder that holds it.
+    pub fn ends_of_reference(&self, path: &[u8]) -> impl Iterator<Item = usize> {
+        let holding = self.reference.iter().filter(move |f| f.holds(path));
+        holding.map(|folder| folder.path().len())
+    }
+
     /// Returns why a name must not be touched; `None` if it may.
     ///
     /// `path` is the real path, `listed` the name as it was listed.

@@ -3,8 +3,12 @@
 //! Emptying a trash deletes its contents. So a copy there is no reason to remove another copy.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::env;
+use std::ffi::{CString, OsStr};
+use std::fs;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::fs::FileType;
 
@@ -40,7 +44,16 @@ fn is_trash_name(name: &[u8]) -> bool {
 fn is_data_home(path: &[u8]) -> bool {
     let end = path.iter().rposition(|&byte| byte != b'/');
     let path = &path[..end.map_or(0, |end| end + 1)];
-    path.ends_with(DATA_HOME) || path == &DATA_HOME[1..]
+    let is_usual = |path: &[u8]| path.ends_with(DATA_HOME) || path == &DATA_HOME[1..];
+    let real = || fs::canonicalize(OsStr::from_bytes(path)).ok();
+    is_usual(path)
+        || real().is_some_and(|real| is_usual(real.as_os_str().as_bytes()) || is_own(&real))
+}
+
+/// True for the folder that this user chose for such data (XDG Base Directory Specification).
+fn is_own(real: &Path) -> bool {
+    let chosen = env::var_os("XDG_DATA_HOME").and_then(|chosen| fs::canonicalize(chosen).ok());
+    chosen.is_some_and(|chosen| chosen == real)
 }
 
 /// True if a folder has the folders of a trash, wherever it lies.
@@ -88,10 +101,6 @@ impl TrashPaths {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::ffi::OsStrExt;
-    use std::path::Path;
-
     use super::*;
 
     fn leads_into(path: &Path, start: usize) -> bool {

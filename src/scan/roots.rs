@@ -279,9 +279,10 @@ impl Roots {
 
     /// Records whether a folder of this path lies in a trash, or is one.
     fn note_trash(&mut self, dir: DirId, path: &[u8]) {
-        let path = std::path::absolute(OsStr::from_bytes(path));
-        let path = path.map(|path| [path.as_os_str().as_bytes(), b"/"].concat());
-        if path.is_ok_and(|path| self.trash.lead_into(&path, 0)) {
+        let folder = if path.is_empty() { b"." } else { path };
+        let real = std::fs::canonicalize(OsStr::from_bytes(folder));
+        let real = real.map(|path| [path.as_os_str().as_bytes(), b"/"].concat());
+        if real.is_ok_and(|path| self.trash.lead_into(&path, 0)) {
             self.walk.dirs.write().mark_trash(dir);
         }
     }

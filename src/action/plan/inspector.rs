@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::claim::{Claim, ClaimedFacts, Inside, Origin};
 use super::set::{Fate, Left, LeftName, PlannedFile, PlannedName, SetPlan};
 use crate::action::access::Rights;
-use crate::action::bounds::Bounds;
+use crate::action::bounds::{Bounds, Hold};
 use crate::action::folder_entry::Place;
 use crate::file::{Spellings, TrashPaths};
 use crate::heartbeat::current;
@@ -107,11 +107,12 @@ impl Inspector {
                             set.files.len() - 1
                         });
                         let in_trash = self.trash.lead_into(&path, 0);
+                        let hold = self.hold(&path, &listed, in_trash);
                         let bounds = &self.bounds;
                         self.unmatched
                             .retain(|&pattern| !bounds.is_held_by(pattern, &path, &listed));
                         set.files[place].names.push(PlannedName {
-                            hold: self.bounds.hold(&path, &listed),
+                            hold,
                             path,
                             listed,
                             root,
@@ -147,6 +148,21 @@ impl Inspector {
             }
             is_new
         });
+    }
+
+    /// Returns why a name must not be touched. A copy in a trash is a reference only if the trash, or something in it, is
+    /// the reference folder.
+    fn hold(&mut self, path: &[u8], listed: &[u8], in_trash: bool) -> Option<Hold> {
+        match self.bounds.hold(path, listed) {
+            Some(Hold::Reference) if in_trash => {
+                let mut ends = self.bounds.ends_of_reference(path);
+                match ends.any(|end| !self.trash.lead_into(path, end)) {
+                    true => Some(Hold::Reference),
+                    false => Some(Hold::Protected),
+                }
+            }
+            hold => hold,
+        }
     }
 
     /// True if a file lies in a trash, and no given path is that trash or lies in it.

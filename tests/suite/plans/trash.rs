@@ -334,3 +334,50 @@ fn no_content_is_only_in_a_trash_however_often_files_are_put_there() {
         }
     }
 }
+
+/// A trash below a reference folder is no reference, also if the user gives its path to be searched.
+#[test]
+fn a_trash_below_the_reference_is_no_reference() {
+    for paths in ["y/.Trash-1000 w", "y w y/.Trash-1000/files"] {
+        let stage =
+            Stage::new(Tree::new().copies(["y/.Trash-1000/files/a", "w/deep/a"], noise(1, 5000)));
+        let names = stage.names();
+        stage
+            .run(&format!("remove --yes --reference y {paths}"))
+            .exits(0);
+        assert_eq!(stage.names(), names, "{paths}");
+        stage
+            .run("remove --yes --reference y/.Trash-1000 y/.Trash-1000 w")
+            .exits(0);
+        assert_eq!(stage.names(), ["y/.Trash-1000/files/a"], "{paths}");
+    }
+}
+
+/// Roots in another spelling, or behind a link, are in the trash to which they lead, and in no other.
+#[test]
+fn a_root_lies_where_its_real_path_says() {
+    let stage = Stage::new(
+        Tree::new()
+            .copies([".Trash-1000/files/a", "w/deep/a"], noise(1, 5000))
+            .symlink("l", ".Trash-1000/files"),
+    );
+    for paths in [".Trash-1000 .Trash-1000/../w", "l w", "l/ w"] {
+        let run = stage
+            .run(&format!("find -f nul --flat --omit-first {paths}"))
+            .exits(0);
+        assert!(!run.stdout_text().contains("w/deep/a"), "{paths}: {run}");
+    }
+}
+
+/// The trash of this user is one also while a part of it is missing.
+#[test]
+fn the_own_trash_is_one_without_all_of_its_folders() {
+    let stage = Stage::new(Tree::new().copies(["data/Trash/files/a", "w/deep/a"], noise(1, 5000)));
+    let data = stage.tree.path("data");
+    stage
+        .seekless("remove --yes --keep longest-path .")
+        .env("XDG_DATA_HOME", data.to_str().expect("plain"))
+        .run()
+        .exits(0)
+        .says("Nothing to");
+}
