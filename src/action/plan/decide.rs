@@ -137,8 +137,12 @@ impl Policy {
             let asked = free.iter().copied().filter(|index| chosen.contains(index));
             asked.collect::<Vec<usize>>()
         });
+        // A held file in a trash is lost when the trash is emptied, unless the user chose it.
+        let is_enough = |&(index, _): &(usize, Kept)| {
+            set.files[index].is_relied_on() || chosen.is_some_and(|chosen| chosen.contains(&index))
+        };
         match asked {
-            Some(asked) if !asked.is_empty() || !stay.is_empty() => {
+            Some(asked) if !asked.is_empty() || stay.iter().any(is_enough) => {
                 let ordered = self.best(set, &asked, asked.len());
                 let chosen = || Kept::Because("chosen".to_owned());
                 stay.extend(ordered.into_iter().map(|(i, _)| (i, chosen())));

@@ -92,6 +92,22 @@ fn keys_do_what_the_help_says() {
     }
 }
 
+/// A copy in a trash stays for others only if it is the answer.
+#[test]
+fn an_answer_without_a_file_leaves_no_file_to_the_trash_alone() {
+    let (in_trash, held) = (".Trash-1000/files/a", "--protect */.Trash-1000/*");
+    for (options, typed, left) in [
+        (held, ",\ny\n", &[in_trash, "w/a"][..]),
+        (held, "3\ny\n", &[in_trash]),
+        (held, "2\ny\n", &[in_trash, "w/b"]),
+        ("", ",\ny\n", &["w/a"]),
+    ] {
+        let stage = Stage::new(Tree::new().copies([in_trash, "w/a", "w/b"], "x"));
+        let talk = stage.talk(&format!("remove --ask {options} .Trash-1000 w"), typed);
+        assert_eq!(stage.names(), left, "{options} {typed:?}\n{}", talk.said);
+    }
+}
+
 #[test]
 fn answers_are_remembered() {
     let stage = three_sets();

@@ -192,6 +192,12 @@ fn the_user_can_keep_others_but_not_none() {
     }
     let files = simple(&[("/a", Some(Hold::Protected)), ("/b", None)]);
     assert_eq!(fates(&remove, files, &Choice::Keep(vec![1])), "kk");
+    // A held file in a trash stays for others only if it is chosen.
+    for (choice, expected) in [(vec![], "kk1"), (vec![2], "k2k"), (vec![0], "k00")] {
+        let mut files = simple(&[("/t/a", Some(Hold::Protected)), ("/b", None), ("/c", None)]);
+        files[0].names[0].in_trash = true;
+        assert_eq!(fates(&remove, files, &Choice::Keep(choice)), expected);
+    }
 }
 
 /// As [`fates`]; `!` for a file that is left since its rights are others.
@@ -316,11 +322,15 @@ fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
         1 => Just(Some(Hold::Reference)),
         1 => Just(Some(Hold::Outside)),
     ];
-    let names = prop::collection::vec(("/[ab]/[a-c]{1,3}", 0_u32..3, hold), 1..3);
+    let in_trash = prop::bool::weighted(0.3);
+    let names = prop::collection::vec(("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash), 1..3);
     (1_u64..3, names).prop_map(move |(dev, names)| {
         let names = names
             .into_iter()
-            .map(|(path, root, hold)| name(&path, root, hold));
+            .map(|(path, root, hold, in_trash)| PlannedName {
+                in_trash,
+                ..name(&path, root, hold)
+            });
         file(dev, ino, names.collect())
     })
 }
@@ -351,7 +361,9 @@ proptest! {
         policy.decide(&mut set, &choice);
         for file in &set.files {
             let Fate::Act { keeper, .. } = file.fate else { continue };
+            let is_chosen = matches!(&choice, Choice::Keep(chosen) if chosen.contains(&keeper));
             let keeper = &set.files[keeper];
+            prop_assert!(is_chosen || keeper.is_relied_on() || file.rank() != Rank::Normal);
             prop_assert!(matches!(keeper.fate, Fate::Keep(_)));
             prop_assert!(file.hold().is_none());
             prop_assert_ne!((keeper.dev, keeper.ino), (file.dev, file.ino));
