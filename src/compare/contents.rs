@@ -1,5 +1,7 @@
 //! Which contents lie on which side.
 
+use std::ops::Range;
+
 use crate::tree::{Class, Tree};
 
 /// What is known of a content on a side, outside of trash folders.
@@ -62,15 +64,15 @@ pub struct Contents<'t> {
     tree: &'t Tree,
     sides: usize,
     of_sets: Vec<OnSide>,
-    /// By side, the number of files in a trash whose content this side has nowhere else.
-    in_trash: Vec<u64>,
+    /// The set and the side of each file in a trash, in the order of sets.
+    in_trash: Vec<(u32, u32)>,
 }
 
 impl<'t> Contents<'t> {
     pub fn new(tree: &'t Tree) -> Self {
         let sides = tree.roots().len();
         let mut of_sets = vec![NOWHERE; tree.set_count() as usize * sides];
-        let mut trashed = Vec::new();
+        let mut in_trash = Vec::new();
         for file in 0..tree.file_count() {
             let Class::Set(set) = tree.class(file) else {
                 continue;
@@ -81,7 +83,7 @@ impl<'t> Contents<'t> {
                 let side = tree.root_of(folder);
                 if tree.is_in_trash(folder) {
                     if last_in_trash.replace(side) != Some(side) {
-                        trashed.push((set, side));
+                        in_trash.push((set, side));
                     }
                     continue;
                 }
@@ -101,11 +103,7 @@ impl<'t> Contents<'t> {
                 }
             }
         }
-        let mut in_trash = vec![0; sides];
-        for (set, side) in trashed {
-            let there = &of_sets[set as usize * sides + side as usize];
-            in_trash[side as usize] += u64::from(there.sure == 0 && there.unsure == 0);
-        }
+        in_trash.sort_unstable();
         Self {
             tree,
             sides,
@@ -114,9 +112,25 @@ impl<'t> Contents<'t> {
         }
     }
 
-    /// The number of files in a trash that have a copy elsewhere, but none outside of a trash on this side.
-    pub fn in_trash(&self, side: u32) -> u64 {
-        self.in_trash[side as usize]
+    /// The number of files in a trash of this side whose content one of the asked sides has as well, and this side has
+    /// nowhere else.
+    pub fn in_trash(&self, side: u32, asked: &Range<usize>) -> u64 {
+        let sets = self.in_trash.chunk_by(|(set, _), (next, _)| set == next);
+        let counts = sets.map(|in_trash| {
+            let is_in_trash =
+                |side: usize| in_trash.iter().any(|&(_, other)| other as usize == side);
+            let is_kept = |side: usize| {
+                let there = &self.of_sets[in_trash[0].0 as usize * self.sides + side];
+                there.sure > 0 || there.unsure > 0
+            };
+            let here = side as usize;
+            let mut others = asked.clone().filter(|&other| other != here);
+            match !is_kept(here) && others.any(|other| is_kept(other) || is_in_trash(other)) {
+                true => in_trash.iter().filter(|&&(_, other)| other == side).count() as u64,
+                false => 0,
+            }
+        });
+        counts.sum()
     }
 
     /// The first name of a file on a side.

@@ -77,12 +77,9 @@ pub fn folders_of(tree: &Tree, side: u32) -> Range<u32> {
 
 /// The lines of all sides that are asked about.
 pub fn all(marks: &Marks<'_, '_>, question: Question) -> Vec<Line> {
-    let sides = match question.one_way {
-        true => 1.min(marks.tree.roots().len()),
-        false => marks.tree.roots().len(),
-    };
     let mut lines = Vec::new();
-    for side in 0..sides as u32 {
+    for side in question.asked(marks.tree.roots().len()) {
+        let side = side as u32;
         OfSide { marks, side }.push_all(&mut lines);
     }
     lines

@@ -12,6 +12,7 @@ mod totals;
 mod twins;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::tree::{Tree, Unseen};
 
@@ -30,6 +31,16 @@ pub struct Question {
     pub one_way: bool,
     /// A whole disk may lie on the same physical disk as another side.
     pub same_disk: bool,
+}
+
+impl Question {
+    /// The sides that are asked about, of this many.
+    fn asked(self, sides: usize) -> Range<usize> {
+        match self.one_way {
+            true => 0..sides.min(1),
+            false => 0..sides,
+        }
+    }
 }
 
 /// The answer to the question.
@@ -130,9 +141,8 @@ impl<'t> Comparison<'t> {
                 true => notes.push(Note::Unanswered(number, side.unanswered)),
                 false => obstacles.push(Obstacle::Unanswered(number, side.unanswered)),
             }
-            // Nothing relies on the first side if only that is asked about.
-            let in_trash = contents.in_trash(number);
-            if in_trash > 0 && !(question.one_way && number == 0) {
+            let in_trash = contents.in_trash(number, &question.asked(sides.len()));
+            if in_trash > 0 {
                 notes.push(Note::Trash(number, in_trash));
             }
             if side.one_copy > 0 {
@@ -176,11 +186,7 @@ impl<'t> Comparison<'t> {
 
     /// The answer. It is [`Answer::Yes`] only if nothing was left open.
     pub fn answer(&self) -> Answer {
-        let asked = match self.question.one_way {
-            true => 1,
-            false => self.sides.len(),
-        };
-        let mut sides = self.sides.iter().take(asked);
+        let mut sides = self.sides[self.question.asked(self.sides.len())].iter();
         if !self.obstacles.is_empty() || self.sides.len() < 2 {
             Answer::Unknown
         } else if sides.any(|side| side.only.count > 0 || side.others_only > 0) {
