@@ -1,4 +1,4 @@
-//! Where the user's settings, journals and trash are kept.
+//! Where the user's settings and journals are kept.
 
 use std::env;
 use std::ffi::OsString;
@@ -33,11 +33,6 @@ pub fn journals() -> Option<PathBuf> {
 /// What searches keep of files: `$XDG_CACHE_HOME/seekless`, or below `~/.cache`; none without a home.
 pub fn cache() -> Option<PathBuf> {
     Some(base("XDG_CACHE_HOME", ".cache")?.join("seekless"))
-}
-
-/// The user's own trash: `$XDG_DATA_HOME/Trash`, or below `~/.local/share`; none without a home.
-pub fn trash() -> Option<PathBuf> {
-    Some(base("XDG_DATA_HOME", ".local/share")?.join("Trash"))
 }
 
 fn base(variable: &str, below_home: &str) -> Option<PathBuf> {

@@ -10,6 +10,7 @@ use seekless::acting::{outermost, rest_below};
 use seekless::action::ActionKind;
 use seekless::action::bounds::Below;
 use seekless::action::plan::{FolderPairs, FurtherNames, Settings};
+use seekless::device::unnamed_trash;
 use seekless::engine::{Config, Root};
 use seekless::file::TrashPaths;
 use seekless::report::Header;
@@ -142,7 +143,7 @@ fn take_over(
     let mut places = Places {
         base: PathBuf::from(OsStr::from_bytes(&found.folder)),
         known: HashMap::new(),
-        trash: TrashPaths::default(),
+        trash: TrashPaths::with(unnamed_trash()),
         bad: Vec::new(),
     };
     let mut pairs = FolderPairs::default();

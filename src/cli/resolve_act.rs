@@ -13,10 +13,9 @@ use seekless::action::plan::{self, FolderPairs, FurtherNames, Policy, Sidecars};
 use seekless::action::{self, ActionKind, Common, Raw, RunHeader};
 use seekless::device::Mounts;
 use seekless::engine::Config;
-use seekless::file::OwnFolder;
+use seekless::file::{OwnFolder, own_trash};
 
 use super::act_args::{ActArgs, FolderArgs, SidecarChoice, StayArgs};
-use super::config_folder;
 use super::environment::Environment;
 use super::resolve::keep_rules;
 use super::resolve_noise::noise;
@@ -160,7 +159,7 @@ pub fn resolve(
         .map(|to| destination(to, &mut links, around))
         .transpose()?;
     bounds.aside = to.iter().map(|to| Below::from_real(&to.path)).collect();
-    let home_trash = config_folder::trash().and_then(|trash| found_folder(&trash, around).ok());
+    let home_trash = own_trash().and_then(|trash| found_folder(&trash, around).ok());
     // Root may have come here with another user's HOME.
     let home_trash = home_trash.filter(|trash| OwnFolder::open(&trash.path).is_ok());
     let bytes = |found_folder: &FoundFolder| found_folder.path.as_os_str().as_bytes().to_vec();

@@ -26,6 +26,7 @@ mod rules;
 mod shown;
 mod sysfs;
 mod topology;
+mod unnamed_trash;
 mod volume;
 
 use std::path::PathBuf;
@@ -44,6 +45,7 @@ pub use profile::{Measured, Pools, Profile, ProfileError, Profiles};
 pub use rules::{Facts, RULES, Rule};
 pub use shown::NoName;
 pub use topology::{Array, Contradiction};
+pub use unnamed_trash::unnamed_trash;
 pub use volume::{Readahead, Volume};
 
 /// Where the system tells about its devices.

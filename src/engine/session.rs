@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 
 use crate::decide::{ClassId, Machine, Replication, Summary, Want};
+use crate::device::unnamed_trash;
 use crate::event::{LeftOut, Observer, ProblemKind};
-use crate::file::{DirHandles, DirId, FileIndex, SharedDirs};
+use crate::file::{DirHandles, DirId, FileIndex, SharedDirs, UnnamedTrash, own_trash};
 use crate::hash::Digest;
 use crate::heartbeat::Watchlist;
 use crate::read::{Completion, Scheduler};
@@ -92,6 +93,13 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Trash folders that their path does not tell.
+    fn unnamed_trash(&self) -> UnnamedTrash {
+        let own = own_trash().unwrap_or_default();
+        let _asking = self.control.asking(&own);
+        unnamed_trash()
+    }
+
     pub fn drive(&mut self, deliverer: &mut Deliverer<'_>, share: &Share) -> io::Result<()> {
         let config = self.config;
         let (to, scanned) = bounded(self.scan_ahead);
@@ -103,6 +111,7 @@ impl Session<'_> {
                 max_depth: config.max_depth,
                 one_file_system: config.one_file_system,
                 skip_trash: config.skip_trash,
+                trash: Mutex::new(self.unnamed_trash()),
                 list_again: config.needs_every_file(),
                 tied_roots: config.has_tied_roots(),
                 ignore_files: config.ignore_files.clone(),

@@ -18,6 +18,7 @@ mod route;
 mod spelling;
 mod trash;
 pub mod trust;
+mod unnamed_trash;
 
 pub use dir_handles::DirHandles;
 pub use dir_table::{DirId, DirTable, MetBefore, SharedDirs};
@@ -30,4 +31,5 @@ pub use path_rules::PathRules;
 pub use route::{RouteError, Untrusted};
 pub(crate) use route::{folder as way_to_folder, to_file as way_to_file};
 pub use spelling::{Spellings, as_listed};
-pub use trash::{TrashPaths, is_trash, may_be_trash};
+pub use trash::{TrashPaths, is_named_trash, is_trash, may_be_trash, own_trash};
+pub use unnamed_trash::UnnamedTrash;

@@ -8,10 +8,11 @@ use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
+use super::unnamed_trash::UnnamedTrash;
 use crate::sys::open;
 use crate::sys::stat;
 
@@ -50,10 +51,32 @@ fn is_data_home(path: &[u8]) -> bool {
         || real().is_some_and(|real| is_usual(real.as_os_str().as_bytes()) || is_own(&real))
 }
 
-/// True for the folder that this user chose for such data (XDG Base Directory Specification).
+/// True for the folder of this user's own trash.
 fn is_own(real: &Path) -> bool {
-    let chosen = env::var_os("XDG_DATA_HOME").and_then(|chosen| fs::canonicalize(chosen).ok());
-    chosen.is_some_and(|chosen| chosen == real)
+    let trash = own_trash();
+    let data = trash.as_deref().and_then(Path::parent);
+    data.is_some_and(|data| fs::canonicalize(data).is_ok_and(|data| data == real))
+}
+
+/// The user's own trash (XDG Base Directory Specification, which has relative paths ignored); none without a home.
+pub fn own_trash() -> Option<PathBuf> {
+    let folder = |variable| {
+        let folder = env::var_os(variable).map(PathBuf::from);
+        folder.filter(|folder| folder.is_absolute())
+    };
+    let data = folder("XDG_DATA_HOME").or_else(|| {
+        let below_home = OsStr::from_bytes(&DATA_HOME[1..]);
+        Some(folder("HOME")?.join(below_home))
+    });
+    Some(data?.join(OsStr::from_bytes(HOME_TRASH)))
+}
+
+/// True if the names on a path alone tell that it leads into a trash. No file system is asked.
+pub fn is_named_trash(path: &[u8]) -> bool {
+    let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+    let mut homes = names.windows(3);
+    names.iter().any(|name| is_trash_name(name))
+        || homes.any(|names| names == [b".local", &b"share"[..], HOME_TRASH])
 }
 
 /// True if a folder has the folders of a trash, wherever it lies.
@@ -65,17 +88,29 @@ fn has_form(at: impl AsFd, folder: &[u8]) -> bool {
     })
 }
 
-/// Determines which paths lead into a trash.
+/// Determines which real paths lead into a trash.
 #[derive(Debug, Default)]
 pub struct TrashPaths {
     /// Results for folders that have the name of a user's own trash.
     known: HashMap<Vec<u8>, bool>,
+    unnamed: UnnamedTrash,
 }
 
 impl TrashPaths {
+    /// Also recognizes these trash folders.
+    pub fn with(unnamed: UnnamedTrash) -> Self {
+        Self {
+            unnamed,
+            ..Self::default()
+        }
+    }
+
     /// True if one of the folders on an absolute path is a trash. The first `start` bytes, up to the end of a name, and
     /// the name after the last slash are not examined.
     pub fn lead_into(&mut self, path: &[u8], start: usize) -> bool {
+        if self.unnamed.holds(path, start) {
+            return true;
+        }
         let mut from = start;
         while let Some(length) = path[from..].iter().position(|&byte| byte == b'/') {
             let end = from + length;
@@ -125,6 +160,20 @@ mod tests {
             ("/m/x/a", false),
         ] {
             assert_eq!(leads_into(Path::new(path), 0), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_alone_tell_most_trash_folders() {
+        for (path, expected) in [
+            ("/.Trash-1000/files/a", true),
+            ("/.Trash-1000", true),
+            ("/u/.local/share/Trash/files", true),
+            (".local/share/Trash", true),
+            ("/u/share/Trash/files", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_named_trash(path.as_bytes()), expected, "{path}");
         }
     }
 

@@ -12,7 +12,7 @@ use rustix::fs::FileType;
 use rustix::io::{Errno, Result};
 
 use crate::event::{LeftOut, Problem, ProblemKind};
-use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings, TrashPaths};
+use crate::file::{DirId, FolderId, FoundFile, Numbering, Spellings, TrashPaths, UnnamedTrash};
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
 use crate::sys::open;
@@ -33,8 +33,8 @@ use super::walk::{Folder, Left, ReachedBy, Walk, count, found_file};
 /// and other threads can [take](RootResults::take) them.
 pub struct Roots {
     walk: Arc<Walk>,
-    /// Folders of files that were named one by one.
-    file_folders: HashMap<(Vec<u8>, u32), DirId>,
+    /// Folders of files that were named one by one: by path and root, and apart for links into a trash.
+    file_folders: HashMap<(Vec<u8>, u32, bool), DirId>,
     spellings: Spellings,
     trash: TrashPaths,
     results: Arc<Mutex<RootResults>>,
@@ -236,8 +236,10 @@ impl Roots {
             // It is added, so that whoever comes to list it says why it cannot be opened.
             Err(_) => Entered::New(dirs.write().add_root(path, given.number, stat)),
         };
-        if let Entered::New(dir) = entered {
-            self.note_trash(dir, path);
+        if let Entered::New(dir) = entered
+            && self.is_in_trash(path)
+        {
+            self.walk.dirs.write().mark_trash(dir);
         }
         match entered {
             Entered::New(dir) => Seen::Folder(Folder {
@@ -259,8 +261,9 @@ impl Roots {
         let (folder, name) = path.split_at(cut);
         let mut file = found_file(stat, name);
         file.via_link = is_link;
+        let links_into_trash = is_link && self.is_in_trash(path);
         let place = FoundIn {
-            dir: self.folder_of_file(folder, given),
+            dir: self.folder_of_file(folder, given, links_into_trash),
             root: given.number,
             dev: stat.dev,
         };
@@ -277,19 +280,27 @@ impl Roots {
         }
     }
 
-    /// Records whether a folder of this path lies in a trash, or is one.
-    fn note_trash(&mut self, dir: DirId, path: &[u8]) {
+    /// True if a path leads to a trash, or into one. The empty path is the current folder.
+    fn is_in_trash(&mut self, path: &[u8]) -> bool {
         let folder = if path.is_empty() { b"." } else { path };
-        let real = std::fs::canonicalize(OsStr::from_bytes(folder));
-        let real = real.map(|path| [path.as_os_str().as_bytes(), b"/"].concat());
-        if real.is_ok_and(|path| self.trash.lead_into(&path, 0)) {
-            self.walk.dirs.write().mark_trash(dir);
-        }
+        let Ok(real) = std::fs::canonicalize(OsStr::from_bytes(folder)) else {
+            return false;
+        };
+        // No lock is held while file systems are asked.
+        let mut linked = UnnamedTrash::default();
+        linked.add_links_above(&real);
+        let path = [real.as_os_str().as_bytes(), b"/"].concat();
+        let mut unnamed = locked(&self.walk.trash);
+        unnamed.append(linked);
+        let is_unnamed = unnamed.holds(&path, 0);
+        drop(unnamed);
+        is_unnamed || self.trash.lead_into(&path, 0)
     }
 
-    fn folder_of_file(&mut self, folder: &[u8], given: &Given) -> DirId {
+    fn folder_of_file(&mut self, folder: &[u8], given: &Given, links_into_trash: bool) -> DirId {
         let number = given.number;
-        let key = (folder.to_vec(), if given.keep_apart { number } else { 0 });
+        let root = if given.keep_apart { number } else { 0 };
+        let key = (folder.to_vec(), root, links_into_trash);
         if let Some(&dir) = self.file_folders.get(&key) {
             return dir;
         }
@@ -302,7 +313,9 @@ impl Roots {
         };
         let id = place.map_or(nowhere, |place| FolderId::from(&place));
         let dir = self.walk.dirs.write().add_unlisted(folder, number, id);
-        self.note_trash(dir, folder);
+        if links_into_trash || self.is_in_trash(folder) {
+            self.walk.dirs.write().mark_trash(dir);
+        }
         *self.file_folders.entry(key).or_insert(dir)
     }
 }

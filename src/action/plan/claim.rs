@@ -6,7 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::decide::DuplicateSet;
-use crate::file::{Spellings, as_listed};
+use crate::device::unnamed_trash;
+use crate::file::{Spellings, UnnamedTrash, as_listed, own_trash};
 use crate::hash::ContentDigest;
 use crate::heartbeat::current;
 
@@ -124,6 +125,20 @@ impl Origin {
     pub fn within(mut self, limits: &[PathBuf]) -> Self {
         self.limits = limits.iter().map(|limit| as_listed(limit)).collect();
         self
+    }
+
+    /// Trash folders that their path does not tell, as far as the given paths lead to them.
+    pub(super) fn unnamed_trash(&self) -> UnnamedTrash {
+        if let Some(own) = own_trash() {
+            current::ask_about(own.as_os_str().as_bytes());
+        }
+        let mut trash = unnamed_trash();
+        for root in self.roots.iter().flat_map(HashMap::keys) {
+            current::ask_about(root.as_os_str().as_bytes());
+            trash.add_links_above(root);
+        }
+        current::rest();
+        trash
     }
 
     /// True if the limits include this real path.

@@ -29,7 +29,7 @@ const FOLDERS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub struct Inspector {
     /// The origin of all claims.
-    pub origin: Origin,
+    origin: Origin,
     /// The limits of the action.
     pub bounds: Bounds,
     /// Bytes will not be compared: every file must be unchanged since it was listed.
@@ -55,12 +55,24 @@ impl Inspector {
     /// An inspector that has seen no set.
     pub fn new(origin: Origin, bounds: Bounds, strict: bool) -> Self {
         Self {
+            trash: TrashPaths::with(origin.unnamed_trash()),
             origin,
             unmatched: bounds.patterns().map(|(place, _)| place).collect(),
             bounds,
             strict,
             ..Self::default()
         }
+    }
+
+    /// The origin of all claims.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Sets the origin of the next claims.
+    pub fn from_origin(&mut self, origin: Origin) {
+        self.trash = TrashPaths::with(origin.unnamed_trash());
+        self.origin = origin;
     }
 
     /// Inspects the files of a set. Files of earlier sets are left alone.

@@ -92,7 +92,7 @@ impl Planner {
     /// Sets the origin of the sets, once it is known; call it before the first set.
     pub fn from_origin(&mut self, origin: Origin) {
         self.settings.heed(&origin);
-        self.inspector.origin = origin;
+        self.inspector.from_origin(origin);
     }
 
     /// Plans for one set.

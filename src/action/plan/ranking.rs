@@ -29,13 +29,13 @@ impl Ranking {
 
     /// Sets the origin of the next sets.
     pub fn from_origin(&mut self, origin: Origin) {
-        self.inspector.origin = origin;
+        self.inspector.from_origin(origin);
     }
 
     /// Moves the member to the front that a plan by the same rules keeps. Files that cannot be inspected any more come
     /// last, in their old order.
     pub fn sort(&mut self, set: &mut DuplicateSet) {
-        let by_name = self.inspector.origin.hard_links;
+        let by_name = self.inspector.origin().hard_links;
         if set.members.len() < 2 && !by_name {
             return;
         }

@@ -93,7 +93,11 @@ impl Walker {
         let opened = self.with_folder(folder.dir, |above| open::folder_handle(above, name));
         match opened {
             Ok(fd) if self.is_elsewhere(&folder, here, &fd) || is_placeholder(here, &fd) => {}
-            Ok(_) => self.walk.links().add_folder(folder, FolderId::from(here)),
+            Ok(_) => {
+                let is_in_trash = self.links_into_trash(&folder, name);
+                let mut links = self.walk.links();
+                links.add_folder(folder, FolderId::from(here), is_in_trash);
+            }
             Err(error) => self.unreadable(&folder, ProblemKind::UnreadableFolder, error),
         }
     }
@@ -105,11 +109,15 @@ impl Walker {
         }
         let mut file = found_file(stat, name.to_bytes());
         file.via_link = true;
+        let dir = match self.links_into_trash(folder, name) {
+            true => self.walk.links().of_trash(&self.walk.dirs, folder.dir),
+            false => folder.dir,
+        };
         let dirs = self.walk.dirs.read();
         let mut path = Vec::new();
         dirs.path_of(folder.dir, name.to_bytes(), &mut path);
         let place = FoundIn {
-            dir: folder.dir,
+            dir,
             root: dirs.root(folder.dir),
             dev: stat.dev,
         };

@@ -16,17 +16,33 @@ use super::{Folder, ReachedBy};
 /// Links whose targets the filter keeps.
 #[derive(Default)]
 pub struct Links {
-    /// Links to folders, each with the identity that the folder had when the link was followed.
-    folders: Vec<(Folder, FolderId)>,
+    /// Links to folders, each with the identity that the folder had when the link was followed, and whether it lies in
+    /// a trash.
+    folders: Vec<(Folder, FolderId, bool)>,
     files: Vec<LinkedFile>,
     /// The lowest depth at which each folder was found, if the depth is limited. Roots are not in it.
     depths: HashMap<DirId, u32>,
+    /// The second number of each folder with links to files in a trash.
+    of_trash: HashMap<DirId, DirId>,
 }
 
 impl Links {
     /// Adds a link to a folder.
-    pub fn add_folder(&mut self, folder: Folder, id: FolderId) {
-        self.folders.push((folder, id));
+    pub fn add_folder(&mut self, folder: Folder, id: FolderId, is_in_trash: bool) {
+        self.folders.push((folder, id, is_in_trash));
+    }
+
+    /// Gives a folder a second number, for its links to files in a trash. The files are then listed as those in a trash.
+    pub fn of_trash(&mut self, dirs: &SharedDirs, dir: DirId) -> DirId {
+        *self.of_trash.entry(dir).or_insert_with(|| {
+            let mut dirs = dirs.write();
+            let mut path = Vec::new();
+            dirs.path(dir, &mut path);
+            let (root, id) = (dirs.root(dir), dirs.id(dir));
+            let second = dirs.add_unlisted(&path, root, id);
+            dirs.mark_trash(second);
+            second
+        })
     }
 
     /// Adds a link to a file.
@@ -41,13 +57,16 @@ impl Links {
             return Vec::new();
         }
         let table = dirs.read();
-        folders.sort_by(|(a, _), (b, _)| by_path(&table, a, b));
+        folders.sort_by(|(a, ..), (b, ..)| by_path(&table, a, b));
         drop(table);
-        let numbered = folders.into_iter().map(|(folder, id)| {
+        let numbered = folders.into_iter().map(|(folder, id, is_in_trash)| {
             let name = folder.name.as_deref().map_or(&b""[..], |n| n.to_bytes());
             let added = dirs.write().add_beside(folder.dir, name, id, 0);
             match added {
                 Ok(dir) => {
+                    if is_in_trash {
+                        dirs.write().mark_trash(dir);
+                    }
                     self.met(dir, folder.depth);
                     Folder {
                         dir,

@@ -13,6 +13,8 @@ mod again;
 mod entries;
 mod follow;
 mod links;
+mod trash;
+mod walked;
 mod walker;
 
 use std::collections::HashSet;
@@ -24,20 +26,20 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crossbeam_channel::Sender;
 
 use crate::event::LeftOut;
-use crate::file::{DirId, FolderId, FoundFile, SharedDirs};
+use crate::file::{DirId, FolderId, FoundFile, SharedDirs, UnnamedTrash};
 use crate::heartbeat::{Heartbeat, Subject, Watchlist};
 use crate::lock::locked;
 use crate::scan::filter::{Filter, Verdict};
 use crate::scan::found::ScanMessage;
 use crate::scan::ignore_file::IgnoreRules;
 use crate::scan::linked::{self, LinkedFile};
-use crate::scan::other_entry::OtherEntry;
 use crate::scan::queue::Queue;
 use crate::scan::stamp::Stamp;
 use crate::scan::workers::Workers;
 use crate::sys::stat::Stat;
 
 use links::Links;
+pub use walked::Walked;
 use walker::Walker;
 
 /// The settings of a walk. Walkers share them, also those that never return.
@@ -52,6 +54,8 @@ pub struct Walk {
     pub one_file_system: bool,
     /// Do not enter trash folders, except roots.
     pub skip_trash: bool,
+    /// Trash folders that their path does not tell, as far as they are known.
+    pub trash: Mutex<UnnamedTrash>,
     /// List folders again that changed after they were listed, because the answer depends on every file.
     pub list_again: bool,
     /// Roots must be the same files and folders as at the first check.
@@ -318,45 +322,6 @@ pub enum Round {
     Again,
     /// To report which of them changed once more.
     Last,
-}
-
-/// The result of a walk.
-#[derive(Default)]
-pub struct Walked {
-    /// Folders listed.
-    pub folders: u64,
-    /// Counts of skipped files.
-    pub left_out: LeftOut,
-    /// Folders that were listed, if they may have to be listed again.
-    pub listed: Vec<Folder>,
-    /// Folders that had changed since they were listed.
-    pub changed: Vec<DirId>,
-    /// Entries that no other message reports, if they are requested.
-    pub others: Vec<OtherEntry>,
-}
-
-impl Walked {
-    /// Adds the results of another walker.
-    pub fn add(&mut self, mut other: Self) {
-        self.folders += other.folders;
-        self.left_out.add(&other.left_out);
-        self.listed.append(&mut other.listed);
-        self.changed.append(&mut other.changed);
-        self.others.append(&mut other.others);
-    }
-
-    /// The times of all folders that were listed, in the order of their numbers.
-    pub fn stamps(&self) -> Vec<(DirId, Stamp)> {
-        let listed = self.listed.iter();
-        let mut stamps: Vec<(DirId, Stamp)> = listed
-            .filter_map(|folder| match folder.left {
-                Left::Listed(stamp) => Some((folder.dir, stamp)),
-                Left::New | Left::Passed(_) => None,
-            })
-            .collect();
-        stamps.sort_unstable();
-        stamps
-    }
 }
 
 /// The path of a file, for a message.

@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -12,7 +11,7 @@ use crossbeam_channel::Sender;
 use rustix::io::{Errno, Result};
 
 use crate::event::{Problem, ProblemKind};
-use crate::file::{DirHandles, DirId, FolderId, is_trash, may_be_trash};
+use crate::file::{DirHandles, DirId, FolderId};
 use crate::heartbeat::Heartbeat;
 use crate::lock::locked;
 use crate::scan::enter::{Entered, enter, is_placeholder};
@@ -231,6 +230,13 @@ impl Walker {
         if self.is_elsewhere(folder, &here, &fd) || is_placeholder(&here, &fd) {
             return Ok(None);
         }
+        let is_unnamed = !is_trash && self.is_unnamed_trash(&here);
+        if is_unnamed && self.walk.skip_trash {
+            self.skip_trash(folder, name);
+            return Ok(None);
+        }
+        let is_link = folder.reached_by == ReachedBy::LinkToFolder;
+        let is_trash = is_trash || is_unnamed || is_link && self.links_into_trash(folder, name);
         let dirs = &self.walk.dirs;
         match enter(dirs, folder.dir, name.to_bytes(), &here, fd.as_fd()) {
             Entered::New(dir) => {
@@ -252,31 +258,6 @@ impl Walker {
                 Ok(None)
             }
         }
-    }
-
-    /// True if a folder is a trash.
-    fn is_trash(&mut self, folder: &Folder, name: &CStr) -> bool {
-        let name = name.to_bytes();
-        if !may_be_trash(name) {
-            return false;
-        }
-        let path = path_of(&self.walk.dirs, folder.dir, None);
-        let path = std::path::absolute(&path).unwrap_or(path);
-        let path = path.as_os_str().as_bytes();
-        let is_trash = self.with_folder(folder.dir, |above| Ok(is_trash(above, path, name)));
-        is_trash.unwrap_or(false)
-    }
-
-    /// Records a trash folder that is not entered, unless it is a root.
-    fn skip_trash(&mut self, folder: &Folder, name: &CStr) {
-        let now = self.with_folder(folder.dir, |above| stat::entry(above, name));
-        let is_root = now.is_ok_and(|now| !self.walk.dirs.read().met(&now).is_empty());
-        let unseen = match is_root {
-            true => Unseen::ListedBefore,
-            false => Unseen::Trash,
-        };
-        self.walked.left_out.trash += u64::from(!is_root && self.round == Round::First);
-        self.unseen(folder.dir, Some(name), unseen);
     }
 
     /// True if a folder must not be listed because of its file system.

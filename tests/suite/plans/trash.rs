@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::common::rng::Rng;
 use crate::common::stage::Stage;
+use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
 
 /// Folders that are a trash, with the place of a file in them.
@@ -380,4 +381,115 @@ fn the_own_trash_is_one_without_all_of_its_folders() {
         .run()
         .exits(0)
         .says("Nothing to");
+}
+
+/// A search that follows links lists what it finds behind a link into a trash as what it is.
+#[test]
+fn what_a_link_into_a_trash_leads_to_is_listed_last() {
+    for (link, target) in [
+        ("w/0", "../.Trash-1000/files"),
+        ("w/0", "../.Trash-1000/files/sub"),
+        ("w/0", "../.Trash-1000/files/sub/a"),
+    ] {
+        let stage = Stage::new(
+            Tree::new()
+                .copies([".Trash-1000/files/sub/a", "w/deep/er/a"], noise(1, 5000))
+                .symlink(link, target),
+        );
+        for paths in ["w", "w/0 w", "w w/0"] {
+            let run = stage
+                .run(&format!("find -L -f nul --flat --omit-first {paths}"))
+                .exits(0);
+            let text = run.stdout_text();
+            assert!(text.starts_with("w/0"), "{target} {paths}: {text:?}");
+        }
+    }
+}
+
+/// The trash of this user, or of a disk, is one also behind a link with its name.
+#[test]
+fn the_target_of_a_link_with_the_name_of_a_trash_is_one() {
+    let own = format!(".Trash-{}", rustix::process::geteuid().as_raw());
+    for (link, target, data) in [
+        ("data/Trash", "../b/bin", true),
+        ("home/data/Trash", "../../b/bin", true),
+        (own.as_str(), "b/bin", false),
+        (".Trash", "b/bin", false),
+    ] {
+        let stage = Stage::new(
+            Tree::new()
+                .copies(["b/bin/files/a", "w/deep/a"], noise(1, 5000))
+                .symlink(link, target),
+        );
+        let names = stage.names();
+        let data_home = stage.tree.path(link);
+        let data_home = data_home.parent().filter(|_| data);
+        let run = |arguments: &str| {
+            let mut seekless = stage.seekless(arguments);
+            if let Some(data_home) = data_home {
+                seekless = seekless.env("XDG_DATA_HOME", data_home.to_str().expect("plain"));
+            }
+            seekless.run()
+        };
+        let found = run("find -f nul --flat --omit-first .").exits(0);
+        assert!(found.stdout_text().contains("b/bin/files/a"), "{link}");
+        for paths in [".", "b w"] {
+            run(&format!("remove --yes --keep shortest-path {paths}"))
+                .exits(0)
+                .says("Nothing to remove")
+                .says("1 trash folder was not searched");
+            assert_eq!(stage.names(), names, "{link} {paths}");
+        }
+        let report = run("find -f json .").exits(0).stdout_text();
+        fs::write(stage.state.path().join("report"), report).expect("written");
+        let report = stage.state.path().join("report");
+        run(&format!("remove --yes --from {}", report.display()))
+            .exits(0)
+            .says("is in a trash folder that is not one of the given paths");
+        assert_eq!(stage.names(), names, "{link}");
+        run("compare --one-way w b").exits(1);
+        run("remove --yes b/bin .").exits(0).says("removed 1 file");
+        assert!(stage.has("w/deep/a"), "{link}");
+    }
+}
+
+/// Another mount of a trash shows a trash.
+#[test]
+#[ignore = "mounts folders: root only"]
+fn a_trash_that_is_mounted_elsewhere_is_one() {
+    for (shown, data) in [
+        ("t/.Trash-1000", false),
+        ("t/.Trash-1000/files", false),
+        ("t/.Trash-1000/files/deep", false),
+        ("t/home/u/.local/share/Trash/files", false),
+        ("t/data/Trash", true),
+        ("t/data/Trash/files", true),
+    ] {
+        let in_trash = format!("{shown}/a");
+        let tree = Tree::new()
+            .copies([in_trash.as_str(), "s/w/deep/a"], noise(1, 5000))
+            .folder("s/bin");
+        let stage = Stage::new(tree);
+        let bind = format!("--bind {}", stage.tree.path(shown).display());
+        let mounted = Mounted::new(&bind, stage.tree.path("s/bin"));
+        let names = stage.names();
+        let run = |arguments: &str| {
+            let mut seekless = stage.seekless(arguments);
+            if data {
+                let data = stage.tree.path("t/data");
+                seekless = seekless.env("XDG_DATA_HOME", data.to_str().expect("plain"));
+            }
+            seekless.run().exits(0)
+        };
+        let found = run("find -f nul --flat --omit-first s").stdout_text();
+        assert!(found.starts_with("s/bin"), "{shown}: {found:?}");
+        run("remove --yes --keep shortest-path s")
+            .says("Nothing to remove")
+            .says("1 trash folder was not searched");
+        fs::write(stage.tree.path("report"), run("find s").stdout_text()).expect("written");
+        run("remove --yes --keep shortest-path --from report s").says("Nothing to remove");
+        fs::remove_file(stage.tree.path("report")).expect("removed");
+        assert_eq!(stage.names(), names, "{shown}");
+        drop(mounted);
+    }
 }

@@ -1,0 +1,116 @@
+//! Trash folders whose real path does not tell that they are: a symbolic link or a further mount leads to them.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::trash::TrashPaths;
+use super::trust;
+
+/// Trash folders under other names.
+#[derive(Clone, Debug, Default)]
+pub struct UnnamedTrash {
+    folders: Vec<Folder>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Folder {
+    /// Its real path, with a slash at the end.
+    path: Vec<u8>,
+    /// Device and inode number.
+    id: (u64, u64),
+}
+
+impl UnnamedTrash {
+    /// Adds the folder to which the path of a trash leads, unless the real path tells that it is one.
+    pub fn add(&mut self, trash: &Path) {
+        let Ok(real) = trash.canonicalize() else {
+            return;
+        };
+        let path = [real.as_os_str().as_bytes(), b"/"].concat();
+        let Some(folder) = fs::metadata(&real).ok().filter(fs::Metadata::is_dir) else {
+            return;
+        };
+        let folder = Folder {
+            path,
+            id: (folder.dev(), folder.ino()),
+        };
+        if !TrashPaths::default().lead_into(&folder.path, 0) {
+            self.append(Self {
+                folders: vec![folder],
+            });
+        }
+    }
+
+    /// Adds others.
+    pub fn append(&mut self, others: Self) {
+        for folder in others.folders {
+            if !self.folders.contains(&folder) {
+                self.folders.push(folder);
+            }
+        }
+    }
+
+    /// Adds the targets of symbolic links that have the name of a disk's trash, in a folder and in those above it.
+    pub fn add_links_above(&mut self, folder: &Path) {
+        let own = format!(".Trash-{}", trust::me());
+        for above in folder.ancestors() {
+            for name in [".Trash", &own] {
+                let trash = above.join(name);
+                if fs::symlink_metadata(&trash).is_ok_and(|entry| entry.is_symlink()) {
+                    self.add(&trash);
+                }
+            }
+        }
+    }
+
+    /// True if a folder is one of them.
+    pub fn is_one(&self, dev: u64, ino: u64) -> bool {
+        self.folders.iter().any(|folder| folder.id == (dev, ino))
+    }
+
+    /// True if a real absolute path leads into one of them that does not end within the first `start` bytes.
+    pub fn holds(&self, path: &[u8], start: usize) -> bool {
+        let mut folders = self.folders.iter();
+        folders.any(|folder| path.starts_with(&folder.path) && folder.path.len() > start + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_trash_behind_a_link_is_known_by_its_target() {
+        let top = tempfile::tempdir().expect("a folder");
+        let top = top.path().canonicalize().expect("it is there");
+        let real = top.join("real");
+        fs::create_dir_all(real.join("files/x")).expect("made");
+        symlink("real", top.join(format!(".Trash-{}", trust::me()))).expect("linked");
+        let mut trash = UnnamedTrash::default();
+        trash.add_links_above(&real.join("files/x"));
+        let folder = fs::metadata(&real).expect("it is there");
+        assert!(trash.is_one(folder.dev(), folder.ino()));
+        assert!(!trash.is_one(folder.dev(), folder.ino() + 1));
+        let start = real.as_os_str().len();
+        let holds = |path: &str, start| trash.holds(top.join(path).as_os_str().as_bytes(), start);
+        assert!(holds("real/files/a", 0) && holds("real/a", start - 1));
+        assert!(!holds("real/a", start) && !holds("realm/a", 0) && !holds("a", 0));
+    }
+
+    #[test]
+    fn a_trash_that_its_path_tells_is_not_added() {
+        let top = tempfile::tempdir().expect("a folder");
+        let named = top.path().join(".Trash-1000");
+        fs::create_dir(&named).expect("made");
+        symlink(".Trash-1000", top.path().join(".Trash")).expect("linked");
+        let mut trash = UnnamedTrash::default();
+        trash.add(&named);
+        trash.add(&top.path().join("missing"));
+        trash.add_links_above(top.path());
+        assert!(trash.folders.is_empty(), "{trash:?}");
+    }
+}

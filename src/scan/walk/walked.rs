@@ -1,0 +1,47 @@
+//! The result of a walk.
+
+use crate::event::LeftOut;
+use crate::file::DirId;
+use crate::scan::other_entry::OtherEntry;
+use crate::scan::stamp::Stamp;
+
+use super::{Folder, Left};
+
+/// The result of a walk.
+#[derive(Default)]
+pub struct Walked {
+    /// Folders listed.
+    pub folders: u64,
+    /// Counts of skipped files.
+    pub left_out: LeftOut,
+    /// Folders that were listed, if they may have to be listed again.
+    pub listed: Vec<Folder>,
+    /// Folders that had changed since they were listed.
+    pub changed: Vec<DirId>,
+    /// Entries that no other message reports, if they are requested.
+    pub others: Vec<OtherEntry>,
+}
+
+impl Walked {
+    /// Adds the results of another walker.
+    pub fn add(&mut self, mut other: Self) {
+        self.folders += other.folders;
+        self.left_out.add(&other.left_out);
+        self.listed.append(&mut other.listed);
+        self.changed.append(&mut other.changed);
+        self.others.append(&mut other.others);
+    }
+
+    /// The times of all folders that were listed, in the order of their numbers.
+    pub fn stamps(&self) -> Vec<(DirId, Stamp)> {
+        let listed = self.listed.iter();
+        let mut stamps: Vec<(DirId, Stamp)> = listed
+            .filter_map(|folder| match folder.left {
+                Left::Listed(stamp) => Some((folder.dir, stamp)),
+                Left::New | Left::Passed(_) => None,
+            })
+            .collect();
+        stamps.sort_unstable();
+        stamps
+    }
+}
