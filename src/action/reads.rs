@@ -120,6 +120,7 @@ impl Reads {
                 // Where there is a head, the kernel reads ahead for it.
                 may_go_past_cache: volume.may_go_past_cache() && volume.cost().is_none(),
                 has_head: volume.cost().is_some(),
+                is_layered: volume.is_layered(),
             }
         })
     }

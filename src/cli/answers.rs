@@ -147,6 +147,7 @@ mod tests {
         let file = |path: &&str| PlannedFile {
             dev: 1,
             volume: 1,
+            shares_blocks: false,
             ino: 1,
             mtime_ns: 0,
             ctime_ns: 0,

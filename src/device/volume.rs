@@ -95,6 +95,11 @@ impl Volume {
         self.class == Class::Fuse && walks_files(&self.filesystem)
     }
 
+    /// True if the pages of its files belong to files of other file systems.
+    pub fn is_layered(&self) -> bool {
+        FilesystemKind::of(&self.filesystem) == FilesystemKind::Layered
+    }
+
     /// The cost of its seeks and bytes, measured or typical; `None` where nothing has to be moved.
     pub fn cost(&self) -> Option<Cost> {
         let measured = self.profile.as_ref().and_then(|profile| profile.cost);

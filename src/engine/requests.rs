@@ -147,6 +147,7 @@ impl Asker<Want> for JobAsker<'_> {
             may_end_early: want == Want::HeadAndContent && self.machine.knows_heads(file),
             may_go_past_cache: self.volumes.go_past_cache(volume),
             in_order: self.volumes.is_read_in_order(volume),
+            is_layered: self.volumes.is_layered(volume),
             one_uncached: self.volumes.get(volume).policy.one_uncached,
             space: self.volumes.space(volume),
         }

@@ -169,6 +169,11 @@ impl Volumes {
         self.get(id).is_read_in_order()
     }
 
+    /// True if the pages of a volume's files belong to files of other file systems.
+    pub fn is_layered(&self, id: VolumeId) -> bool {
+        self.get(id).is_layered()
+    }
+
     /// True if long reads from a volume may go past the page cache.
     pub fn go_past_cache(&self, id: VolumeId) -> bool {
         let ready = &self.ready[id.at()];

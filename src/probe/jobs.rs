@@ -213,6 +213,7 @@ impl Reads<'_> {
             may_end_early: false,
             may_go_past_cache: false,
             in_order: self.in_order,
+            is_layered: false,
             one_uncached: false,
             space: None,
         }

@@ -61,9 +61,10 @@ impl<F: Fold> Reader<F> {
 
     /// Bytes of the spans that are not in the page cache; `None` if this is not known.
     pub fn uncached_bytes(&self, task: &Task, fd: BorrowedFd<'_>) -> Option<u64> {
+        let in_layers = task.is_layered && task.expect.size > PIECE as u64;
         let spans = task.spans.iter().filter(|span| span.len > 0);
         spans
-            .map(|span| uncached_bytes(fd, task.expect.size, span.offset, span.len))
+            .map(|span| uncached_bytes(fd, (span.offset, span.len), in_layers))
             .sum()
     }
 

@@ -28,6 +28,8 @@ pub struct Device {
     pub may_go_past_cache: bool,
     /// It has a head, which should stay with one file for long.
     pub has_head: bool,
+    /// The pages of its files belong to files of other file systems.
+    pub is_layered: bool,
 }
 
 /// An open file that is read.
@@ -62,7 +64,7 @@ impl<Fd: AsFd> OpenFile<Fd> {
         let is_long = size >= LONG;
         // Nobody wants to know it, or nobody can tell.
         let missing = match access.asks_about(size) || is_long && device.has_head {
-            true => uncached_bytes(&fd, size, 0, size),
+            true => uncached_bytes(&fd, (0, size), device.is_layered && size > PIECE as u64),
             false => None,
         };
         let is_mostly_cold = missing.is_some_and(|missing| missing >= size - size / 2);
@@ -189,13 +191,13 @@ pub fn leaves_cache(fd: impl AsFd, offset: u64, len: u64) -> bool {
     cached.unwrap_or(0) == 0
 }
 
-/// Bytes of a span that are not in the page cache; `None` if this is not known. On an overlay, pages of short files
-/// count as uncached: looking them up takes as long as reading them.
-pub fn uncached_bytes(fd: impl AsFd, size: u64, offset: u64, len: u64) -> Option<u64> {
+/// Bytes of a range (offset and length) that are not in the page cache; `None` if this is not known. `in_layers`: also look
+/// for pages of a layer below, which takes as long as reading a short file.
+pub fn uncached_bytes(fd: impl AsFd, (offset, len): (u64, u64), in_layers: bool) -> Option<u64> {
     let page = page_cache::page_size();
     let pages = (offset + len).div_ceil(page) - offset / page;
     let cached = match page_cache::cached_pages(&fd, offset, len)? {
-        0 if size > PIECE as u64 => page_cache::cached_pages_of_layer(fd, offset, len).unwrap_or(0),
+        0 if in_layers => page_cache::cached_pages_of_layer(fd, offset, len).unwrap_or(0),
         cached => cached,
     };
     Some(pages.saturating_sub(cached) * page)

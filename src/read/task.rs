@@ -50,7 +50,9 @@ pub struct Task {
     pub may_go_past_cache: bool,
     /// Out-of-order requests for its bytes cost time: the kernel reads ahead no further than usual.
     pub in_order: bool,
-    /// Read the uncached whole files on its volume one at a time.
+    /// The pages of the file belong to a file of another file system.
+    pub is_layered: bool,
+    /// Read the whole files on its volume one at a time while they come from a disk.
     pub one_uncached: bool,
     /// The address space of the file's block numbers, if files there may share blocks.
     pub space: Option<VolumeId>,
@@ -141,7 +143,8 @@ pub enum Outcome<D> {
         digests: [Option<D>; SPANS],
         /// Bytes read.
         bytes: u64,
-        /// All of it was in the page cache.
+        /// All of it was in the page cache. Where uncached files are read one at a time, also true if it came as fast as
+        /// from memory.
         cached: bool,
     },
     /// It was compared with the others of its batch.

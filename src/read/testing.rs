@@ -170,6 +170,7 @@ pub fn task(
         may_end_early: false,
         may_go_past_cache: false,
         in_order: false,
+        is_layered: false,
         one_uncached: false,
         space: None,
         numbering: Numbering::Unique,

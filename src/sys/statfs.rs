@@ -87,11 +87,6 @@ pub fn may_make_up_modes(file: impl AsFd) -> bool {
 /// `OVERLAYFS_SUPER_MAGIC` (include/uapi/linux/magic.h).
 pub const OVERLAY: u64 = 0x794c_7630;
 
-/// True on an overlay, whose files are files of other file systems.
-pub fn is_overlay(file: impl AsFd) -> bool {
-    magic(file) == Some(OVERLAY)
-}
-
 /// True on `/proc`, whose links lead to what is open and not to what they say.
 pub fn is_proc(file: impl AsFd) -> bool {
     magic(file) == Some(0x9fa0)

@@ -125,6 +125,11 @@ impl Standin {
         self.store.lock().expect("nobody panics").ahead += by;
     }
 
+    /// How often clients asked about the file system (STATFS).
+    pub fn statfs(&self) -> u32 {
+        self.store.lock().expect("nobody panics").statfs
+    }
+
     /// The contents of all files of the server, by its own look at them.
     pub fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         self.store.lock().expect("nobody panics").contents()
@@ -235,6 +240,8 @@ struct Store {
     /// How far its clock is ahead.
     ahead: Duration,
     time_step: Duration,
+    /// How often it was asked about the file system.
+    statfs: u32,
 }
 
 #[derive(Debug)]
@@ -282,6 +289,7 @@ impl Store {
             name: format!("server:/{}-{number}", std::process::id()),
             ahead: Duration::ZERO,
             time_step: rules.time_step,
+            statfs: 0,
         };
         let mode = if rules.root_squash { 0o40777 } else { 0o40755 };
         store.make(mode, 0, 0, Content::Folder(BTreeMap::new()));
@@ -408,7 +416,10 @@ impl Session<'_> {
             14 => self.open(node, request.own(0)),
             15 => self.read(node, request.own_long(8), request.own(16)),
             16 => self.write(node, request.own_long(8), &request.0[HEADER + 40..]),
-            17 => Ok(statistics()),
+            17 => {
+                self.store.statfs += 1;
+                Ok(statistics())
+            }
             18 => nothing(self.close(node)),
             // FSYNC, RELEASEDIR, FSYNCDIR
             20 | 29 | 30 => Ok(Vec::new()),

@@ -7,7 +7,6 @@ use super::set::{Fate, PlannedFile, SetPlan, Shared};
 use crate::action::ActionKind;
 use crate::sys::extents::{self, Extent};
 use crate::sys::open::{self, CWD, Manner};
-use crate::sys::statfs;
 
 /// Estimates for the files of a set that are acted on.
 ///
@@ -77,6 +76,10 @@ pub fn estimate(set: &mut SetPlan, action: ActionKind, destination: Option<u64>)
 /// The extents that the file shares with others, and the part of the file that is stored in the metadata, if the file
 /// system reports them.
 fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
+    // A program or a server would take its time for each file.
+    if !file.shares_blocks {
+        return Vec::new();
+    }
     let manner = Manner {
         keep_access_time: true,
         follow: false,
@@ -84,7 +87,6 @@ fn shared_extents(file: &PlannedFile) -> Vec<Extent> {
     let extents = || {
         let name = CString::new(file.names.first()?.path.as_slice()).ok()?;
         let fd = open::file(CWD, &name, manner).ok()?;
-        statfs::shares_extents(&fd).then_some(())?;
         extents::extents(&fd)
     };
     let mut extents = extents().unwrap_or_default();

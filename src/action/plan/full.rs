@@ -64,6 +64,7 @@ mod tests {
         PlannedFile {
             dev: 1,
             volume: 1,
+            shares_blocks: false,
             ino: 0,
             mtime_ns: 0,
             ctime_ns: 0,

@@ -25,6 +25,15 @@ use crate::sys::statfs;
 /// Maximum number of folders whose real paths are cached; a guess, since sets jump between folders.
 const FOLDERS: usize = 1 << 16;
 
+/// A file system of planned files.
+#[derive(Clone, Copy, Debug)]
+struct Volume {
+    /// Its device number.
+    dev: u64,
+    /// Files there may share blocks.
+    shares_blocks: bool,
+}
+
 /// Inspects names, one set after the other.
 #[derive(Debug, Default)]
 pub struct Inspector {
@@ -44,7 +53,7 @@ pub struct Inspector {
     /// Protected patterns that matched no name so far, by their number.
     unmatched: Vec<usize>,
     /// File systems, by the device number of their files and the mount.
-    volumes: HashMap<(u64, u64), u64>,
+    volumes: HashMap<(u64, u64), Volume>,
     /// Hashes of files of earlier sets: 8 bytes each, whatever their names. Two files with one hash count as one, and
     /// the second is left alone.
     seen: HashSet<u64>,
@@ -114,7 +123,7 @@ impl Inspector {
                     Ok((stat, attributes, root)) => {
                         let place = *places.entry((stat.dev, stat.ino)).or_insert_with(|| {
                             let volume = volumes.entry((stat.dev, stat.mount));
-                            let volume = volume.or_insert_with(|| volume_of(&stat, &path));
+                            let volume = volume.or_insert_with(|| Volume::of(&stat, &path));
                             set.files.push(planned(&stat, &attributes, *volume));
                             set.files.len() - 1
                         });
@@ -292,15 +301,23 @@ fn refused(error: &io::Error) -> Left {
     }
 }
 
-/// The volume of a file. A name that cannot be reached is left to the step.
-fn volume_of(stat: &Stat, path: &[u8]) -> u64 {
-    Place::of(path).map_or(stat.dev, |place| place.volume(stat.dev))
+impl Volume {
+    /// The volume of a file. A name that cannot be reached is left to the step.
+    fn of(stat: &Stat, path: &[u8]) -> Self {
+        let place = Place::of(path);
+        let place = place.as_ref();
+        Self {
+            dev: place.map_or(stat.dev, |place| place.volume(stat.dev)),
+            shares_blocks: place.is_ok_and(|place| statfs::shares_extents(&place.folder)),
+        }
+    }
 }
 
-fn planned(stat: &Stat, attributes: &Attributes, volume: u64) -> PlannedFile {
+fn planned(stat: &Stat, attributes: &Attributes, volume: Volume) -> PlannedFile {
     PlannedFile {
         dev: stat.dev,
-        volume,
+        volume: volume.dev,
+        shares_blocks: volume.shares_blocks,
         ino: stat.ino,
         mtime_ns: stat.mtime_ns,
         ctime_ns: stat.ctime_ns,

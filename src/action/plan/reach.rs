@@ -124,6 +124,7 @@ mod tests {
         let file = PlannedFile {
             dev: 1,
             volume: 1,
+            shares_blocks: false,
             ino: 1,
             mtime_ns: 0,
             ctime_ns: 0,

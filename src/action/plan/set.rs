@@ -43,6 +43,8 @@ pub struct PlannedFile {
     pub dev: u64,
     /// Device number of its file system. Links and renames never cross it.
     pub volume: u64,
+    /// True if files there may share blocks.
+    pub shares_blocks: bool,
     /// Inode number.
     pub ino: u64,
     /// Last modification, nanoseconds since 1970.

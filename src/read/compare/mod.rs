@@ -204,6 +204,7 @@ fn device(task: &Task, has_head: bool) -> Device {
         volume: task.volume.0.into(),
         may_go_past_cache: task.may_go_past_cache,
         has_head,
+        is_layered: task.is_layered,
     }
 }
 

@@ -46,6 +46,30 @@ fn leftovers(standin: &Standin) -> Vec<String> {
         .collect()
 }
 
+/// A server needs a round trip to answer, and cryfs counts all its blocks.
+#[test]
+#[ignore = "mounts a file system: root only"]
+fn no_file_costs_a_question_about_its_file_system() {
+    for command in ["find", "remove --dry-run"] {
+        let asked = [4, 40].map(|pairs| {
+            let standin = Standin::new(Rules::NFS);
+            for pair in 0..pairs {
+                let content = noise(pair, 300_000 + pair as usize);
+                for name in ["a", "b"] {
+                    let path = standin.point().join(format!("{pair}{name}"));
+                    fs::write(path, &content).expect("written");
+                }
+            }
+            let top = tempfile::tempdir().expect("a folder");
+            let before = standin.statfs();
+            let arguments = format!("{command} {}", standin.point().display());
+            act(top.path(), top.path(), &arguments).exits(0);
+            standin.statfs() - before
+        });
+        assert_eq!(asked[0], asked[1], "{command}");
+    }
+}
+
 const ACTIONS: [&str; 5] = [
     "hardlink",
     "symlink",

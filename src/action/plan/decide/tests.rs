@@ -20,6 +20,7 @@ fn file(dev: u64, ino: u64, names: Vec<PlannedName>) -> PlannedFile {
     PlannedFile {
         dev,
         volume: dev,
+        shares_blocks: false,
         ino,
         mtime_ns: ino as i64,
         ctime_ns: 0,
