@@ -25,7 +25,7 @@ pub const NO_TRASH: &str = "its file system has no trash that you can use: use m
 pub fn folder_for(sketch: &Sketch<'_>) -> Result<Vec<u8>, StepError> {
     let dev = sketch.victim.volume();
     let mut refused = Vec::new();
-    let mut may_be_used = |trash: &[u8]| match look(trash) {
+    let mut may_be_used = |trash: &[u8]| match look(trash, dev) {
         Ok(()) => true,
         Err(Refused::Untrusted(why)) => {
             refused.push(why);
@@ -70,15 +70,15 @@ enum Refused {
     System(Errno),
 }
 
-/// Checks a trash and the two folders in it. Missing folders will be created.
-fn look(trash: &[u8]) -> Result<(), Refused> {
+/// Checks a trash for files of this device, and the two folders in it. Missing folders will be created.
+fn look(trash: &[u8], dev: u64) -> Result<(), Refused> {
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => return Ok(()),
         Err(Errno::LOOP) => return Err(untrusted(trash, Distrust::Link)),
         Err(Errno::NOTDIR) => return Err(untrusted(trash, Distrust::NotFolder)),
         opened => opened.map_err(Refused::System)?,
     };
-    own(&at, trash)?;
+    own(&at, trash, dev)?;
     for name in [c"files", c"info"] {
         let path = join(trash, name.to_bytes());
         match parent::step(&at, name) {
@@ -87,17 +87,21 @@ fn look(trash: &[u8]) -> Result<(), Refused> {
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 return Err(untrusted(&path, Distrust::NotFolder));
             }
-            folder => own(&folder.map_err(Refused::System)?, &path)?,
+            folder => own(&folder.map_err(Refused::System)?, &path, dev)?,
         }
     }
     Ok(())
 }
 
-/// Checks the one rule for every folder of the trash: it belongs to this user, and no other user may write to it.
+/// Checks the rules for every folder of the trash: it is on the device of the files, it belongs to this user, and no
+/// other user may write to it. A program that another user mounted there could report any owner and mode.
 ///
 /// If the mount does not store owners and modes, they prove nothing about a folder: a user who may change the trash may
 /// change every file on the mount.
-fn own(folder: &OwnedFd, path: &[u8]) -> Result<(), Refused> {
+fn own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), Refused> {
+    if stat::descriptor(folder).map_err(Refused::System)?.dev != dev {
+        return Err(untrusted(path, Distrust::OtherFileSystem));
+    }
     let now = attributes::get(folder).map_err(Refused::System)?;
     match trust::ours_alone(&now) {
         Err(why) if attributes::modes_are_made_up(folder) != Ok(true) => Err(untrusted(path, why)),
@@ -110,9 +114,9 @@ fn untrusted(path: &[u8], why: Distrust) -> Refused {
     Refused::Untrusted(Untrusted { path, why })
 }
 
-/// Checks the trash of a moved file once more, before undo takes the file from there.
-pub fn still_own(folder: &OwnedFd, path: &[u8]) -> Result<(), String> {
-    own(folder, path).map_err(|refused| match refused {
+/// Checks the trash of a moved file of this device once more, before undo takes the file from there.
+pub fn still_own(folder: &OwnedFd, path: &[u8], dev: u64) -> Result<(), String> {
+    own(folder, path, dev).map_err(|refused| match refused {
         Refused::Untrusted(untrusted) => untrusted.to_string(),
         Refused::System(error) => format!("{}: {error}", String::from_utf8_lossy(path)),
     })
@@ -170,6 +174,7 @@ pub struct Opened {
 
 /// Opens both folders of a trash one in the other, and creates missing ones.
 pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
+    let dev = act.pair.victim.volume();
     let at = opened(trash, act)?;
     let below = |name: &[u8]| {
         let folder = at.try_clone();
@@ -179,7 +184,7 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
             path: trash,
         };
         let folder = relocate::make_way(base, name, 0o700, act.made)?;
-        checked(folder, &join(trash, name))
+        checked(folder, &join(trash, name), dev)
     };
     Ok(Opened {
         files: below(b"files")?,
@@ -189,6 +194,7 @@ pub fn open(trash: &[u8], act: &Act<'_>) -> Result<Opened, StepError> {
 
 fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
     let refused = |error| failure_with("open the trash", error, NO_TRASH);
+    let dev = act.pair.victim.volume();
     let at = match parent::open(trash) {
         Err(Errno::NOENT) => {
             let top = Base {
@@ -196,7 +202,7 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
                 path: b"",
             };
             let at = relocate::make_way(top, trash, 0o700, act.made)?;
-            return checked(at, trash).map_err(|error| match error {
+            return checked(at, trash, dev).map_err(|error| match error {
                 StepError::Failed(failure) => StepError::Failed(Failure {
                     hint: Some(Hint::MadeTrash),
                     ..failure
@@ -206,11 +212,11 @@ fn opened(trash: &[u8], act: &Act<'_>) -> Result<OwnedFd, StepError> {
         }
         at => at.map_err(refused)?,
     };
-    checked(at, trash)
+    checked(at, trash, dev)
 }
 
-fn checked(folder: OwnedFd, path: &[u8]) -> Result<OwnedFd, StepError> {
-    match own(&folder, path) {
+fn checked(folder: OwnedFd, path: &[u8], dev: u64) -> Result<OwnedFd, StepError> {
+    match own(&folder, path, dev) {
         Ok(()) => Ok(folder),
         Err(Refused::Untrusted(why)) => Err(not_yours(&[why])),
         Err(Refused::System(error)) => Err(failure_with("open the trash", error, NO_TRASH)),

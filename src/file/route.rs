@@ -36,7 +36,8 @@ impl Untrusted {
             Distrust::Link
             | Distrust::NotFolder
             | Distrust::NotRegular
-            | Distrust::FurtherNames => format!("move {path} away"),
+            | Distrust::FurtherNames
+            | Distrust::OtherFileSystem => format!("move {path} away"),
         }
     }
 }

@@ -24,28 +24,42 @@ const DATA_HOME: &[u8] = b"/.local/share";
 
 /// True if a folder of this name can be a trash: a cheap test before [`is_trash`].
 pub fn may_be_trash(name: &[u8]) -> bool {
-    matches!(name.first(), Some(b'.' | b'$' | b'T')) && (name == HOME_TRASH || is_trash_name(name))
+    let may_be = matches!(name.first(), Some(b'.' | b'$' | b'T' | b't'));
+    may_be && (is_home_trash(name) || is_trash_name(name))
+}
+
+/// True for the name of a user's own trash. Upper and lower case do not count in any of these names: some file systems
+/// ignore case, and there a trash may have been created in another spelling.
+fn is_home_trash(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(HOME_TRASH)
 }
 
 /// True if the folder of this name in an open folder is a trash. `path_above` is the path of the open folder, as far as
 /// it is known.
 pub fn is_trash(above: impl AsFd, path_above: &[u8], name: &[u8]) -> bool {
-    is_trash_name(name) || name == HOME_TRASH && (is_data_home(path_above) || has_form(above, name))
+    is_trash_name(name)
+        || is_home_trash(name) && (is_data_home(path_above) || has_form(above, name))
 }
 
 /// True if the name alone decides. An incomplete trash (without `files` or `info`) counts as well: programs also empty
 /// a trash that has only one of them.
 fn is_trash_name(name: &[u8]) -> bool {
-    name == b".Trash"
-        || name == b".Trashes"
-        || name.starts_with(b".Trash-")
-        || name.eq_ignore_ascii_case(b"$RECYCLE.BIN")
+    let is = |whole: &[u8]| name.eq_ignore_ascii_case(whole);
+    let start = name.get(..b".Trash-".len());
+    is(b".Trash")
+        || is(b".Trashes")
+        || is(b"$RECYCLE.BIN")
+        || start.is_some_and(|start| start.eq_ignore_ascii_case(b".Trash-"))
 }
 
 fn is_data_home(path: &[u8]) -> bool {
     let end = path.iter().rposition(|&byte| byte != b'/');
     let path = &path[..end.map_or(0, |end| end + 1)];
-    let is_usual = |path: &[u8]| path.ends_with(DATA_HOME) || path == &DATA_HOME[1..];
+    let is_usual = |path: &[u8]| {
+        let end = path.len().checked_sub(DATA_HOME.len());
+        let is_below = end.is_some_and(|end| path[end..].eq_ignore_ascii_case(DATA_HOME));
+        is_below || path.eq_ignore_ascii_case(&DATA_HOME[1..])
+    };
     let real = || fs::canonicalize(OsStr::from_bytes(path)).ok();
     is_usual(path)
         || real().is_some_and(|real| is_usual(real.as_os_str().as_bytes()) || is_own(&real))
@@ -74,9 +88,9 @@ pub fn own_trash() -> Option<PathBuf> {
 /// True if the names on a path alone tell that it leads into a trash. No file system is asked.
 pub fn is_named_trash(path: &[u8]) -> bool {
     let names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
-    let mut homes = names.windows(3);
+    let mut homes = names.windows(3).map(|names| names.join(&b'/'));
     names.iter().any(|name| is_trash_name(name))
-        || homes.any(|names| names == [b".local", &b"share"[..], HOME_TRASH])
+        || homes.any(|home| home.eq_ignore_ascii_case(b".local/share/Trash"))
 }
 
 /// True if a folder has the folders of a trash, wherever it lies.
@@ -152,6 +166,9 @@ mod tests {
             ("/m/$RECYCLE.BIN/S-1-5/a", true),
             ("/m/$Recycle.Bin/S-1-5/a", true),
             ("/home/u/.local/share/Trash/files/a", true),
+            ("/m/.trash-1000/a", true),
+            ("/m/.TRASH/1000/a", true),
+            ("/home/u/.Local/Share/TRASH/files/a", true),
             ("/home/u/.local/share/Trash", false),
             ("/m/.Trash-1000", false),
             ("/m/Trash/files/a", false),

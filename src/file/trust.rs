@@ -33,6 +33,9 @@ pub enum Distrust {
     /// It is no regular file.
     #[error("is not a regular file")]
     NotRegular,
+    /// It is on another file system, where only one is expected.
+    #[error("is on another file system")]
+    OtherFileSystem,
     /// It has further names (hard links), and is to be written to.
     #[error("is a file with several names (hard links)")]
     FurtherNames,

@@ -9,12 +9,13 @@ use crate::common::volume::Mounted;
 use crate::common::{Tree, noise};
 
 /// Folders that are a trash, with the place of a file in them.
-const TRASHES: [&str; 7] = [
+const TRASHES: [&str; 8] = [
     ".Trash-1000/files",
     ".Trash/1000/files",
     "m/.Trash-1000",
     "home/u/.local/share/Trash/files",
     "m/.Trashes/501",
+    "m/.TRASH-1000/Files",
     "m/$RECYCLE.BIN/S-1-5-21",
     "data/Trash/files",
 ];
@@ -32,7 +33,7 @@ fn tree(trash: &str) -> Tree {
 /// True if no folder on the path is a trash.
 fn is_outside(path: &str) -> bool {
     let name = |part: &str| {
-        part.starts_with(".Trash") || part == "Trash" || part.eq_ignore_ascii_case("$recycle.bin")
+        part.starts_with(".Trash") || ["Trash", "$RECYCLE.BIN", ".TRASH-1000"].contains(&part)
     };
     !path.split('/').any(name)
 }
@@ -229,7 +230,9 @@ fn a_folder_with_a_trash_is_not_fully_seen() {
         let run = stage.run("folders -f json a b c").exits(0);
         let text = run.json()["entries"].to_string();
         assert!(
-            !text.contains("Trash") && !text.contains("RECYCLE"),
+            ["Trash", "RECYCLE", "TRASH"]
+                .iter()
+                .all(|part| !text.contains(part)),
             "{text}"
         );
         let tree = Tree::new()

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::common::run::{Run, seekless};
 use crate::common::scene::{Scene, picture};
 use crate::common::users::{NOBODY, give_all_away, give_away, set_mode};
-use crate::common::volume::Volume;
+use crate::common::volume::{Mounted, Volume};
 
 /// A disk whose top folder somebody else may write to, with two equal files of root's.
 struct Disk {
@@ -243,4 +243,39 @@ fn undo_takes_nothing_from_a_trash_that_was_exchanged() {
     fs::rename(&aside, disk.trash()).expect("moved");
     disk.run("undo").exits(0);
     assert_eq!(picture(&disk.scene.tree()), before);
+}
+
+/// A file system of another user can show folders of root, with mode 700.
+#[test]
+#[ignore = "mounts file systems and becomes another user: root only"]
+fn a_trash_on_another_file_system_is_not_used() {
+    for mounted in [".Trash-0", ".Trash-0/files", ".Trash-0/info"] {
+        let disk = Disk::new();
+        let point = disk.folder(mounted, 0, 0o700);
+        set_mode(disk.trash(), 0o700);
+        let _mounted = Mounted::new("-t tmpfs -o mode=700 tmpfs", point);
+        disk.refuses(&format!("{mounted} is on another file system"));
+    }
+    let disk = Disk::new();
+    disk.run("remove --trash --yes tree").exits(0);
+    let gone = picture(&disk.scene.tree());
+    let files = disk.trash().join("files");
+    let copies = tempfile::tempdir().expect("a folder");
+    for name in picture(&files).keys() {
+        fs::copy(files.join(name), copies.path().join(name)).expect("copied");
+    }
+    let mounted = Mounted::new("-t tmpfs -o mode=700 tmpfs", files.clone());
+    for name in picture(copies.path()).keys() {
+        fs::copy(copies.path().join(name), files.join(name)).expect("copied");
+    }
+    for arguments in ["undo --dry-run", "undo"] {
+        let run = disk.run(arguments).exits(2);
+        assert!(
+            run.to_string().contains("files is on another file system"),
+            "{run}"
+        );
+        assert_eq!(picture(&disk.scene.tree()), gone);
+    }
+    drop(mounted);
+    disk.run("undo").exits(0);
 }
