@@ -250,22 +250,30 @@ impl<'a> Scene<'a> {
                 swap::link_text(&self.place.folder, name).as_ref() == Some(&text.0)
             }
             (None, FileType::RegularFile) => {
-                let is_keeper = stat.ino == self.intent.keeper_state.ino
-                    || self.is_on_overlay && self.is_renumbered_keeper(stat);
-                is_keeper && stat.ino != self.intent.victim_state.ino
+                let (keeper, victim) = (&self.intent.keeper_state, &self.intent.victim_state);
+                let is_numbered = stat.ino == keeper.ino && stat.ino != victim.ino;
+                is_numbered || self.is_renumbered_keeper(stat)
             }
             _ => false,
         }
     }
 
-    /// True if this is the kept file, which got another number when it was linked to.
+    /// True if this is the kept file with another number. An overlay may have given it that when it was linked to.
+    /// Elsewhere, both names may have been copied since, or the kept file was restored by the undo of a later run.
     fn is_renumbered_keeper(&self, stat: &Stat) -> bool {
+        let (keeper, victim) = (&self.intent.keeper_state, &self.intent.victim_state);
         let as_done = matches!(self.fate, Fate::Done(Some(now)) if now.ino == stat.ino);
         let is_at_its_name = || {
             let keeper = Place::of(&self.intent.keeper.0).ok()?.stat().ok()?;
             Some((keeper.dev, keeper.ino) == (stat.dev, stat.ino))
         };
-        as_done || is_at_its_name().unwrap_or(false)
+        match self.is_on_overlay {
+            true => stat.ino != victim.ino && (as_done || is_at_its_name().unwrap_or(false)),
+            false => {
+                let were_two = (keeper.dev, keeper.ino) != (victim.dev, victim.ino);
+                were_two && stat.links > 1 && is_at_its_name().unwrap_or(false)
+            }
+        }
     }
 
     fn undo_remove(&self) -> Result<Undone, Refusal> {

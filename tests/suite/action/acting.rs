@@ -3,6 +3,7 @@
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 use crate::common::noise;
@@ -80,6 +81,22 @@ fn hardlink_makes_one_file_of_two_and_undo_two_of_one() {
         Outcome::Already
     ));
     undo_restores(&scene, &before);
+    assert_ne!(ino(&scene.keeper()), ino(&scene.victim()));
+}
+
+/// A backup that was restored with its hard links has other inode numbers than the journal.
+#[test]
+fn undo_makes_two_of_one_file_that_was_copied_since() {
+    let scene = Scene::new();
+    let before = picture(&scene.tree());
+    done(scene.perform(ActionKind::Hardlink));
+    let (tree, copy) = (scene.tree(), scene.tree().with_file_name("copy"));
+    let copied = Command::new("cp").arg("-a").args([&tree, &copy]).status();
+    assert!(copied.expect("cp").success());
+    fs::remove_dir_all(&tree).expect("removed");
+    fs::rename(&copy, &tree).expect("renamed");
+    undo_restores(&scene, &before);
+    let ino = |path: &Path| fs::symlink_metadata(path).expect("metadata").ino();
     assert_ne!(ino(&scene.keeper()), ino(&scene.victim()));
 }
 
