@@ -19,7 +19,6 @@ impl Walker {
             return false;
         }
         let path = path_of(&self.walk.dirs, folder.dir, None);
-        let path = std::path::absolute(&path).unwrap_or(path);
         let path = path.as_os_str().as_bytes();
         let is_trash = self.with_folder(folder.dir, |above| Ok(is_trash(above, path, name)));
         is_trash.unwrap_or(false)
