@@ -44,7 +44,7 @@ const HELP: [&str; 6] = [
 ];
 
 /// Asks for each set in which something would be done.
-pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
+pub fn each_set(mut plan: Plan, console: &Console) -> io::Result<Plan> {
     let mut answers = Answers::open();
     if let Some(path) = answers.path() {
         let path = super::sanitize::path(&path);
@@ -63,7 +63,7 @@ pub fn each_set(plan: Plan, console: &Console) -> io::Result<Plan> {
             "earlier answers are not used, and answers are not saved: {why}{way_out}"
         ));
     }
-    let total = plan.totals().sets;
+    let total = plan.open_sets()?;
     let mut number = 0;
     let mut by_rules = false;
     let mut quit = false;

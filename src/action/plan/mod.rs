@@ -126,6 +126,16 @@ impl Plan {
         Ok(())
     }
 
+    /// Number of sets for which [`reconsider`](Self::reconsider) calls back. It includes the sets that the plan leaves
+    /// alone only because companions stay: another choice can let them all go.
+    pub fn open_sets(&mut self) -> io::Result<u64> {
+        let mut number = 0;
+        for set in self.spool.sets()? {
+            number += u64::from(set?.acts());
+        }
+        Ok(number)
+    }
+
     /// Decides again: calls back for each set in which the plan would act.
     pub fn reconsider<E: From<io::Error>>(
         mut self,
