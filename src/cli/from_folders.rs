@@ -148,11 +148,15 @@ fn take_over(
     };
     let mut pairs = FolderPairs::default();
     let mut roots = Vec::new();
+    let mut is_any_given = run.limits.is_empty();
     for pair in &found.pairs {
         let folder = places.compared(&pair.folder, &found.roots, run, console)?;
         let other = places.compared(&pair.other, &found.roots, run, console)?;
         if let (Some(folder), Some(other)) = (folder, other) {
             pairs.add(&Below::from_real(&folder), &Below::from_real(&other));
+            let mut limits = run.limits.iter();
+            is_any_given |=
+                limits.any(|limit| folder.starts_with(limit) || limit.starts_with(&folder));
             roots.extend([folder, other]);
         }
     }
@@ -178,6 +182,12 @@ fn take_over(
         return refuse(
             console,
             "the report lists no redundant folder; nothing was done",
+        );
+    }
+    if !is_any_given {
+        return refuse(
+            console,
+            "no folder of the report lies below the given paths",
         );
     }
     let roots = patiently(run.patience, console, Changes::None, || outermost(roots));

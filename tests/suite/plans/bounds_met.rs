@@ -31,6 +31,34 @@ fn a_report_with_nothing_below_the_given_path_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_report_of_folders_with_none_below_the_given_path_is_refused() {
+    let tree = Tree::new()
+        .copies(["in/a/1", "in/b/1"], "one")
+        .copies(["in/a/d/2", "in/b/d/2"], "two")
+        .file("other/x", "three");
+    let stage = Stage::new(tree);
+    let report = stage.report("folders in");
+    for (path, code) in [("other", 2), ("in", 0), ("in/a", 0), ("in/a/d", 0)] {
+        for how in ["--dry-run", "--yes --quiet"] {
+            let before = stage.names();
+            let command = format!("remove {how} --from - {path}");
+            let run = stage.seekless(&command).stdin(report.clone()).run();
+            let run = run.exits(code);
+            let line = "no folder of the report lies below the given paths";
+            assert_eq!(run.stderr_text().contains(line), code == 2, "{run}");
+            assert_eq!(
+                stage.names() == before,
+                code == 2 || how == "--dry-run",
+                "{run}"
+            );
+            if code == 0 {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn a_protected_pattern_that_matches_nothing_is_named() {
     let stage = copies();
     let said = |pattern: &str| {
