@@ -16,6 +16,8 @@ const FOLDERS: &[&str] = &[
     "find", "remove", "hardlink", "symlink", "reflink", "move", "compare", "folders",
 ];
 const COMPARISONS: &[&str] = &["compare", "folders"];
+/// The commands that write reports.
+const REPORTS: &[&str] = &["find", "compare", "folders"];
 const FIND: &[&str] = &["find"];
 const EVERY: &[&str] = &[];
 
@@ -56,6 +58,7 @@ const FOREIGN: &[Row] = &[
         SEARCHES,
         "use -d 1",
     ),
+    row(&["--depth"], SEARCHES, "use --max-depth N"),
     row(
         &["--delete"],
         &["remove"],
@@ -77,6 +80,17 @@ const FOREIGN: &[Row] = &[
         "only the commands that change files ask a question, and they take --yes; 'seekless remove --dry-run PATH' \
          shows a plan",
     ),
+    row(&["-Q"], ACTIONS, "use --dry-run"),
+    row(
+        &["-Q"],
+        FIND,
+        "a search changes nothing; 'seekless remove --dry-run PATH' shows a plan",
+    ),
+    row(
+        &["-n"],
+        FIND,
+        "a search skips empty files and changes nothing; 'seekless remove --dry-run PATH' shows a plan",
+    ),
     row(
         &["--noempty", "--no-empty"],
         SEARCHES,
@@ -92,7 +106,11 @@ const FOREIGN: &[Row] = &[
         &["folders"],
         "reports always show sizes; use --min-size to omit small folders",
     ),
-    row(&["--minsize", "--min"], FOLDERS, "use --min-size SIZE"),
+    row(
+        &["-G", "--minsize", "--min"],
+        FOLDERS,
+        "use --min-size SIZE",
+    ),
     row(&["--maxsize", "--max"], FILTERS, "use --max-size SIZE"),
     row(
         &["-m"],
@@ -118,10 +136,45 @@ const FOREIGN: &[Row] = &[
         "use the command 'seekless hardlink'",
     ),
     row(
+        &["-l", "--linksoft", "--soft"],
+        SEARCHES,
+        "use the command 'seekless symlink'",
+    ),
+    row(
         &["-B", "--dedupe"],
         EVERY,
         "use the command 'seekless reflink'",
     ),
+    row(
+        &["-c", "-D"],
+        FIND,
+        "use the command 'seekless remove', 'seekless hardlink', 'seekless symlink' or 'seekless reflink'",
+    ),
+    row(
+        &["-c", "-D"],
+        ACTIONS,
+        "the command says what happens to duplicates; omit it",
+    ),
+    row(&["--priority"], SEARCHES, "use --keep RULE"),
+    row(
+        &["-O", "--param-order"],
+        SEARCHES,
+        "use --keep first-root, which keeps the file below the PATH that comes first",
+    ),
+    row(
+        &["--keep-path"],
+        ACTIONS,
+        "use --protect GLOB, or --reference DIR to act only on copies of files in DIR",
+    ),
+    row(
+        &["--keep-path"],
+        FIND,
+        "use 'seekless remove --dry-run --protect GLOB PATH', which shows a plan",
+    ),
+    row(&["-u", "--print-unique"], FIND, "use --unique"),
+    row(&["-C"], &["find", "folders"], "use -f json with -o FILE"),
+    row(&["-C", "-j", "--json"], REPORTS, "use -f json"),
+    row(&["-C", "-j", "--json"], ACTIONS, "use --dry-run -f json"),
     row(
         &["-z", "--zeromatch", "--print0", "--print-null"],
         FIND,
@@ -138,12 +191,12 @@ const FOREIGN: &[Row] = &[
         "use -f nul for NUL-separated names",
     ),
     row(
-        &["-t"],
+        &["-t", "-T"],
         SEARCHES,
         "use --threads N, or --threads ssd:16,4 for the devices of one class",
     ),
     row(
-        &["-t", "--threads"],
+        &["-t", "-T", "--threads"],
         COMPARISONS,
         "seekless chooses the number of threads for each device; omit it",
     ),
@@ -158,7 +211,21 @@ const FOREIGN: &[Row] = &[
         FILTERS,
         "use --ext, --name, --min-size or --newer",
     ),
-    row(&["--paranoid"], SEARCHES, "use --verify"),
+    row(
+        &["-p", "--paranoid"],
+        SEARCHES,
+        "use --verify to compare files byte by byte",
+    ),
+    row(
+        &["--no-ignore"],
+        SEARCHES,
+        "seekless obeys no ignore file unless --ignore-file names it; omit it",
+    ),
+    row(
+        &["--no-ignore"],
+        COMPARISONS,
+        "seekless obeys no ignore file; omit it",
+    ),
     row(&["--keep-cache"], FOLDERS, "use --page-cache keep"),
     row(&["--drop-cache"], FOLDERS, "use --page-cache drop"),
 ];
@@ -228,6 +295,14 @@ mod tests {
         named
     }
 
+    fn has(command: &Command, option: &str) -> bool {
+        let mut args = command.get_arguments();
+        args.any(|arg| match option.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg.get_short() == option[1..].chars().next(),
+        })
+    }
+
     #[test]
     fn an_answer_names_only_options_that_its_command_has() {
         let program = args::command();
@@ -236,12 +311,7 @@ mod tests {
                 assert!(program.find_subcommand(asked).is_some(), "{asked}");
                 for (command, option) in named(row.answer, asked) {
                     let command = program.find_subcommand(command).expect("a command");
-                    let mut args = command.get_arguments();
-                    let is_there = args.any(|arg| match option.strip_prefix("--") {
-                        Some(long) => arg.get_long() == Some(long),
-                        None => arg.get_short() == option[1..].chars().next(),
-                    });
-                    assert!(is_there, "{asked}: {option}: {}", row.answer);
+                    assert!(has(command, option), "{asked}: {option}: {}", row.answer);
                     assert!(!row.options.contains(&option), "{option} is there");
                 }
             }
@@ -265,6 +335,29 @@ mod tests {
                     assert!(!is_there, "{} {option}", command.get_name());
                 }
             }
+        }
+    }
+
+    /// The options in a table of Markdown, each before its value: those of the columns after the first two.
+    fn foreign_options(page: &str) -> Vec<&str> {
+        let rows = page.lines().filter(|line| line.starts_with("| "));
+        let columns = rows.flat_map(|row| row.split('|').skip(3));
+        let words = columns.flat_map(|column| column.split([' ', ',', ';', '(', ')']));
+        let is_option = |word: &&str| word.starts_with('-') && word.trim_matches('-') != "";
+        words.filter(is_option).collect()
+    }
+
+    #[test]
+    fn each_option_in_the_table_of_the_guide_is_answered() {
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/other-tools.md");
+        let guide = std::fs::read_to_string(guide).expect("the guide");
+        let program = args::command();
+        let find = program.find_subcommand("find").expect("a command");
+        let options = foreign_options(&guide);
+        assert!(options.len() > 50 && options.contains(&"--keep-path"));
+        for option in options {
+            let is_answered = answer(option, "find", &program).is_some();
+            assert!(is_answered || has(find, option), "{option}");
         }
     }
 

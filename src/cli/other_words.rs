@@ -36,6 +36,10 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::ArgumentConflict => {
             return wrong_value(error);
         }
+        ErrorKind::TooManyValues => {
+            let option = listed(error, ContextKind::InvalidArg)?;
+            return Some(format!("{option} takes no value: write {option} alone"));
+        }
         ErrorKind::MissingRequiredArgument | ErrorKind::TooFewValues => {
             return missing(error, asked);
         }
@@ -56,14 +60,21 @@ pub fn answer(error: &clap::Error, words: &[OsString], program: &Command) -> Opt
              written ./{option}"
         ));
     }
-    let is_proposed = |word: &str| !DANGEROUS.contains(&word) && slip_away(option, word);
-    let is_proposed = match error.get(ContextKind::SuggestedArg) {
-        Some(ContextValue::String(word)) => is_proposed(word),
-        Some(ContextValue::Strings(words)) => words.iter().all(|word| is_proposed(word)),
-        // An argument that follows the last one.
-        _ => !option.starts_with('-'),
+    let suggested = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
     };
-    (!is_proposed).then(|| format!("no such option: {option}; --help lists all options"))
+    let is_proposed =
+        |word: &&String| !DANGEROUS.contains(&word.as_str()) && slip_away(option, word);
+    Some(match suggested.filter(is_proposed) {
+        Some(word) => format!("no such option: {option}. Did you mean {word}?"),
+        None if option.starts_with('-') => {
+            format!("no such option: {option}; --help lists all options")
+        }
+        None => {
+            format!("one argument too many: {option}; 'seekless {asked} --help' shows the usage")
+        }
+    })
 }
 
 /// Only `seekless cache` and `seekless help` are followed by the name of a command; a word after any other command is

@@ -208,6 +208,48 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     ("folders --keep newest t", "--keep", "find, remove"),
     ("devices --cache d", "--cache", "find, remove"),
+    ("-u t", "-u", "use --unique"),
+    ("--priority newest t", "--priority", "use --keep RULE"),
+    ("remove -n --priority newest t", "--priority", "use --keep"),
+    ("remove -n --keep-path t t", "--keep-path", "use --protect"),
+    (
+        "--keep-path t t",
+        "--keep-path",
+        "seekless remove --dry-run --protect GLOB PATH",
+    ),
+    ("-C out t", "-C", "use -f json with -o FILE"),
+    ("compare -j t t", "-j", "use -f json"),
+    ("remove -j t", "-j", "use --dry-run -f json"),
+    ("-c sh:hardlink t", "-c", "seekless hardlink"),
+    ("remove -D AEN t", "-D", "omit it"),
+    ("-T 4 t", "-T", "use --threads N"),
+    ("folders -T 4 t", "-T", "for each device"),
+    ("-p t", "-p", "use --verify"),
+    ("-l t", "-l", "seekless symlink"),
+    ("-O t", "-O", "--keep first-root"),
+    ("remove -Q t", "-Q", "use --dry-run"),
+    ("--depth 1 t", "--depth", "use --max-depth N"),
+    ("folders --no-ignore t", "--no-ignore", "omit it"),
+    // Slips, with an option of the program before the command or without.
+    (
+        "-q remove --sidecarz t",
+        "--sidecarz",
+        "Did you mean --sidecars?",
+    ),
+    ("remove --dry-rum t", "--dry-rum", "Did you mean --dry-run?"),
+    ("--min-siz 1 t", "--min-siz", "Did you mean --min-size?"),
+    ("undo --lst", "--lst", "Did you mean --list?"),
+    ("undo a b", "too many: b", "seekless undo --help"),
+    (
+        "completions bash zsh",
+        "too many: zsh",
+        "seekless completions --help",
+    ),
+    (
+        "remove --trash=no t",
+        "--trash takes no value",
+        "--trash alone",
+    ),
     ("--nope t", "--nope", "--help"),
     ("remove --trust t", "--trust", "--help"),
 ];
@@ -255,6 +297,9 @@ fn a_value_is_answered_in_one_line() {
         "--sidecars ignore t",
         "-n t",
         "t // t",
+        "-q remove --sidecarz t",
+        "undo a b",
+        "remove --trash=no t",
     ] {
         let run = seekless(tree.root(), line).run().exits(2);
         assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
