@@ -1,10 +1,10 @@
 //! Waits for several things at once: the work's end, Ctrl-C, and the next moment to draw.
 
-use std::fs::File;
 use std::process;
 use std::thread;
 use std::time::Duration;
 
+use seekless::engine::are_descriptors_free;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
@@ -18,7 +18,8 @@ const FIRST_TICK: Duration = Duration::from_millis(300);
 /// Often enough to look alive, seldom enough to cost nothing.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Descriptors that must be free before the runtime is started: its own, and the least that the work needs.
+/// Descriptors that must be free before the runtime is started: those of its selector and its signals (about seven), and
+/// the least that the work needs.
 const DESCRIPTORS: usize = 18;
 
 /// Progress and signals beside the work.
@@ -38,7 +39,8 @@ pub trait Watcher {
 /// The first SIGINT, SIGTERM or SIGHUP interrupts; the second ends the process. A SIGHUP that was ignored when the
 /// program started (`nohup`) stays so.
 pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watcher) -> T {
-    let runtime = match has_descriptors() {
+    // Without them the runtime would panic.
+    let runtime = match are_descriptors_free(DESCRIPTORS) {
         true => Builder::new_current_thread().enable_all().build().ok(),
         false => None,
     };
@@ -65,13 +67,6 @@ pub fn watched<T: Send>(work: impl FnOnce() -> T + Send, watcher: &mut impl Watc
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
-}
-
-/// True if there are descriptors for the runtime's selector and signals (it takes about seven) besides the work's.
-/// Without them it would panic.
-fn has_descriptors() -> bool {
-    let held: Result<Vec<_>, _> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
-    held.is_ok()
 }
 
 /// The signals that end a run; `None` for one that cannot be waited for, or is ignored.

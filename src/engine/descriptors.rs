@@ -36,6 +36,11 @@ pub fn check() -> Result<(), TooFew> {
     }
 }
 
+/// True if this many descriptors are free.
+pub fn are_free(descriptors: usize) -> bool {
+    process::free_descriptors(descriptors) == descriptors
+}
+
 /// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before
 /// it has a second thread. Without this call, a run stops several times for some 10 ms while the kernel makes room for
 /// descriptors.

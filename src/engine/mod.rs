@@ -42,7 +42,7 @@ pub use classify::classify;
 pub use config::{CacheUse, Config, Root};
 pub use control::{Control, ProgressLine};
 pub use deliver::Delivery;
-pub use descriptors::make_room;
+pub use descriptors::{are_free as are_descriptors_free, make_room};
 pub use explain::explain;
 pub use find::{Error, find};
 pub use mechanisms::Mechanism;

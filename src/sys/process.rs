@@ -1,12 +1,15 @@
 //! Limits and properties of this process and of the machine.
 
-use std::fs::{self, File};
+use std::fs;
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::{io, thread};
 
 use rustix::io::Errno;
 use rustix::param::page_size;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::open::{self, CWD};
 
 // How many files may be open at once.
 
@@ -29,8 +32,9 @@ pub fn open_files() -> u64 {
 
 /// Descriptors that can still be opened, counted up to this many.
 pub fn free_descriptors(most: usize) -> usize {
-    let null = || File::open("/dev/null").ok();
-    let held: Vec<File> = (0..most).map_while(|_| null()).collect();
+    // Every process has a root folder, and this needs no permission to read it. There may be no /dev/null.
+    let root = || open::folder_handle(CWD, c"/").ok();
+    let held: Vec<OwnedFd> = (0..most).map_while(|_| root()).collect();
     held.len()
 }
 
