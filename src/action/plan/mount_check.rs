@@ -94,7 +94,8 @@ impl<'g> MountCheck<'g> {
 
     fn why_not(&mut self, victim: &PlannedFile, keeper: &PlannedFile) -> Option<Left> {
         let devices = (victim.dev, keeper.dev);
-        if self.action == ActionKind::Reflink && self.tests.is_some() {
+        // The question creates no file, so a plan that is only shown has the same answer.
+        if self.action == ActionKind::Reflink {
             let why = self.links.entry(devices);
             let why = why.or_insert_with(|| no_shared_blocks(victim, keeper));
             if why.is_some() {

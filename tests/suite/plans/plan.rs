@@ -365,12 +365,14 @@ fn reflink_is_refused_before_the_plan_where_files_cannot_share_blocks() {
     let tree = Tree::inside(Path::new("/dev/shm")).copies(["a", "b", "c"], "the same");
     let stage = Stage::new(tree);
     let before = picture(stage.tree.root());
-    stage
-        .run("reflink --yes .")
-        .exits(2)
-        .says("2 names left alone because each is on a file system that cannot share blocks")
-        .says("Nothing to reflink.");
-    assert!(picture(stage.tree.root()) == before);
+    for how in ["--dry-run", "--dry-run -f json", "--script", "--yes"] {
+        stage
+            .run(&format!("reflink {how} ."))
+            .exits(2)
+            .says("2 names left alone because each is on a file system that cannot share blocks")
+            .says("Nothing to reflink.");
+        assert!(picture(stage.tree.root()) == before, "{how}");
+    }
 }
 
 #[test]

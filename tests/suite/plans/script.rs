@@ -82,7 +82,10 @@ fn script(stage: &Stage, action: &str) -> PathBuf {
         other => other,
     };
     let line = format!("{action} --script --keep first-root keep go -o");
-    stage.seekless(&line).arg(&script).run().exits(0);
+    let run = stage.seekless(&line).arg(&script).run();
+    // Where files cannot share blocks, the script of reflink has no steps.
+    let has_no_steps = action == "reflink" && run.code() == 2;
+    assert!(has_no_steps || run.code() == 0, "{run}");
     script
 }
 
