@@ -43,10 +43,7 @@ pub fn find(args: FindArgs, in_force: &InForce) -> Exit {
     }
     let ranking = run.ranking.take();
     if let Some(wanted) = &run.wanted {
-        let output = run.output.as_deref();
-        let may_replace = output::may_replace(&run);
-        let selected = find_report::select(wanted, ranking, output, may_replace, &console);
-        return match selected {
+        return match find_report::select(&run, wanted, ranking, &console) {
             Ok(selected) => find_report::report(run, selected, in_force, &console),
             Err(error) => {
                 console.complain(&error);

@@ -1,9 +1,9 @@
 //! `seekless find --from`: selects from a report, without reading any file.
 
-use std::path::Path;
+use std::fmt::Display;
 use std::time::Duration;
 
-use seekless::acting::{self, Absent, Reported, Selection};
+use seekless::acting::{self, Absent, Reported, Selection, shown_roots};
 use seekless::action::plan::{LeftName, Ranking};
 use seekless::report::Header;
 use seekless::report::escape::escape;
@@ -13,7 +13,7 @@ use super::config_defaults::InForce;
 use super::console::Console;
 use super::exit::Exit;
 use super::from_report::FromReport;
-use super::output::{NotWritten, Place, ReportOutput};
+use super::output::{NotWritten, Place, ReportOutput, may_replace};
 use super::patience::{Changes, patiently, run_watched};
 use super::problem_limit::ProblemLimit;
 use super::read_only_watch::ReadOnlyWatch;
@@ -39,42 +39,57 @@ pub struct Selected {
     reported: Reported,
 }
 
-/// Reads the report and looks up its names. The place of the output is opened first, since it may be refused.
+/// Reads the report and looks up its names. The place of the output is opened as early as possible, since it may be
+/// refused: before a pipe is read, whose other end may take long. Of a file, the paths in its header tell whether a list
+/// of names is an earlier result.
 ///
 /// # Errors
 /// With the message, if nothing can be reported.
 pub fn select(
+    run: &Run,
     wanted: &Wanted,
     ranking: Option<Ranking>,
-    output: Option<&Path>,
-    may_replace: impl Fn(&[u8]) -> bool,
     console: &Console,
 ) -> Result<Selected, String> {
-    let place = Place::replacing(output, may_replace, console);
-    let place = place.map_err(|error| error.to_string())?;
+    let open = |reported: &[Vec<u8>]| {
+        let place = Place::replacing(run.output.as_deref(), may_replace(run, reported), console);
+        place.map_err(|error| error.to_string())
+    };
     let (opened, length) = patiently(wanted.patience, console, Changes::None, || {
         (FromReport::open(&wanted.source), length(&wanted.source))
     });
     let (input, about) = opened?;
     // What is written would pass for a report of this user.
     about.must_be_own()?;
+    let early = match length {
+        0 => Some(open(&[])?),
+        _ => None,
+    };
     let progress = ReportProgress::of_length(length);
     let mut watch = ReadOnlyWatch::new(wanted.patience, console, || progress.lines());
-    let reported = run_watched(
+    let of_report = |error: &dyn Display| format!("{}: {error}", about.name());
+    let selected = run_watched(
         watch.watchlist(),
         || {
-            let report = progress.read(input).map_err(|error| error.to_string())?;
+            let report = progress.read(input).map_err(|error| of_report(&error))?;
+            let selection = &wanted.selection;
+            let place = match early {
+                Some(place) => place,
+                None => {
+                    let header = report.frame.header.as_ref();
+                    let roots = header.map(|header| shown_roots(header, &selection.folder));
+                    open(&roots.unwrap_or_default())?
+                }
+            };
             let looked_up = |files| progress.look_up(files);
-            let reported = acting::reported(report, &wanted.selection, ranking, &looked_up);
-            reported.map_err(|error| error.to_string())
+            let reported = acting::reported(report, selection, ranking, &looked_up);
+            let reported = reported.map_err(|error| of_report(&error))?;
+            Ok(Selected { place, reported })
         },
         &mut watch,
     );
     watch.clear();
-    match reported {
-        Ok(reported) => Ok(Selected { place, reported }),
-        Err(error) => Err(format!("{}: {error}", about.name())),
-    }
+    selected
 }
 
 /// The length of a report in a file. Of a pipe nobody knows it.

@@ -54,7 +54,7 @@ fn pages(command: &Command, folder: &Path) -> Result<(), OutputError> {
         .into_iter()
         .try_for_each(|command| pages(command, folder))?;
     let page = Man::new(command.clone());
-    let mut file = Output::create_public(&folder.join(page.get_filename()))?;
+    let mut file = Output::create_manual_page(&folder.join(page.get_filename()))?;
     page.render(&mut file).map_err(|cause| file.error(cause))?;
     file.finish()
 }
@@ -62,6 +62,26 @@ fn pages(command: &Command, folder: &Path) -> Result<(), OutputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn earlier_pages_are_replaced_and_no_other_file() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        to_folder(folder.path())?;
+        to_folder(folder.path())?;
+        let page = folder.path().join("seekless-find.1");
+        fs::write(&page, "Dear reader,\n")?;
+        let said = to_folder(folder.path()).expect_err("not replaced");
+        assert!(
+            said.starts_with("cannot write the manual page to "),
+            "{said}"
+        );
+        assert!(
+            said.ends_with("; move it away, or choose another folder"),
+            "{said}"
+        );
+        assert_eq!(fs::read_to_string(&page)?, "Dear reader,\n");
+        Ok(())
+    }
 
     #[test]
     fn there_is_a_page_for_each_command() -> Result<(), Box<dyn std::error::Error>> {

@@ -114,7 +114,7 @@ impl Place {
 impl ReportOutput {
     /// Makes sure that the place can be written to, before any work is done.
     pub fn open(run: &Run, console: &Console) -> Result<Self, NotWritten> {
-        let place = Place::replacing(run.output.as_deref(), may_replace(run), console)?;
+        let place = Place::replacing(run.output.as_deref(), may_replace(run, &[]), console)?;
         Ok(Self::at(place, run))
     }
 
@@ -189,11 +189,13 @@ impl ReportOutput {
     }
 }
 
-/// True for the start of an earlier result in the format of this run, or in one that names seekless.
-pub fn may_replace(run: &Run) -> impl Fn(&[u8]) -> bool {
+/// True for the start of an earlier result in the format of this run, or in one that names seekless. The names of the
+/// result lie below the given paths, or below `reported`: the paths of a report, as its names are shown.
+pub fn may_replace(run: &Run, reported: &[Vec<u8>]) -> impl Fn(&[u8]) -> bool {
     move |start| {
         let roots = run.config.roots.iter();
         let roots = roots.map(|root| root.path.as_os_str().as_bytes());
+        let roots = roots.chain(reported.iter().map(Vec::as_slice));
         let is_list = || {
             let end = run.format.end_of_names;
             end.is_some_and(|end| earlier::is_list(start, end, roots))

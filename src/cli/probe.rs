@@ -123,6 +123,12 @@ fn unsuitable(path: &Path) -> Option<String> {
     let why = match () {
         () if path.is_dir() => "it is a folder: give a file name",
         () if !folder.is_dir() => "no such folder",
+        // It may be no earlier picture.
+        () if path.is_file() => {
+            return Output::create_picture(path)
+                .err()
+                .map(|error| error.to_string());
+        }
         () => return None,
     };
     Some(format!("--svg {}: {why}", path.display()))
@@ -139,7 +145,7 @@ fn draw(findings: &Findings, path: &Path, console: &Console) -> bool {
             return matches!(error, probe::svg::NoPicture::Empty);
         }
     };
-    let written = Output::create_public(path).and_then(|mut picture| {
+    let written = Output::create_picture(path).and_then(|mut picture| {
         match picture.write_all(svg.as_bytes()) {
             Ok(()) => picture.finish(),
             Err(cause) => Err(picture.error(cause)),

@@ -1,7 +1,10 @@
 //! Recognizes an earlier result of seekless in a file: a new result may replace it, and no other file.
 
-/// Number of bytes at the start of a file that are examined.
-pub const START: u64 = 512;
+/// Number of bytes at the start of a file that are examined: the longest path that a call accepts four times.
+pub const START: u64 = 1 << 14;
+
+/// The bytes in which a report names seekless.
+const NAMED: usize = 512;
 
 /// The beginnings of reports, of tables and of scripts.
 const BEGINNINGS: [&str; 4] = [
@@ -17,6 +20,7 @@ pub const PLAN: &str = ": this is a plan; nothing was done";
 /// True if a file that begins like this is a report, a plan or a script of seekless. Lists of names and summaries
 /// cannot be recognized in this way.
 pub fn is_result(start: &[u8]) -> bool {
+    let start = &start[..start.len().min(NAMED)];
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let first = start.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
     let first = first.strip_suffix(b"\r").unwrap_or(first);
@@ -24,6 +28,17 @@ pub fn is_result(start: &[u8]) -> bool {
     beginnings.any(|beginning| start.starts_with(beginning.as_bytes()))
         || first.starts_with(b"# ") && first.ends_with(PLAN.as_bytes())
         || start.starts_with(b"{") && holds(start, b"\"format\":\"seekless")
+}
+
+/// True if a file that begins like this is a manual page of seekless.
+pub fn is_manual_page(start: &[u8]) -> bool {
+    let mut lines = start.split(|&byte| byte == b'\n').take(3);
+    lines.any(|line| line.starts_with(b".TH seekless"))
+}
+
+/// True if a file that begins like this is a picture of charts: its heading names the program.
+pub fn is_picture(start: &[u8]) -> bool {
+    start.starts_with(b"<svg ") && holds(start, b"\nseekless ")
 }
 
 /// True if a file that begins like this is a list of paths, each with this byte at its end: all paths at the start are
@@ -79,6 +94,24 @@ mod tests {
             ("Found it", false),
         ] {
             assert_eq!(is_result(start.as_bytes()), expected, "{start}");
+        }
+    }
+
+    #[test]
+    fn only_pages_and_pictures_of_seekless_are_recognized() {
+        let page =
+            ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH seekless-find 1  \"seekless 0.1.0\" \n";
+        let picture =
+            "<svg width=\"1\">\n<text>\n/mnt: ext4\n</text>\n<text>\nseekless 0.1.0, 60 s\n";
+        assert!(is_manual_page(page.as_bytes()) && is_picture(picture.as_bytes()));
+        for other in [
+            "",
+            "seekless \n",
+            ".TH ls 1\n.SH SEE ALSO\nseekless 1\n",
+            "<svg width=\"1\">\n<text>\nDisks\n",
+        ] {
+            assert!(!is_manual_page(other.as_bytes()), "{other}");
+            assert!(!is_picture(other.as_bytes()), "{other}");
         }
     }
 

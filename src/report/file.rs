@@ -20,10 +20,12 @@ use crate::sys::{open, sync};
 
 /// Says why the report could not be put into its file, and what may help.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write the report to {}: {cause}{}", shown(.path), way_out(.path, .cause))]
+#[error("cannot write {} to {}: {cause}{}", .document.words(), shown(.path), way_out(.path, *.document, .cause))]
 pub struct OutputError {
     /// The file as the user named it.
     pub path: PathBuf,
+    /// What is written to it.
+    pub document: Document,
     /// The cause.
     pub cause: Cause,
 }
@@ -69,13 +71,26 @@ impl From<Refusal> for Cause {
     }
 }
 
-/// The readers of a new file.
+/// What is written to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Readers {
-    /// Only root if root makes it: it names files of users who need not know of each other.
-    OfReport,
-    /// As the umask allows.
-    OfAnyFile,
+pub enum Document {
+    /// A report, a plan or a script. A new one that root makes is for root only: it names files of users who need not
+    /// know of each other.
+    Report,
+    /// A picture of charts. It names no files of users, so the umask alone decides who may read it.
+    Picture,
+    /// A manual page, for which the same is true.
+    ManualPage,
+}
+
+impl Document {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Report => "the report",
+            Self::Picture => "the picture",
+            Self::ManualPage => "the manual page",
+        }
+    }
 }
 
 /// A file that appears under its name only when [`Output::finish`] succeeds.
@@ -85,6 +100,7 @@ enum Readers {
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
+    document: Document,
     target: Target,
 }
 
@@ -104,23 +120,36 @@ impl Output {
     /// Makes sure that the file can be written, before any work is done for it. A new file that root makes is
     /// for root only. An existing file that is not empty is replaced only if `may_replace` accepts its start.
     pub fn create(path: &Path, may_replace: impl Fn(&[u8]) -> bool) -> Result<Self, OutputError> {
-        Self::create_for(path, Readers::OfReport, &may_replace)
+        Self::create_for(path, Document::Report, &may_replace)
     }
 
-    /// The same for what names no files of users: the umask alone decides who may read it. It replaces any file.
-    pub fn create_public(path: &Path) -> Result<Self, OutputError> {
-        Self::create_for(path, Readers::OfAnyFile, &|_| true)
+    /// The same for a picture of charts. An existing file that is not empty is replaced only if it is such a picture.
+    pub fn create_picture(path: &Path) -> Result<Self, OutputError> {
+        Self::create_for(path, Document::Picture, &earlier::is_picture)
+    }
+
+    /// The same for a manual page.
+    pub fn create_manual_page(path: &Path) -> Result<Self, OutputError> {
+        Self::create_for(path, Document::ManualPage, &earlier::is_manual_page)
     }
 
     fn create_for(
         path: &Path,
-        readers: Readers,
+        document: Document,
         may_replace: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Self, OutputError> {
         let path = path.to_owned();
-        match Target::open(&path, readers, may_replace) {
-            Ok(target) => Ok(Self { path, target }),
-            Err(cause) => Err(OutputError { path, cause }),
+        match Target::open(&path, document, may_replace) {
+            Ok(target) => Ok(Self {
+                path,
+                document,
+                target,
+            }),
+            Err(cause) => Err(OutputError {
+                path,
+                document,
+                cause,
+            }),
         }
     }
 
@@ -128,16 +157,19 @@ impl Output {
     pub fn error(&self, cause: io::Error) -> OutputError {
         OutputError {
             path: self.path.clone(),
+            document: self.document,
             cause: cause.into(),
         }
     }
 
     /// Puts the report in its place, after all of it has reached the disk.
     pub fn finish(self) -> Result<(), OutputError> {
-        let path = self.path;
-        self.target
-            .finish()
-            .map_err(|cause| OutputError { path, cause })
+        let (path, document) = (self.path, self.document);
+        self.target.finish().map_err(|cause| OutputError {
+            path,
+            document,
+            cause,
+        })
     }
 }
 
@@ -162,7 +194,7 @@ const BUFFER: usize = 1 << 16;
 impl Target {
     fn open(
         path: &Path,
-        readers: Readers,
+        document: Document,
         may_replace: &dyn Fn(&[u8]) -> bool,
     ) -> Result<Self, Cause> {
         let direct = |file: OwnedFd| {
@@ -173,8 +205,8 @@ impl Target {
             Found::Open(file) => return direct(file),
             Found::Name(place) => place,
         };
-        let mut mode = match readers {
-            Readers::OfReport if trust::me() == 0 => 0o600,
+        let mut mode = match document {
+            Document::Report if trust::me() == 0 => 0o600,
             _ => 0o666,
         };
         let (mut kept, mut earlier) = (None, None);
@@ -295,7 +327,7 @@ fn shown(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes()).into_owned()
 }
 
-fn way_out(path: &Path, cause: &Cause) -> String {
+fn way_out(path: &Path, document: Document, cause: &Cause) -> String {
     use io::ErrorKind::{
         IsADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
@@ -307,11 +339,16 @@ fn way_out(path: &Path, cause: &Cause) -> String {
         Cause::Fifo | Cause::SeveralNames | Cause::Replaced => {
             return "; choose a file in a folder that only you can write to".to_owned();
         }
-        Cause::Changed(report) => {
-            return format!("; the report is in {}", shown(report));
+        Cause::Changed(written) => {
+            return format!("; {} is in {}", document.words(), shown(written));
         }
         Cause::NotOurs => {
-            return "; choose another name, or write to standard output".to_owned();
+            return match document {
+                Document::Report => "; choose another name, or write to standard output",
+                Document::Picture => "; choose another name",
+                Document::ManualPage => "; move it away, or choose another folder",
+            }
+            .to_owned();
         }
         Cause::System(error) => error,
     };
@@ -427,7 +464,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = |name| folder.path().join(name);
         fs::write(path("usual"), "")?;
-        Output::create_public(&path("public"))?.finish()?;
+        Output::create_picture(&path("public"))?.finish()?;
         write(&path("report"), b"")?;
         let mode = |name| fs::metadata(path(name)).map(|now| now.mode() & 0o7777);
         let usual = mode("usual")?;

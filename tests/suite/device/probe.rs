@@ -200,6 +200,19 @@ fn wrong_use_is_told_before_anything_is_read() {
 }
 
 #[test]
+fn a_picture_replaces_no_other_file() {
+    let folder = folder();
+    let letter = folder.path().join("letter.svg");
+    let other = "<svg xmlns=\"http://www.w3.org/2000/svg\">\n<text>\nDisks\n</text>\n</svg>\n";
+    fs::write(&letter, other).expect("written");
+    seekless(folder.path(), "probe --svg letter.svg .")
+        .run()
+        .exits(2)
+        .says("cannot write the picture to letter.svg: it exists, and seekless does not recognize it as an earlier result; choose another name");
+    assert_eq!(fs::read_to_string(&letter).expect("read"), other);
+}
+
+#[test]
 fn a_scratch_file_is_read_and_gone() {
     let folder = folder();
     let before = state(folder.path());
@@ -245,13 +258,16 @@ fn the_picture_is_sound_xml_whatever_the_path() {
     fs::create_dir(&odd).expect("made");
     fill(&odd, 400);
     let picture = odd.with_file_name("picture.svg");
+    // An earlier one is replaced.
+    let earlier = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/guide/probe-hdd.svg");
+    fs::copy(earlier, &picture).expect("copied");
     let run = seekless(&odd, "probe --time 2s --svg")
         .arg(&picture)
         .arg(&odd)
         .run()
         .exits(0);
     if run.stdout_text().contains("in memory") {
-        assert!(!picture.exists());
+        assert_eq!(fs::read(&picture).ok(), fs::read(earlier).ok());
         return skipped(IN_MEMORY);
     }
     let svg = fs::read_to_string(&picture).expect("a picture");

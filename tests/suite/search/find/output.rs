@@ -296,6 +296,20 @@ fn each_earlier_result_is_replaced_and_so_is_an_empty_file() {
 }
 
 #[test]
+fn a_list_whose_first_name_is_long_is_replaced() {
+    let folders = ["a", "b", "c"].map(|letter| letter.repeat(250)).join("/");
+    let copies = [format!("{folders}/1"), format!("{folders}/2")];
+    let tree = Tree::new().copies(copies.each_ref().map(String::as_str), "same");
+    for format in ["fdupes", "nul"] {
+        for _ in 0..2 {
+            let line = format!("find -q -f {format} -o list {}", "a".repeat(250));
+            seekless(tree.root(), &line).run().exits(0);
+        }
+        fs::remove_file(tree.path("list")).expect("removed");
+    }
+}
+
+#[test]
 fn a_report_may_go_to_the_terminal_or_pipe_by_name() {
     let run = seekless(photos().root(), "find -f nul -o /dev/stdout photos backup")
         .run()
