@@ -343,7 +343,7 @@ mod tests {
         let rows = page.lines().filter(|line| line.starts_with("| "));
         let columns = rows.flat_map(|row| row.split('|').skip(3));
         let words = columns.flat_map(|column| column.split([' ', ',', ';', '(', ')']));
-        let is_option = |word: &&str| word.starts_with('-') && word.trim_matches('-') != "";
+        let is_option = |word: &&str| word.starts_with('-') && !word.trim_matches('-').is_empty();
         words.filter(is_option).collect()
     }
 
