@@ -198,7 +198,7 @@ fn profiles(tree: &Path, options: &str, folder: &Path) -> BTreeMap<u32, String> 
         .args(["--tool=callgrind", "--separate-threads=yes", "-q"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(env!("CARGO_BIN_EXE_seekless"))
-        .args(["find", "-q", "--threads", "1,1", "-o"])
+        .args(["find", "-q", "--no-cache", "--threads", "1,1", "-o"])
         .arg(folder.join("report"))
         .args(options.split_whitespace())
         .arg(tree)

@@ -67,6 +67,8 @@ pub enum ProblemKind {
     BadProfile,
     /// A file of the cache that could not be read or written.
     UnusableCache,
+    /// A file of the cache that no run can use until it is removed.
+    DamagedCache,
     /// A file system of which the cache keeps nothing.
     NotCached,
     /// A folder that changed again each time it was listed, so that files may have been missed.
@@ -106,6 +108,7 @@ impl ProblemKind {
                 | Self::BrokenLink
                 | Self::BadProfile
                 | Self::UnusableCache
+                | Self::DamagedCache
                 | Self::NotCached
                 | Self::NotAnswering
         )
@@ -127,7 +130,7 @@ impl ProblemKind {
             Self::LinkLoop => "symbolic link loop; not followed",
             Self::BrokenLink => "broken symbolic link",
             Self::BadProfile => "this saved profile is not used",
-            Self::UnusableCache => "continuing without this cache",
+            Self::UnusableCache | Self::DamagedCache => "continuing without this cache",
             Self::NotCached => "files on this file system are not cached",
             Self::Unsettled => {
                 "changed each time it was listed; files may be missing from the result (search again when nothing \

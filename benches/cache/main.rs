@@ -166,9 +166,13 @@ fn rows(place: &Path) -> Vec<Row> {
         row(
             "scan: `--min-size 1T`",
             Before::Nothing,
-            seekless(&["--min-size", "1T"], &tree),
+            seekless(&["--no-cache", "--min-size", "1T"], &tree),
         ),
-        row("without a cache", Before::Nothing, seekless(&[], &tree)),
+        row(
+            "without a cache",
+            Before::Nothing,
+            seekless(&["--no-cache"], &tree),
+        ),
         row("first run", forget, cached("cache of first runs", &tree)),
         row("repeat", Before::Nothing, cached("cache", &tree)),
         row(

@@ -68,6 +68,7 @@ fn run(folder: &Path, line: &str) -> io::Result<String> {
         .env("TERM", "xterm-256color")
         .env("XDG_STATE_HOME", &state)
         .env("XDG_CONFIG_HOME", &state)
+        .env("XDG_CACHE_HOME", &state)
         .output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stdout);

@@ -1,12 +1,13 @@
 //! The folder of the cache files: it belongs to the user, and no other user may change it.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::file::{OwnFolder, RouteError};
-use crate::sys::stat;
+use crate::sys::{stat, statfs};
 
 /// The folder of the cache.
 #[derive(Debug)]
@@ -44,6 +45,12 @@ impl CacheFolder {
         self.identity
     }
 
+    /// True if a program or a server answers for the folder. The users of an SQLite file share memory, which works only
+    /// on one computer.
+    pub fn is_answered(&self) -> bool {
+        statfs::is_answered(self.folder.descriptor())
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -55,9 +62,23 @@ impl CacheFolder {
     /// If it is not the user's own, or if the system refuses.
     pub fn make(&self, name: &str) -> io::Result<PathBuf> {
         let file = self.folder.append_or_make(name).map_err(plain)?;
-        // Where it cannot be set, the file looks as old as what was written to it last.
-        let _not_marked = file.set_modified(SystemTime::now());
+        mark_used(&file);
         Ok(self.path().join(name))
+    }
+
+    /// Marks a file as used now; returns its path, or `None` if it is missing.
+    ///
+    /// # Errors
+    /// As [`CacheFolder::make`].
+    pub fn used(&self, name: &str) -> io::Result<Option<PathBuf>> {
+        match self.folder.append(name).map_err(plain) {
+            Ok(file) => {
+                mark_used(&file);
+                Ok(Some(self.path().join(name)))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The path of an existing file.
@@ -76,6 +97,11 @@ impl CacheFolder {
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         self.folder.names()
     }
+}
+
+/// Where the time cannot be set, the file looks as old as what was written to it last.
+fn mark_used(file: &File) {
+    let _not_marked = file.set_modified(SystemTime::now());
 }
 
 fn plain(error: RouteError) -> io::Error {

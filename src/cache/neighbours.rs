@@ -18,7 +18,7 @@ const AHEAD: usize = 64;
 
 /// The rows of a file of rows, as far as they were requested.
 pub struct KnownRows {
-    /// The file; `None` if it was empty when the run began. The run does not request rows that it writes
+    /// The file; `None` if it was missing or empty when the run began. The run does not request rows that it writes
     /// itself.
     store: Option<Store>,
     /// Packs by their numbers, in their stored form: most rows are requested once, so a row is decoded only then.
@@ -45,10 +45,13 @@ impl KnownRows {
     ///
     /// # Errors
     /// If the file of rows cannot be read.
-    pub fn new(store: Store) -> Result<Self, CacheError> {
-        let is_empty = store.is_empty()?;
+    pub fn new(store: Option<Store>) -> Result<Self, CacheError> {
+        let store = match store {
+            Some(store) => (!store.is_empty()?).then_some(store),
+            None => None,
+        };
         Ok(Self {
-            store: (!is_empty).then_some(store),
+            store,
             packs: HashTable::new(),
             bytes: 0,
             ahead: 1,
@@ -57,7 +60,7 @@ impl KnownRows {
         })
     }
 
-    /// The file of rows, unless it was empty.
+    /// The file of rows, unless it was missing or empty.
     pub fn into_store(self) -> Option<Store> {
         self.store
     }
@@ -159,7 +162,7 @@ mod tests {
         });
         let written = store.write(rows, |_, new| new.clone());
         written.expect("is written");
-        KnownRows::new(store).expect("is read")
+        KnownRows::new(Some(store)).expect("is read")
     }
 
     fn found(known: &mut KnownRows, inode: u64) -> Option<Row> {

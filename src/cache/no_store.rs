@@ -18,6 +18,13 @@ pub enum CacheError {
     NotBuilt,
 }
 
+impl CacheError {
+    /// True if no run can use the file until it is removed.
+    pub fn needs_removal(&self) -> bool {
+        false
+    }
+}
+
 /// The type that [`Store::open`] never returns here.
 pub enum Store {}
 
@@ -27,6 +34,14 @@ impl Store {
     /// # Errors
     /// Always.
     pub fn open(_: &CacheFolder, _: &VolumeKey) -> Result<Self, CacheError> {
+        Err(CacheError::NotBuilt)
+    }
+
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn existing(_: &CacheFolder, _: &VolumeKey) -> Result<Option<Self>, CacheError> {
         Err(CacheError::NotBuilt)
     }
 

@@ -51,6 +51,13 @@ pub enum CacheError {
     Sqlite(rusqlite::Error),
 }
 
+impl CacheError {
+    /// True if no run can use the file until it is removed.
+    pub fn needs_removal(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Foreign)
+    }
+}
+
 impl From<rusqlite::Error> for CacheError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
@@ -74,6 +81,15 @@ impl Store {
     pub fn open(folder: &CacheFolder, key: &VolumeKey) -> Result<Self, CacheError> {
         let path = folder.make(&key.file_name())?;
         Self::open_at(&path)
+    }
+
+    /// Opens the file of a volume; `None` if there is none yet.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn existing(folder: &CacheFolder, key: &VolumeKey) -> Result<Option<Self>, CacheError> {
+        let path = folder.used(&key.file_name())?;
+        path.map(|path| Self::open_at(&path)).transpose()
     }
 
     fn open_at(path: &Path) -> Result<Self, CacheError> {

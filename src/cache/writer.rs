@@ -55,8 +55,7 @@ pub struct RunMark {
     pub folder: PathBuf,
 }
 
-/// Writes to one file of rows. The thread starts, and it opens the file, when there is a row to write. The run itself has
-/// made the file before.
+/// Writes to one file of rows. The thread starts, and it opens or makes the file, when there is a row to write.
 pub struct Writer {
     place: Arc<CacheFolder>,
     key: VolumeKey,

@@ -129,9 +129,9 @@ pub enum Command {
     #[command(after_long_help = PROBE_EXAMPLES)]
     Probe(ProbeArgs),
 
-    /// Show the cache of 'find --cache', or remove it
+    /// Show the cache of searches, or remove it
     ///
-    /// With --cache DIR, a search saves the digests of the files that it reads in DIR, in one file per file system. You can
+    /// A search saves the digests of the files that it reads in a folder, in one file per file system. You can
     /// remove the cache at any time: the next search then reads the files again.
     #[command(after_long_help = CACHE_EXAMPLES)]
     Cache(CacheArgs),

@@ -19,8 +19,9 @@ const READER: &str = "no_config";
 
 /// Options of which the one that is typed undoes the others of the file. Those that exclude each other by definition
 /// (`conflicts_with`) need no row.
-const EXCLUSIVE: [&[&str]; 6] = [
+const EXCLUSIVE: [&[&str]; 7] = [
     &["cache", "no-cache"],
+    &["no-cache", "trust-mtime"],
     &["trash", "no-trash"],
     &["hidden", "no-hidden"],
     &["progress", "no-progress", "quiet"],

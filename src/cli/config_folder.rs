@@ -1,4 +1,4 @@
-//! Where the user's settings and journals are kept.
+//! Where the user's settings, journals and cache are kept.
 
 use std::env;
 use std::ffi::OsString;

@@ -22,7 +22,7 @@ const TRUST: &str = "trust-mtime";
 const DISPLAY: [&str; 5] = ["color", "progress", "no-progress", "quiet", "verbose"];
 
 /// How files are read; for every command that searches.
-const READING: [&str; 12] = [
+const READING: [&str; 13] = [
     "page-cache",
     "bwlimit",
     "io-idle",
@@ -34,6 +34,7 @@ const READING: [&str; 12] = [
     "sample-first",
     "memory",
     "cache",
+    "no-cache",
     "verify",
 ];
 

@@ -1,16 +1,28 @@
 //! Messages of the library, with the options and commands of this program added.
 
+use std::os::unix::ffi::OsStrExt;
+
 use seekless::action::bounds::Hold;
 use seekless::action::keep::BadRule;
 use seekless::action::plan::{Kept, Left};
 use seekless::action::{Apart, Failure, Hint, Skip, WayOut};
 use seekless::event::{Problem, ProblemKind};
 
+use super::{config_folder, script};
+
 /// A path that takes no further part.
 pub fn problem(problem: &Problem) -> String {
     let words = problem.to_string();
     match problem.kind {
         ProblemKind::LinkRoot => format!("{words} (use --follow-links, or give its target)"),
+        ProblemKind::DamagedCache => {
+            let folder = problem.path.parent();
+            let other = folder.filter(|folder| config_folder::cache().as_deref() != Some(*folder));
+            let option = other.map_or(String::new(), |folder| {
+                format!(" --cache {}", script::word(folder.as_os_str().as_bytes()))
+            });
+            format!("{words}; 'seekless cache clear{option}' removes it")
+        }
         ProblemKind::MemoryShort => words.replacen("folder out)", "folder out with --exclude)", 1),
         _ => words,
     }
@@ -113,6 +125,9 @@ pub fn left(left: &Left) -> String {
         Left::NotForScript => format!(
             "{words} (without --script seekless checks it; --trust-mounts includes it anyway)"
         ),
+        Left::NoDigest => {
+            format!("{words} (make the report with --digest always --no-cache)")
+        }
         Left::NoHardLinks => words.replacen("remove", "remove --trash", 1),
         Left::NoReference | Left::ReferenceElsewhere => {
             words.replacen("a reference folder", "a --reference", 1)
@@ -194,7 +209,7 @@ mod tests {
         };
         let told = |kind| {
             problem(&Problem {
-                path: "p".into(),
+                path: "/c/p".into(),
                 kind,
                 cause: None,
             })
@@ -227,6 +242,8 @@ mod tests {
             ("--trust-mounts", left(&Left::Unprovable("fuse".to_owned()))),
             ("--trust-mounts", left(&Left::HidesFiles)),
             ("--trust-mounts", left(&Left::NotForScript)),
+            ("--no-cache", left(&Left::NoDigest)),
+            ("cache clear --cache /c", told(ProblemKind::DamagedCache)),
             ("remove --trash", left(&Left::NoHardLinks)),
             ("--reference", left(&Left::NoReference)),
             ("--reference", left(&Left::ReferenceElsewhere)),

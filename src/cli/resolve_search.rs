@@ -8,6 +8,7 @@ use seekless::device::{Overrides, SystemRoot};
 use seekless::engine::{CacheUse, Config, LEAST_MEMORY, Replication, Root, Trust};
 use seekless::scan::FilterSpec;
 
+use super::config_folder;
 use super::environment::Environment;
 use super::filter_args::FilterArgs;
 use super::read_args::ReadArgs;
@@ -33,9 +34,9 @@ pub fn search(
             "--memory {memory} is too little: use {LEAST_MEMORY} or more"
         ));
     }
-    if args.trust_mtime && args.cache.is_none() {
+    if args.trust_mtime && args.no_cache {
         return contradiction(
-            "--trust-mtime says when a cache answers: add --cache DIR, or omit it",
+            "--trust-mtime says when the cache answers, and --no-cache uses none: omit one of them",
         );
     }
     let bytes_per_second = reads.rate()?;
@@ -69,18 +70,27 @@ pub fn search(
         #[cfg(not(any(feature = "mechanisms", debug_assertions)))]
         without: Vec::new(),
         page_use: reads.page_use(args.verify),
-        cache: args.cache.clone().map(|folder| CacheUse {
-            folder,
-            answers: true,
-            trust: match args.trust_mtime {
-                true => Trust::Modification,
-                false => Trust::Change,
-            },
-            ahead: Duration::ZERO,
-        }),
+        cache: cache(args),
         patience: patience.time(),
         overrides,
         sysfs: SystemRoot::default().sysfs,
+    })
+}
+
+/// The cache of a search: the given one, or the user's own.
+fn cache(args: &SearchArgs) -> Option<CacheUse> {
+    let is_built = cfg!(feature = "cache");
+    let own = || config_folder::cache().filter(|_| is_built && !args.no_cache);
+    Some(CacheUse {
+        folder: args.cache.clone().or_else(own)?,
+        answers: true,
+        trust: match args.trust_mtime {
+            true => Trust::Modification,
+            false => Trust::Change,
+        },
+        // Who asks for a level of trust wants to know why it has no effect.
+        by_default: args.cache.is_none() && !args.trust_mtime,
+        ahead: Duration::ZERO,
     })
 }
 

@@ -124,12 +124,12 @@ pub struct SearchArgs {
     #[arg(long, help_heading = "How to read disks")]
     pub no_shared_blocks: bool,
 
-    /// Save digests in DIR, and do not read unchanged files again
+    /// Keep the cache in DIR [default: $XDG_CACHE_HOME/seekless or ~/.cache/seekless]
     ///
-    /// A file on ext4, XFS, f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified
-    /// less than a minute before it was read is read again, and so are files on other file systems. Actions still compare
-    /// bytes. --verify, and actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and
-    /// skips its own files there.
+    /// A search saves the digests of the files that it reads, and does not read unchanged files again. A file on ext4, XFS,
+    /// f2fs or btrfs counts as unchanged if its size and times are the same. A file that was modified less than a minute
+    /// before it was read is read again, and so are files on other file systems. Actions still compare bytes. --verify, and
+    /// actions with --trust-hash, read everything. seekless creates DIR if it does not exist, and skips its own files there.
     #[arg(
         long,
         value_name = "DIR",
@@ -138,11 +138,11 @@ pub struct SearchArgs {
     )]
     pub cache: Option<PathBuf>,
 
-    /// Use no cache, although the configuration file sets one
+    /// Neither use the cache nor add to it
     #[arg(long, overrides_with = "cache", help_heading = "How to read disks")]
     pub no_cache: bool,
 
-    /// With --cache, do not read a file again if only its time of change (ctime) differs
+    /// Do not read a file again if only its time of change (ctime) differs
     ///
     /// chmod, chown and new hard links set that time. A program can change a file and then restore its modification time
     /// ('touch -r', 'rsync -t'): the search then reports the old content. This option also caches files on FAT, exFAT,

@@ -39,6 +39,11 @@ pub fn spare() {
     }
 }
 
+/// True without a limit.
+pub fn is_unlimited() -> bool {
+    process::free_address_space().is_none()
+}
+
 impl AddressSpace {
     /// The free address space now.
     ///

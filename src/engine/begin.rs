@@ -14,9 +14,9 @@ use crate::read::{Access, PART, PageUse, ReadSettings, Scheduler, has_rings};
 use crate::sys::{page_cache, process};
 
 use super::account::Account;
-use super::address_space::AddressSpace;
+use super::address_space::{self, AddressSpace};
 use super::blake3_fold::Blake3;
-use super::cached_reads::{CachedReads, unusable};
+use super::cached_reads::{CachedReads, tell, unusable};
 use super::config::Config;
 use super::control::Control;
 use super::deliver::Deliverer;
@@ -63,8 +63,7 @@ impl Begun<'_> {
             session.summary.cached_unended = cache.unended_files();
             let folder = cache.folder().to_owned();
             let _asking = session.control.asking(&folder);
-            let unwritten = cache.finish(session.summary.incomplete).into_iter();
-            unwritten.for_each(|problem| session.observer.problem(problem));
+            cache.finish(session.observer, session.summary.incomplete);
         }
         (session.summary, session.left_out)
     }
@@ -193,7 +192,7 @@ pub fn begin<'a>(
         listed: Vec::new(),
         met_entries: HashSet::new(),
         real_folders: HashMap::new(),
-        cache: open_cache(config, observer),
+        cache: open_cache(config, observer, control),
         account: Account::new(config.every_entry),
     };
     Ok(Begun {
@@ -211,9 +210,17 @@ fn unique() -> u128 {
 }
 
 /// The cache of the run, if there is one and it can be used.
-fn open_cache(config: &Config, observer: &dyn Observer) -> Option<CachedReads> {
+fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
+    // What is scarce is left to the reads, unless the user wants the cache.
+    if wanted.by_default && !(descriptors::are_plenty() && address_space::is_unlimited()) {
+        let said = "no cache is used: the limit of open files or of address space is low";
+        observer.notice(Notice(said.to_owned()));
+        return None;
+    }
+    let _asking = control.asking(&wanted.folder);
     let opened = CachedReads::open(wanted, &config.roots);
-    let told = |error| observer.problem(unusable(wanted.folder.clone(), error));
+    let problem = |error| unusable(wanted.folder.clone(), error);
+    let told = |error| tell(observer, wanted.by_default, problem(error));
     opened.map_err(told).ok()
 }

@@ -25,15 +25,15 @@ impl Session<'_> {
         match cache.place(st_dev, folder) {
             Ok(()) => {}
             Err(Unfit::Volume(why)) => {
-                self.observer.problem(Problem {
+                let problem = Problem {
                     path: folder.to_owned(),
                     kind: ProblemKind::NotCached,
                     cause: Some(io::Error::other(why)),
-                });
+                };
+                cache.tell(self.observer, problem);
             }
-            Err(Unfit::File(error)) => {
-                let path = cache.folder().to_owned();
-                self.observer.problem(unusable(path, error));
+            Err(Unfit::File(path, error)) => {
+                cache.tell(self.observer, unusable(path, error));
             }
         }
     }
@@ -93,7 +93,7 @@ impl Session<'_> {
         let cache = self.cache.as_mut()?;
         cache.row(at).unwrap_or_else(|error| {
             let path = cache.give_up(at.volume).unwrap_or_default();
-            self.observer.problem(unusable(path, error));
+            cache.tell(self.observer, unusable(path, error));
             None
         })
     }

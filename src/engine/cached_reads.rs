@@ -13,7 +13,7 @@ use crate::cache::{
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
-use crate::event::{Problem, ProblemKind};
+use crate::event::{Notice, Observer, Problem, ProblemKind};
 use crate::file::{DevIndex, FileIndex};
 use crate::hash::SampleDigest;
 
@@ -29,6 +29,8 @@ pub struct CachedReads {
     roots: [u8; 16],
     /// Offset of its clock ahead of the system's, nanoseconds.
     pub(super) ahead_ns: i64,
+    /// Nobody asked for the cache.
+    by_default: bool,
     /// Rows replace reads. If not, the results of reads are stored all the same.
     pub(super) answers: bool,
     /// The properties of a file that must be unchanged for a row to apply.
@@ -64,8 +66,14 @@ impl CachedReads {
     /// Opens the cache in this folder, and creates the folder if it is missing.
     pub fn open(wanted: &CacheUse, roots: &[Root]) -> io::Result<Self> {
         let ahead_ns = wanted.ahead.as_nanos() as i64;
+        let folder = CacheFolder::at(&wanted.folder)?;
+        if wanted.by_default && folder.is_answered() {
+            let why = "the default cache must be on a local disk";
+            return Err(io::Error::other(why));
+        }
         Ok(Self {
-            folder: Arc::new(CacheFolder::at(&wanted.folder)?),
+            folder: Arc::new(folder),
+            by_default: wanted.by_default,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
             roots: digest_of(roots),
@@ -79,6 +87,12 @@ impl CachedReads {
             unended_files: 0,
             told_by_mtime: HashSet::new(),
         })
+    }
+
+    /// Says why the cache, or a part of it, is not used. If nobody asked for it, this is a notice, unless a file has to be
+    /// removed.
+    pub fn tell(&self, observer: &dyn Observer, problem: Problem) {
+        tell(observer, self.by_default, problem);
     }
 
     /// The folder of its files.
@@ -146,21 +160,27 @@ impl CachedReads {
         }
         let (file, told) = match self.open_file(&key, folder) {
             Ok(file) => (Some(file), Ok(())),
-            Err(error) => (None, Err(Unfit::File(error))),
+            Err(error) => {
+                let path = self.folder.path().join(key.file_name());
+                (None, Err(Unfit::File(path, error)))
+            }
         };
         self.files.push((key.uuid, file));
         told
     }
 
     fn open_file(&self, key: &VolumeKey, folder: &Path) -> Result<RowFile, CacheError> {
-        let store = Store::open(&self.folder, key)?;
+        let store = Store::existing(&self.folder, key)?;
         let run = RunMark {
             roots: self.roots,
             began_ns: self.began_ns,
             folder: path::absolute(folder)?,
         };
         Ok(RowFile {
-            unended: store.unended(&run)?,
+            unended: match &store {
+                Some(store) => store.unended(&run)?,
+                None => Vec::new(),
+            },
             known: KnownRows::new(store)?,
             writer: Writer::new(Arc::clone(&self.folder), *key, run.clone()),
             path: self.folder.path().join(key.file_name()),
@@ -212,8 +232,9 @@ impl CachedReads {
         self.files.get_mut(at)?.1.take().map(|file| file.path)
     }
 
-    /// Waits until all rows and the end of the run (if it was not cut short) are written; returns the problems.
-    pub fn finish(self, cut_short: bool) -> Vec<Problem> {
+    /// Waits until all rows and the end of the run (if it was not cut short) are written. Says what is not written.
+    pub fn finish(self, observer: &dyn Observer, cut_short: bool) {
+        let by_default = self.by_default;
         let files = self.files.into_iter().filter_map(|(_, file)| file);
         let ended = files.map(|file| {
             let written = file.writer.finish();
@@ -227,7 +248,7 @@ impl CachedReads {
             (file.path, ended)
         });
         let failed = ended.filter_map(|(path, result)| Some((path, result.err()?)));
-        failed.map(|(path, error)| unusable(path, error)).collect()
+        failed.for_each(|(path, error)| tell(observer, by_default, unusable(path, error)));
     }
 }
 
@@ -235,20 +256,33 @@ impl CachedReads {
 pub enum Unfit {
     /// A reason for all of them.
     Volume(NotCached),
-    /// The file of rows cannot be used.
-    File(CacheError),
+    /// The file of rows with this path cannot be used.
+    File(PathBuf, CacheError),
 }
 
 /// The one line that says why a cache is not used.
 pub fn unusable(path: PathBuf, error: impl Into<CacheError>) -> Problem {
-    let cause = match error.into() {
+    let error = error.into();
+    let kind = match error.needs_removal() {
+        true => ProblemKind::DamagedCache,
+        false => ProblemKind::UnusableCache,
+    };
+    let cause = match error {
         CacheError::Io(error) => error,
         other => io::Error::other(other),
     };
     Problem {
         path,
-        kind: ProblemKind::UnusableCache,
+        kind,
         cause: Some(cause),
+    }
+}
+
+/// Reports a problem of a cache. If nobody asked for the cache, it is a notice, unless a file has to be removed.
+pub fn tell(observer: &dyn Observer, by_default: bool, problem: Problem) {
+    match by_default && problem.kind != ProblemKind::DamagedCache {
+        true => observer.notice(Notice(format!("{}: {problem}", problem.path.display()))),
+        false => observer.problem(problem),
     }
 }
 

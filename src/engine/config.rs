@@ -149,6 +149,8 @@ pub struct CacheUse {
     pub answers: bool,
     /// The properties by which a file counts as unchanged.
     pub trust: Trust,
+    /// Nobody asked for the cache. Most reasons not to use it are then notices, not problems.
+    pub by_default: bool,
     /// Offset of the cache's clock ahead of the system's: zero except in tests.
     pub ahead: Duration,
 }

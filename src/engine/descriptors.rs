@@ -14,6 +14,9 @@ const USUAL: u64 = 4096;
 /// verifies, one thing at a time. With six, it waits forever for descriptors that it uses itself.
 const LEAST: usize = 10;
 
+/// Limit of descriptors from which a run uses a cache that nobody asked for: up to six for each file system.
+const PLENTY: u64 = 256;
+
 /// Fewer descriptors than a run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -39,6 +42,11 @@ pub fn check() -> Result<(), TooFew> {
 /// True if this many descriptors are free.
 pub fn are_free(descriptors: usize) -> bool {
     process::free_descriptors(descriptors) == descriptors
+}
+
+/// True if a cache takes no descriptors that the reads need.
+pub fn are_plenty() -> bool {
+    process::open_files() >= PLENTY
 }
 
 /// Sets the process up for a run: limits, heap, and room for descriptors. For a program that does nothing else, before

@@ -65,6 +65,7 @@ pub fn unseen_by_problem(kind: ProblemKind) -> Option<Unseen> {
         | ProblemKind::BrokenLink
         | ProblemKind::BadProfile
         | ProblemKind::UnusableCache
+        | ProblemKind::DamagedCache
         | ProblemKind::NotCached
         | ProblemKind::NotAnswering => None,
     }

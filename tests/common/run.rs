@@ -20,6 +20,17 @@ use super::{FileSets, Name, Sets, plain};
 /// A run that takes longer hangs. Far above what any of these trees needs.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Every run of the program inherits a cache folder that cannot exist, whichever test starts it and however. It neither
+/// uses nor changes the cache of the user who runs the tests.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static WITHOUT_CACHE: extern "C" fn() = without_cache;
+
+extern "C" fn without_cache() {
+    // SAFETY: this is called before `main`, so no other thread reads the environment.
+    unsafe { std::env::set_var("XDG_CACHE_HOME", "/dev/null") };
+}
+
 /// Prepares a run with these arguments, separated by spaces, in this folder.
 pub fn seekless(folder: &Path, arguments: &str) -> Seekless {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seekless"));
@@ -28,7 +39,6 @@ pub fn seekless(folder: &Path, arguments: &str) -> Seekless {
         .current_dir(folder)
         // What was measured on this machine is no matter of tests.
         .env("XDG_CONFIG_HOME", "/nonexistent")
-        .env("XDG_CACHE_HOME", "/nonexistent")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .stdin(Stdio::null())

@@ -197,7 +197,7 @@ pub enum Left {
     Aside,
     /// It lies in a trash that is not a given path.
     Trash,
-    /// It was never read as a whole, and its bytes will not be compared.
+    /// It was not read as a whole for the report, and its bytes will not be compared.
     NoDigest,
     /// The file was in an earlier set already.
     Repeated,
@@ -266,7 +266,7 @@ impl Left {
             Self::OutsidePaths => "is outside the given paths",
             Self::Aside => "is in the destination folder",
             Self::Trash => "is in a trash folder that is not one of the given paths",
-            Self::NoDigest => "has no digest in the report",
+            Self::NoDigest => "has no digest in the report, or one from the cache",
             Self::Repeated => "is already in another set",
             Self::Refused(cause) => return format!("cannot be read: {cause}"),
             Self::Apart(apart) => {

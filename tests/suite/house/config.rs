@@ -86,6 +86,24 @@ fn a_cache_can_be_set_for_searches_and_actions() {
 }
 
 #[test]
+fn the_cache_can_be_switched_off_and_what_is_typed_undoes_that() {
+    let tree = tree("[find]\nno-cache = true\n[remove]\nno-cache = true\n");
+    let run = |line: &str| {
+        let caches = tree.path("caches").display().to_string();
+        let run = run(&tree, line).env("XDG_CACHE_HOME", &caches);
+        run.run().exits(0)
+    };
+    for line in ["find .", "remove --dry-run ."] {
+        run(line).says("--no-cache");
+        assert!(!tree.path("caches").exists(), "{line}");
+    }
+    run("find --cache ../kept .").never_says("--no-cache");
+    assert!(tree.path("kept").is_dir() && !tree.path("caches").exists());
+    run("find --trust-mtime .").never_says("--no-cache");
+    assert!(tree.path("caches/seekless").is_dir());
+}
+
+#[test]
 fn an_action_that_could_do_nothing_names_the_file_once() {
     let tree = tree("[remove]\nkeep = \"oldest\"\n");
     run(&tree, "-o report --no-config .").run().exits(0);

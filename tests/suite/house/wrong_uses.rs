@@ -28,7 +28,7 @@ const WRONG: &[(&str, &str, &str)] = &[
         "reclaimable, size, count, path",
     ),
     ("--order x t", "--order x", "inode, physical"),
-    ("--trust-mtime t", "--trust-mtime", "--cache DIR"),
+    ("--trust-mtime --no-cache t", "--trust-mtime", "--no-cache"),
     ("--page-cache x t", "--page-cache x", "auto, keep, drop"),
     ("--format xml t", "--format xml", "json, ndjson"),
     (

@@ -136,6 +136,7 @@ fn child() {
         folder: PathBuf::from(cache),
         answers: true,
         trust: Trust::Change,
+        by_default: false,
         ahead: Duration::from_secs(ahead.parse().expect("a number")),
     };
     search(&[PathBuf::from(tree)], Some(cache));

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::Mode;
 
-use super::ext4;
+use super::{ext4, leave_alone};
 use crate::common::run::Run;
 use crate::common::users::ALICE;
 use crate::common::volume::{Volume, sh};
@@ -18,6 +18,13 @@ const REFUSED: &str = "continuing without this cache";
 /// A pair of copies in `t`, and nothing else there.
 fn pair(tree: Tree) -> Tree {
     tree.copies(["t/a", "t/b"], noise(1, 5000))
+}
+
+/// The same, left alone for long enough to be kept.
+fn old_pair(volume: &Volume) -> Tree {
+    let tree = pair(Tree::inside(&volume.path()));
+    leave_alone(volume, &tree, &["t/a", "t/b"]);
+    tree
 }
 
 fn find(tree: &Tree, cache: &Path) -> Run {
@@ -64,7 +71,7 @@ fn root_uses_no_folder_of_another_user_and_none_below_one() {
 #[ignore = "needs root and loop devices"]
 fn what_is_made_is_for_its_owner_only_whatever_the_umask_is() {
     let volume = ext4();
-    let tree = pair(Tree::inside(&volume.path()));
+    let tree = old_pair(&volume);
     let away = tempfile::tempdir().expect("a folder");
     let cache = away.path().join("above/cache");
     let find = seekless(tree.root(), "find -q --cache").arg(&cache);
@@ -86,7 +93,7 @@ fn what_is_made_is_for_its_owner_only_whatever_the_umask_is() {
 #[ignore = "needs root and loop devices"]
 fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are() {
     let volume = ext4();
-    let tree = pair(Tree::inside(&volume.path()));
+    let tree = old_pair(&volume);
     let away = tempfile::tempdir().expect("a folder");
     let cache = away.path().join("cache");
     find(&tree, &cache).never_says(REFUSED);
@@ -107,7 +114,7 @@ fn a_cache_of_a_later_version_and_one_that_others_can_write_are_left_as_they_are
 #[ignore = "needs root and loop devices"]
 fn a_cache_on_a_disk_that_is_read_only_costs_a_line() {
     let volume = ext4();
-    let tree = pair(Tree::inside(&volume.path()));
+    let tree = old_pair(&volume);
     let disk = Volume::on_loop("ext4", 16, "");
     let cache = disk.path().join("cache");
     find(&tree, &cache).never_says(REFUSED);

@@ -1,0 +1,244 @@
+//! Without an option, a search uses the cache of the user, and never fails because of it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::Path;
+
+use super::{ext4, leave_alone};
+use crate::common::run::{Run, Seekless};
+use crate::common::standin::{Rules, Standin};
+use crate::common::users::ALICE;
+use crate::common::volume::{Volume, sh};
+use crate::common::{Tree, noise, seekless};
+
+const REFUSED: &str = "continuing without this cache";
+const NOT_READ: &str = "an earlier run read them";
+
+/// Two copies in `t`.
+fn pair(tree: Tree) -> Tree {
+    tree.copies(["t/a", "t/b"], noise(1, 5000))
+}
+
+/// The same, left alone for long enough to be kept.
+fn old_pair(volume: &Volume) -> Tree {
+    let tree = pair(Tree::inside(&volume.path()));
+    leave_alone(volume, &tree, &["t/a", "t/b"]);
+    tree
+}
+
+/// A search of `t` by a user with this folder of caches.
+fn search(tree: &Tree, options: &str, caches: &Path) -> Seekless {
+    let run = seekless(tree.root(), &format!("find -f nul {options} t"));
+    run.env("XDG_CACHE_HOME", &caches.display().to_string())
+}
+
+/// A search finds the copies, ends as without a cache, and does not mention the cache.
+#[track_caller]
+fn is_quiet(run: Run) {
+    run.exits(0).never_says("cache").finds(["t/a t/b"]);
+}
+
+/// The names in the user's cache.
+fn kept(caches: &Path) -> Vec<String> {
+    let names = fs::read_dir(caches.join("seekless")).expect("is listed");
+    let names = names.map(|entry| entry.expect("an entry").file_name());
+    names.filter_map(|name| name.into_string().ok()).collect()
+}
+
+#[test]
+fn no_test_uses_the_cache_of_whoever_runs_it() {
+    let run = seekless(pair(Tree::new()).root(), "find -v t").run();
+    run.exits(0).says("/dev/null/seekless: ").says(REFUSED);
+}
+
+#[test]
+fn the_folder_is_for_its_owner_only_and_no_cache_makes_none() {
+    let tree = pair(Tree::new());
+    let caches = tree.path("caches");
+    for options in ["--no-cache", "--cache caches/own --no-cache"] {
+        is_quiet(search(&tree, options, &caches).run());
+        assert!(!caches.exists(), "{options}");
+    }
+    is_quiet(search(&tree, "", &caches).run());
+    let made = fs::metadata(caches.join("seekless")).expect("is made");
+    assert_eq!(made.mode() & 0o7777, 0o700);
+}
+
+#[test]
+fn a_run_that_has_nothing_to_keep_makes_no_file() {
+    // Files that were changed just now are not kept.
+    let tree = pair(Tree::new());
+    let caches = tree.path("caches");
+    is_quiet(search(&tree, "", &caches).run());
+    assert_eq!(kept(&caches), [""; 0]);
+    search(&tree, "--cache given/seekless", &caches)
+        .run()
+        .exits(0);
+    assert_eq!(kept(&tree.path("given")), [""; 0]);
+}
+
+#[test]
+fn comparisons_of_folders_use_no_cache() {
+    let tree = pair(Tree::new()).copies(["u/a", "u/b"], noise(1, 5000));
+    for line in ["compare t u", "folders t u"] {
+        let run = seekless(tree.root(), line);
+        let caches = tree.path("caches").display().to_string();
+        run.env("XDG_CACHE_HOME", &caches).run().exits(0);
+        assert!(!tree.path("caches").exists(), "{line}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_is_only_mentioned_to_the_curious() {
+    let tree = pair(Tree::new()).file("file", "x").folder("open/seekless");
+    tree.set_mode("open/seekless", 0o777);
+    for caches in ["file", "open"] {
+        let caches = tree.path(caches);
+        is_quiet(search(&tree, "", &caches).run());
+        let run = search(&tree, "-v", &caches).run().exits(0);
+        run.says(REFUSED).finds(["t/a t/b"]);
+        // What was asked for is missed.
+        let run = search(&tree, "--trust-mtime", &caches).run().exits(0);
+        run.says(REFUSED).finds(["t/a t/b"]);
+    }
+    let homeless = search(&tree, "", Path::new("")).env("HOME", "");
+    is_quiet(homeless.run());
+}
+
+#[test]
+fn few_descriptors_are_left_to_the_reads() {
+    let tree = pair(Tree::new());
+    let caches = tree.path("caches");
+    is_quiet(search(&tree, "", &caches).descriptors(100).run());
+    assert!(!caches.exists());
+    let run = search(&tree, "--cache given", &caches).descriptors(100);
+    run.run().exits(0).finds(["t/a t/b"]);
+    assert!(tree.path("given").is_dir());
+}
+
+#[test]
+#[ignore = "needs root: gives folders to another user"]
+fn root_leaves_the_home_of_another_user_alone() {
+    let tree = pair(Tree::new()).folder("theirs");
+    chown(tree.path("theirs"), Some(ALICE), Some(ALICE)).expect("is given away");
+    let home = tree.path("theirs").display().to_string();
+    let run = search(&tree, "", Path::new("")).env("HOME", &home);
+    is_quiet(run.run());
+    let left = fs::read_dir(tree.path("theirs")).expect("is listed");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_second_search_reads_nothing_and_gives_the_same_bytes() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let away = Tree::new();
+    let caches = away.path("caches");
+    let first = search(&tree, "", &caches).run().exits(0);
+    let first = first.never_says(NOT_READ);
+    let again = search(&tree, "", &caches).run().exits(0).says(NOT_READ);
+    assert_eq!(again.stdout, first.stdout);
+    let without = search(&tree, "--no-cache", &caches).run().exits(0);
+    assert_eq!(without.never_says(NOT_READ).stdout, first.stdout);
+    let [file] = &kept(&caches)[..] else {
+        panic!("one file of rows");
+    };
+    let made = fs::metadata(caches.join("seekless").join(file)).expect("is there");
+    assert_eq!(made.mode() & 0o7777, 0o600);
+    // An action finds the copies by the cache, and compares their bytes.
+    let remove = seekless(tree.root(), "remove --yes t");
+    let remove = remove.env("XDG_STATE_HOME", &away.path("state").display().to_string());
+    let remove = remove.env("XDG_CACHE_HOME", &caches.display().to_string());
+    remove.run().exits(0);
+    let left = fs::read_dir(tree.path("t")).expect("is listed");
+    assert_eq!(left.count(), 1);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_search_of_a_folder_above_the_cache_is_not_disturbed_by_it() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let caches = tree.path("caches");
+    let unique = |run: &Run| run.stdout_text().contains(".sqlite");
+    // The first run makes the file of rows, the others open it.
+    for options in ["--unique", "--unique", "--rf-over 1"] {
+        let run = seekless(tree.root(), &format!("find -q -f nul {options} ."));
+        let run = run.env("XDG_CACHE_HOME", &caches.display().to_string());
+        let run = run.run().exits(0);
+        assert_eq!(run.stderr_text(), "", "{options}");
+        assert!(!unique(&run), "{options}: {run}");
+        assert_eq!(kept(&caches).len(), 1, "{options}");
+    }
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_damaged_file_costs_one_line_until_it_is_removed() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let away = Tree::new();
+    let caches = away.path("caches");
+    is_quiet(search(&tree, "-q", &caches).run());
+    for name in kept(&caches) {
+        fs::write(caches.join("seekless").join(name), [b'x'; 5000]).expect("is written");
+    }
+    let run = search(&tree, "-q", &caches).run().exits(0).says(REFUSED);
+    let run = run.says("; 'seekless cache clear' removes it");
+    assert_eq!(run.stderr_text().lines().count(), 1, "{run}");
+    run.finds(["t/a t/b"]);
+    let given = caches.join("seekless").display().to_string();
+    let run = search(&tree, &format!("--cache {given}"), Path::new("")).run();
+    run.exits(0)
+        .says(&format!("'seekless cache clear --cache {given}'"));
+    let clear = seekless(tree.root(), "cache clear --yes");
+    let clear = clear.env("XDG_CACHE_HOME", &caches.display().to_string());
+    clear.run().exits(0);
+    is_quiet(search(&tree, "-q", &caches).run());
+}
+
+#[test]
+#[ignore = "needs root and tmpfs"]
+fn files_in_memory_are_read_each_time_without_a_line() {
+    let volume = Volume::tmpfs("");
+    let tree = pair(Tree::inside(&volume.path()));
+    let away = Tree::new();
+    is_quiet(search(&tree, "", &away.path("caches")).run());
+    let run = search(&tree, "-v", &away.path("caches")).run().exits(0);
+    run.says("files on this file system are not cached: ");
+}
+
+#[test]
+#[ignore = "needs root and /dev/fuse"]
+fn a_home_on_a_server_holds_no_cache_unless_it_is_given() {
+    let tree = pair(Tree::new());
+    let server = Standin::new(Rules::NFS);
+    let caches = server.point().join("caches");
+    is_quiet(search(&tree, "", &caches).run());
+    let run = search(&tree, "-v", &caches).run().exits(0);
+    run.says(REFUSED).says("local disk");
+    let given = format!("--cache {}", server.point().join("given").display());
+    search(&tree, &given, &caches)
+        .run()
+        .exits(0)
+        .never_says(REFUSED);
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_home_that_is_full_or_read_only_costs_nothing() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let home = Volume::on_loop("ext4", 8, "");
+    let caches = home.path().join("caches");
+    let full = noise(1, 1 << 16);
+    for nth in 0.. {
+        if fs::write(home.path().join(nth.to_string()), &full).is_err() {
+            break;
+        }
+    }
+    is_quiet(search(&tree, "", &caches).run());
+    sh(&format!("mount -o remount,ro {}", home.path().display()));
+    is_quiet(search(&tree, "", &caches).run());
+}
