@@ -30,7 +30,7 @@ impl ClosedFolder {
     pub(super) fn make(place: Place, run: &str, step: u64) -> Result<Self, Refusal> {
         let name = name(run, step);
         let is_new = parent::make_folder(&place.folder, &name, 0o700);
-        let is_new = is_new.map_err(said("make a temporary folder"))?;
+        let is_new = is_new.map_err(said("create a temporary folder"))?;
         let folder = Self::open(&place, &name).inspect_err(|_| {
             if is_new {
                 // It stays if something is in it.
@@ -47,7 +47,7 @@ impl ClosedFolder {
     fn open(place: &Place, name: &CStr) -> Result<OwnedFd, Refusal> {
         let folder =
             open::folder(&place.folder, name).map_err(said("open the temporary folder"))?;
-        let now = attributes::get(&folder).map_err(said("look at the temporary folder"))?;
+        let now = attributes::get(&folder).map_err(said("examine the temporary folder"))?;
         let is_closed = now.uid == trust::me() && now.mode & 0o077 == 0;
         if !is_closed && attributes::modes_are_made_up(&folder) != Ok(true) {
             let name = name.to_string_lossy();
@@ -60,7 +60,7 @@ impl ClosedFolder {
 
     /// Creates the new folder inside. It gets its final name later.
     pub(super) fn create(&self) -> Result<FolderIdentity, Refusal> {
-        const MAKING: &str = "make the folder again";
+        const MAKING: &str = "create the folder again";
         // A killed undo may have left one behind.
         let _ = names::remove_folder(&self.folder, &self.name);
         match parent::make_folder(&self.folder, &self.name, 0o700).map_err(said(MAKING))? {

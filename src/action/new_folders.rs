@@ -72,7 +72,7 @@ pub(super) fn clear(path: &[u8], folder: &PastNewFolder, manner: Manner) -> Undo
 /// The folder that the run created, if it still exists. Only an empty folder that gets its name right after this check
 /// could be removed in its place.
 fn own(path: &[u8], folder: &PastNewFolder) -> Result<Option<(Place, OwnedFd)>, Refusal> {
-    let doing = "look at this folder, which the run created";
+    let doing = "examine this folder, which the run created";
     let place = match Place::of(path) {
         Ok(place) => place,
         Err(Unfit::Gone | Unfit::ThroughLink) => return Ok(None),

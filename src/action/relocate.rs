@@ -67,7 +67,7 @@ pub fn across(act: &Act<'_>, folder: &OwnedFd, name: &CStr) -> Result<Done, Step
     let victim = &act.pair.victim;
     let freed = freed(victim);
     let missing = copy_to(victim, act, folder, name)?;
-    let copied = stat::fresh_entry(folder, name).map_err(failed("look at the copy"))?;
+    let copied = stat::fresh_entry(folder, name).map_err(failed("examine the copy"))?;
     match swap::remove(act) {
         Ok(()) => {}
         Err(StepError::Stuck(stuck)) => return Err(StepError::Stuck(stuck)),
@@ -196,7 +196,7 @@ fn make(
     like: Option<&Original<'_>>,
     made: &Made,
 ) -> Result<Rc<OwnedFd>, StepError> {
-    const MAKING: &str = "make the folder";
+    const MAKING: &str = "create the folder";
     let parts = below.split(|&b| b == b'/').filter(|part| !part.is_empty());
     let parts: Vec<_> = parts.collect();
     let base_folder = Rc::new(base.folder);

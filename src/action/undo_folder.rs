@@ -112,7 +112,7 @@ impl<'a> Unnamed<'a> {
     pub(super) fn name(self) -> Result<MadeAgain<'a>, Refusal> {
         let named = match self.closed.give_name() {
             Err(Errno::EXIST | Errno::NOTEMPTY) => Err(TAKEN.to_owned()),
-            named => named.map_err(said("make the folder again")),
+            named => named.map_err(said("create the folder again")),
         };
         self.closed.clear();
         named.map(|()| self.again)
@@ -130,7 +130,7 @@ impl<'a> Unnamed<'a> {
 fn may_come(place: &Place, intent: &FolderIntent, parents: &Parents) -> Result<(), Refusal> {
     let (path, owner) = (parent(&intent.folder.0), intent.metadata.uid);
     let accepted = parents.accept(&place.folder, path, intent.parent, owner);
-    match accepted.map_err(said("look at the folder that it lay in"))? {
+    match accepted.map_err(said("examine the folder that it was in"))? {
         true => Ok(()),
         false => Err(format!("{ANOTHER_FOLDER}: create the folder yourself")),
     }
@@ -153,7 +153,7 @@ fn there(place: &Place) -> Result<Option<(OwnedFd, FolderIdentity)>, Refusal> {
         Err(Errno::NOTDIR | Errno::LOOP) => return Err(TAKEN.to_owned()),
         opened => opened.map_err(said("open the folder"))?,
     };
-    let now = FolderIdentity::of(&opened).map_err(said("look at the folder"))?;
+    let now = FolderIdentity::of(&opened).map_err(said("examine the folder"))?;
     Ok(Some((opened, now)))
 }
 

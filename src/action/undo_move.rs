@@ -81,7 +81,7 @@ impl Scene<'_> {
             (None, Some(moved), Some(there)) => {
                 if self.intent.action == ActionKind::Trash {
                     let here = stat::descriptor(&self.place.folder);
-                    let dev = here.map_err(said("look at its folder"))?.dev;
+                    let dev = here.map_err(said("examine its folder"))?.dev;
                     trash_folder::still_own(&there.folder, parent(&destination.0), dev)?;
                 }
                 if !self.is_moved(&moved, there) {

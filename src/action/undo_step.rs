@@ -196,7 +196,7 @@ impl<'a> Scene<'a> {
             true => Ok(true),
             false => parents.accept(&self.place.folder, path, intent.parent, owner),
         };
-        match accepted.map_err(said("look at its folder"))? {
+        match accepted.map_err(said("examine its folder"))? {
             true => Ok(()),
             false => Err(format!("{ANOTHER_FOLDER}; {otherwise}")),
         }
@@ -228,7 +228,7 @@ impl<'a> Scene<'a> {
         match stat::fresh_entry(&self.place.folder, name) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(said("look at it")(error)),
+            Err(error) => Err(said("examine it")(error)),
         }
     }
 

@@ -136,7 +136,7 @@ fn look(of: &EmptyFolder) -> Result<(Place, FolderIdentity, Metadata), Stays> {
         unfit => Stays::Because(format!("{unfit}; left alone")),
     })?;
     let folder = open::folder(&place.folder, &place.name).map_err(stays("open the folder"))?;
-    let (now, attributes) = attributes::both(&folder).map_err(stays("look at the folder"))?;
+    let (now, attributes) = attributes::both(&folder).map_err(stays("examine the folder"))?;
     if (now.dev, now.ino) != of.identity {
         return Err(another());
     }
@@ -150,7 +150,7 @@ fn look(of: &EmptyFolder) -> Result<(Place, FolderIdentity, Metadata), Stays> {
 /// Removes a folder if it is this one, and empty. Only an empty folder that gets its name between the two calls could
 /// be removed in its place.
 fn take_away(folder: &OwnedFd, name: &CStr, identity: Identity) -> Result<(), Stays> {
-    let now = stat::fresh_entry(folder, name).map_err(stays("look at the folder"))?;
+    let now = stat::fresh_entry(folder, name).map_err(stays("examine the folder"))?;
     if (now.dev, now.ino) != identity {
         return Err(another());
     }
