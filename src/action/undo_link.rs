@@ -6,7 +6,7 @@ use rustix::fs::FileType;
 
 use super::metadata;
 use super::undo_copy::other_bytes;
-use super::undo_step::{Manner, Refusal, Scene, is_as, said};
+use super::undo_step::{Manner, Refusal, Scene, is_as, said, unfollowed};
 use super::undone::Undone;
 use crate::sys::names;
 use crate::sys::stat::Stat;
@@ -28,11 +28,21 @@ impl Scene<'_> {
         if self.is_link(&self.place.name, Some(&here)) {
             return self.make_independent(&here);
         }
-        match self.is_whole(&here) {
+        match self.is_whole(&here) && self.is_victim_or_copy(&here) {
             true if cleaned => Ok(Undone::Cleaned),
             true => Ok(Undone::AsBefore),
             false => Err("has changed since".to_owned()),
         }
+    }
+
+    /// True if a file with the length and the time of the victim is the victim, or has its bytes. Without a digest, only
+    /// the number of the victim could tell, and a copy that an earlier undo made has another one.
+    fn is_victim_or_copy(&self, here: &Stat) -> bool {
+        let has_bytes = || {
+            let file = unfollowed(&self.place.folder, &self.place.name);
+            file.is_ok_and(|file| self.is_proven(&file))
+        };
+        self.is_victim(Some(here)) || self.digest.is_none() || has_bytes()
     }
 
     /// True if the bytes of a link remain when it is removed: other files have them, or they are the bytes that the

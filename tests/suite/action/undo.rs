@@ -513,3 +513,27 @@ fn undo_of_a_run_that_changed_nothing_says_so() {
     std::fs::set_permissions(stage.tree.path("closed"), Permissions::from_mode(0o755))
         .expect("the mode can be set");
 }
+
+/// A length and a time are no proof of content.
+#[test]
+fn another_file_of_the_same_length_and_time_is_not_called_restored() {
+    let tree = Tree::new().copies(["a", "b"], noise(1, 5000));
+    let stage = Stage::new(tree.modified("a", 1_000_000).modified("b", 1_000_000));
+    let path = |name| stage.tree.path(name);
+    // No other file gets the number of the open file.
+    let _replaced = File::open(path("b")).expect("opened");
+    stage.run("hardlink --yes .").exits(0);
+    let time = fs::metadata(path("a")).and_then(|a| a.modified());
+    fs::remove_file(path("b")).expect("removed");
+    fs::write(path("b"), noise(2, 5000)).expect("written");
+    let other = File::options().write(true).open(path("b"));
+    other
+        .and_then(|other| other.set_modified(time?))
+        .expect("times");
+    for arguments in ["undo --dry-run", "undo"] {
+        let run = stage.run(arguments);
+        let is_named = run.to_string().contains("b: has changed since");
+        assert!(run.code() != 0 && is_named, "{run}");
+    }
+    assert_eq!(fs::read(path("b")).expect("read"), noise(2, 5000));
+}
