@@ -205,6 +205,11 @@ pub fn open_made(parent: &OwnedFd, name: &CStr, base: &OwnedFd) -> Result<OwnedF
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
 
     #[test]
@@ -222,5 +227,31 @@ mod tests {
             let narrowed = narrowed(mode, has_owner, has_group);
             assert_eq!(narrowed, expected, "{mode:o} {has_owner} {has_group}");
         }
+    }
+    #[test]
+    fn another_folder_with_the_name_of_a_new_one_is_refused() {
+        let top = tempfile::tempdir().expect("a folder");
+        let path = CString::new(top.path().as_os_str().as_bytes()).expect("no NUL");
+        let base = open::folder(open::CWD, &path).expect("it is there");
+        let closed = |name: &str| {
+            let path = top.path().join(name);
+            fs::create_dir(&path).expect("made");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("closed");
+            path
+        };
+        closed("new");
+        assert!(open_made(&base, c"new", &base).is_ok());
+        // Only root acts in folders where others can do this.
+        let open = closed("open");
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).expect("opened");
+        assert_eq!(open_made(&base, c"open", &base).is_err(), trust::is_root());
+        assert_eq!(open.exists(), !trust::is_root(), "an empty folder goes");
+        let file = closed("filled").join("file");
+        fs::write(&file, "theirs").expect("written");
+        assert_eq!(open_made(&base, c"filled", &base).err(), Some(Errno::STALE));
+        assert!(file.exists());
+        symlink("new", top.path().join("link")).expect("linked");
+        assert!(open_made(&base, c"link", &base).is_err());
+        assert!(top.path().join("link").is_symlink());
     }
 }
