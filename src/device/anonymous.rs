@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::filesystem::asks_for_new_names;
 use super::mountinfo::Mount;
 use super::sysfs::{BlockDevice, Sysfs};
 
@@ -74,6 +75,19 @@ pub(super) fn layer_folders(mount: &Mount) -> Vec<PathBuf> {
         .into_iter()
         .map(|path| PathBuf::from(OsString::from_vec(path)));
     paths.filter(|path| path.is_absolute()).collect()
+}
+
+/// True if a file of another file system has its own modification time where this mount shows it. A program that answers
+/// from a catalog may show any time (`rclone mount --no-modtime`). An overlay with `metacopy` sets times without a copy of
+/// the bytes (Linux, `Documentation/filesystems/overlayfs.rst`).
+pub(super) fn keeps_times(mount: &Mount, sysfs: &Sysfs) -> bool {
+    match mount.filesystem.as_str() {
+        "overlay" => match mount.option_values("metacopy").last() {
+            Some(value) => value != b"on",
+            None => !sysfs.is_set(Path::new("module/overlay/parameters/metacopy")),
+        },
+        other => asks_for_new_names(other, mount.source.as_bytes()),
+    }
 }
 
 /// Splits at bare `separators` and takes one backslash away from what is escaped.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SystemRoot;
+use super::anonymous::keeps_times;
 use super::class::Class;
 use super::filesystem::FilesystemKind;
 use super::identity;
@@ -222,15 +223,16 @@ impl DeviceMap {
             sysfs: &self.sysfs,
             mounts: &self.mounts,
         };
-        let (survey, filesystem, mount_point) = match mount {
+        let (survey, keeps_times, filesystem, mount_point) = match mount {
             Some(mount) => (
                 surveyor.mounted(&mount),
+                keeps_times(&mount, &self.sysfs),
                 mount.filesystem,
                 mount.mount_point,
             ),
             None => {
                 let place = PathBuf::from(format!("device {home}"));
-                (surveyor.numbered(home), "unknown".to_owned(), place)
+                (surveyor.numbered(home), true, "unknown".to_owned(), place)
             }
         };
         let Survey {
@@ -254,6 +256,7 @@ impl DeviceMap {
             mount_point,
             policy: Policy::of(rule.class, &facts, self.cores),
             filesystem,
+            keeps_times,
             uuid,
             stack,
             leaves,

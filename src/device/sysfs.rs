@@ -108,6 +108,11 @@ impl Sysfs {
         std::str::from_utf8(&text).ok()?.trim().parse().ok()
     }
 
+    /// True if a file below the root holds the switch of a module, and it is on.
+    pub fn is_set(&self, file: &Path) -> bool {
+        read_page(&self.root.join(file)).is_some_and(|text| text.starts_with(b"Y"))
+    }
+
     /// Where on the bus a device hangs: its path below the root.
     pub fn bus_path<'a>(&self, device: &'a BlockDevice) -> &'a Path {
         device

@@ -30,6 +30,8 @@ pub struct Volume {
     pub mount_point: PathBuf,
     /// Type of the file system, as in `ext4`; `unknown` if no mount could be found.
     pub filesystem: String,
+    /// True if a file of another file system that is shown there has its own modification time.
+    pub keeps_times: bool,
     /// UUID of the file system, if it is known.
     pub uuid: Option<String>,
     /// Names of the block devices under it, from top to bottom: `dm-1`, `dm-0`, `sda2`, `sda`.

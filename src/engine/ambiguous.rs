@@ -8,19 +8,24 @@ use super::volumes::Volumes;
 
 /// The files that may be one with another file of their set, as shown by a mount of a program or of another machine.
 ///
-/// Such a mount gives a file other numbers, but keeps its modification time, at least to the second.
+/// Such a mount gives a file other numbers. Most mounts keep its modification time, at least the last 32 bits of its seconds
+/// (SFTP has no more).
 pub fn shown_twice(
     files: &[FileIndex],
     file_table: &FileTable,
     volumes: &Volumes,
 ) -> impl Iterator<Item = FileIndex> {
-    let mut by_time: HashMap<i64, Vec<FileIndex>> = HashMap::new();
+    let times_tell = files
+        .iter()
+        .all(|&file| volumes.keep_times(file_table.volume(file)));
+    let mut by_time: HashMap<Option<u32>, Vec<FileIndex>> = HashMap::new();
     for &file in files {
         let seconds = file_table
             .fingerprint(file)
             .mtime_ns
             .div_euclid(1_000_000_000);
-        by_time.entry(seconds).or_default().push(file);
+        let time = times_tell.then_some(seconds as u32);
+        by_time.entry(time).or_default().push(file);
     }
     by_time.into_values().flat_map(|alike| {
         let mut numbers: Vec<DevIndex> =

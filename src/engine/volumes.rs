@@ -205,6 +205,11 @@ impl Volumes {
         self.ready[self.of(dev).at()].shows_others
     }
 
+    /// True if a file of another volume that is shown with this device number has its own modification time.
+    pub fn keep_times(&self, dev: DevIndex) -> bool {
+        self.device_map.get(self.of(dev)).keeps_times
+    }
+
     /// True if one of the volumes may show files of another one.
     pub fn any_may_show_others(&self) -> bool {
         self.in_use()

@@ -1,8 +1,11 @@
 //! Random sides that show the same files twice: whatever they hold, the answer is never yes.
 
+use std::fs::{self, File};
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::common::limits::{rounds, seed};
+use crate::common::mounts::{Shown, Shows};
 use crate::common::rng::Rng;
 use crate::common::volume::{sh, unmount};
 use crate::common::{Tree, seekless};
@@ -70,6 +73,54 @@ fn a_second_view_of_empty_files_is_no_copy() {
 #[ignore = "needs root to mount, and bindfs"]
 fn a_second_view_of_a_side_is_no_copy() {
     play(rounds(5));
+}
+
+/// A time tells two files apart only where each mount shows the file's own.
+#[test]
+#[ignore = "needs root to mount, rclone and sshfs"]
+fn a_view_with_other_times_is_no_copy() {
+    let [long_ago, before_1970] = [
+        UNIX_EPOCH + Duration::from_secs(1_500_000_000),
+        UNIX_EPOCH - Duration::from_secs(300_000_000),
+    ];
+    for (what, options, time) in [
+        (Shown::Rclone, "--no-modtime", long_ago),
+        // SFTP has 32 bits for the seconds, without a sign.
+        (Shown::Sshfs, "", before_1970),
+        (Shown::Overlay, "-o metacopy=on,redirect_dir=on", long_ago),
+    ] {
+        let shows = Shows::with_options(what, options);
+        let (view, source) = (shows.point(), shows.source());
+        // Only what an overlay has in a lower layer gets a copy of its metadata.
+        let source = match what {
+            Shown::Overlay => source.with_file_name("lower"),
+            _ => source,
+        };
+        fs::write(source.join("f"), "content").expect("written");
+        let file = File::open(source.join("f")).expect("opened");
+        if what != Shown::Overlay {
+            file.set_modified(time).expect("set");
+        }
+        if what == Shown::Overlay {
+            let shown = File::open(view.join("f")).expect("opened");
+            shown.set_modified(time).expect("set");
+        }
+        let times = [&source, &view].map(|folder| {
+            let metadata = fs::metadata(folder.join("f")).expect("metadata");
+            metadata.modified().expect("a time")
+        });
+        assert_ne!(times[0], times[1], "{what:?}");
+        let tree = Tree::new();
+        let sides = format!("{} {}", source.display(), view.display());
+        let run = seekless(
+            tree.root(),
+            &format!("compare --same-disk --one-way {sides}"),
+        )
+        .run();
+        assert_eq!(run.code(), 2, "{what:?}: {run}");
+        let run = seekless(tree.root(), &format!("folders {sides}")).run();
+        run.never_says("identical");
+    }
 }
 
 #[test]
