@@ -9,7 +9,7 @@ pub fn unnamed_trash() -> UnnamedTrash {
     let mut trash = UnnamedTrash::default();
     let own = own_trash();
     if let Some(own) = &own {
-        trash.add(own);
+        trash.add_trusted(own);
     }
     let own = own.and_then(|own| own.canonicalize().ok());
     for point in Mounts::read().of_trash(own.as_deref()) {

@@ -1,12 +1,16 @@
 //! Trash folders whose real path does not tell that they are: a symbolic link or a further mount leads to them.
 
+use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rustix::fs::FileType;
+
 use super::trash::TrashPaths;
-use super::trust;
+use super::{route, trust};
+use crate::sys::{attributes, parent};
 
 /// Trash folders under other names.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +47,14 @@ impl UnnamedTrash {
         }
     }
 
+    /// As [`Self::add`], if nobody but this user and root could have made the path lead there: copies in a trash do not
+    /// count, so another user could make a live copy go.
+    pub fn add_trusted(&mut self, trash: &Path) {
+        if route::folder(trash, false).is_ok() {
+            self.add(trash);
+        }
+    }
+
     /// Adds others.
     pub fn append(&mut self, others: Self) {
         for folder in others.folders {
@@ -52,14 +64,14 @@ impl UnnamedTrash {
         }
     }
 
-    /// Adds the targets of symbolic links that have the name of a disk's trash, in a folder and in those above it.
+    /// Adds the targets of this user's own symbolic links that have the name of a disk's trash, in a folder and in those
+    /// above it.
     pub fn add_links_above(&mut self, folder: &Path) {
-        let own = format!(".Trash-{}", trust::me());
+        let own = CString::new(format!(".Trash-{}", trust::me())).unwrap_or_default();
         for above in folder.ancestors() {
-            for name in [".Trash", &own] {
-                let trash = above.join(name);
-                if fs::symlink_metadata(&trash).is_ok_and(|entry| entry.is_symlink()) {
-                    self.add(&trash);
+            for name in [c".Trash", &own] {
+                if is_own_link(above, name) {
+                    self.add_trusted(&above.join(OsStr::from_bytes(name.to_bytes())));
                 }
             }
         }
@@ -75,6 +87,17 @@ impl UnnamedTrash {
         let mut folders = self.folders.iter();
         folders.any(|folder| path.starts_with(&folder.path) && folder.path.len() > start + 1)
     }
+}
+
+/// True if this is a symbolic link that no other user can have put there.
+fn is_own_link(above: &Path, name: &CStr) -> bool {
+    let link = parent::open(above.as_os_str().as_bytes())
+        .and_then(|folder| Ok((attributes::entry(&folder, name)?, folder)));
+    let Ok(((stat, link), folder)) = link else {
+        return false;
+    };
+    let is_ours = |now| trust::link_is_ours(&folder, &now, &stat, &link);
+    stat.kind == FileType::Symlink && attributes::get(&folder).is_ok_and(is_ours)
 }
 
 #[cfg(test)]
