@@ -25,7 +25,7 @@ pub struct Rights {
     pub acl: u64,
     /// A digest of its security labels and capabilities; 0 without any.
     pub label: u64,
-    /// A digest of the other users who may remove its name; 0 for none.
+    /// A digest of the other users who may remove all its names; 0 for none.
     pub reach: u64,
     /// A digest of all metadata that files must share; 0 if they need not.
     #[serde(default)]

@@ -71,8 +71,7 @@ impl Policy {
         for file in &mut set.files {
             if matches!(file.fate, Fate::Keep(_)) {
                 // Steps rely on the first name.
-                file.names
-                    .sort_by_key(|name| (name.goes, !name.is_relied_on()));
+                file.names.sort_by_key(|name| (name.goes, name.order()));
             }
         }
     }

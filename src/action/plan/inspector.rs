@@ -140,6 +140,7 @@ impl Inspector {
                             marked,
                             in_trash,
                             goes: false,
+                            reach: Default::default(),
                         });
                     }
                 }

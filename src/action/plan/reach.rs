@@ -7,15 +7,18 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::set::SetPlan;
+use serde::{Deserialize, Serialize};
+
+use super::set::{PlannedFile, PlannedName, SetPlan};
 use crate::action::folder_entry::parent;
 use crate::file::trust;
 use crate::sys::attributes;
 use crate::sys::parent as folder;
 
 /// A user or group who may rename entries of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Who {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Who {
+    /// The owner of a folder.
     Owner(u32),
     /// The users of a folder with this group, or this ACL, that lets others write.
     Others(u32, bool),
@@ -40,17 +43,11 @@ impl Reach {
     /// Checks the folders of all files of a set.
     pub fn look(&mut self, set: &mut SetPlan) {
         for file in &mut set.files {
-            // The best protected name counts: the file survives under it.
             let owner = file.rights.uid;
-            let names = file.names.iter();
-            let fewest = names
-                .map(|name| self.others(parent(&name.path), owner))
-                .min_by_key(BTreeSet::len);
-            file.rights.reach = fewest.filter(|who| !who.is_empty()).map_or(0, |who| {
-                let mut hasher = DefaultHasher::new();
-                who.hash(&mut hasher);
-                hasher.finish() | 1
-            });
+            for name in &mut file.names {
+                name.reach = self.others(parent(&name.path), owner);
+            }
+            file.rights.reach = of_file(file);
         }
     }
 
@@ -99,6 +96,34 @@ impl Reach {
     }
 }
 
+/// A digest of the users who can remove the file, which means all its names; 0 for none.
+///
+/// If no name is the safest of all, a group may have members among the users of another name. Nobody knows then who can
+/// remove the file, so it is like no other file.
+pub(super) fn of_file(file: &PlannedFile) -> u64 {
+    let Some(safest) = file.names.iter().min_by_key(|name| name.order()) else {
+        return 0;
+    };
+    let mut names = file.names.iter();
+    let is_safest_of_all = names.all(|name| safest.reach.is_subset(&name.reach));
+    if is_safest_of_all && safest.reach.is_empty() {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    safest.reach.hash(&mut hasher);
+    if !is_safest_of_all {
+        (file.dev, file.ino).hash(&mut hasher);
+    }
+    hasher.finish() | 1
+}
+
+impl PlannedName {
+    /// The order of the names of a file: steps rely on the first one, which fewest users can remove.
+    pub(super) fn order(&self) -> (bool, usize) {
+        (!self.is_relied_on(), self.reach.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
@@ -108,7 +133,7 @@ mod tests {
 
     use super::*;
     use crate::action::access::Rights;
-    use crate::action::plan::set::{Fate, Left, PlannedFile, PlannedName};
+    use crate::action::plan::set::{Fate, Left};
 
     /// A digest of the users who can remove a file of this owner that has a name in each of these folders.
     fn reach(owner: u32, folders: &[&Path]) -> u64 {
@@ -120,6 +145,7 @@ mod tests {
             marked: false,
             in_trash: false,
             goes: false,
+            reach: BTreeSet::new(),
         };
         let file = PlannedFile {
             dev: 1,
@@ -174,6 +200,13 @@ mod tests {
         // A file survives under its best protected name.
         assert_eq!(mine, reach(me, &[&open, &private]));
         assert_eq!(mine, reach(me, &[&private, &open]));
+        assert_eq!(reach(me, &[&below, &open]), reach(me, &[&open]));
+        // Other users can remove each name: nobody knows who can remove both.
+        let gone = base.path().join("gone");
+        let both = reach(me, &[&open, &gone]);
+        for one in [&private, &open, &gone] {
+            assert_ne!(both, reach(me, &[one]), "{one:?}");
+        }
         // Nobody is known to own what is not there.
         assert_ne!(mine, reach(me, &[&base.path().join("gone")]));
     }

@@ -1,10 +1,12 @@
 //! The plan for one set: the files that stay, the files to act on, and the files that are left alone.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Not;
 
 use serde::{Deserialize, Serialize};
 
+use super::reach::Who;
 use crate::action::ActionKind;
 use crate::action::access::{Apart, Rights};
 use crate::action::bounds::Hold;
@@ -87,6 +89,9 @@ pub struct PlannedName {
     /// The name is acted on although its file stays, under another name.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub goes: bool,
+    /// The users, besides root and the file's owner, who may remove it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub reach: BTreeSet<Who>,
 }
 
 /// The preference for a name as one that stays, before any rule. The first is best.

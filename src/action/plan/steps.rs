@@ -66,26 +66,24 @@ fn further(
     let Some(&first) = stay.first() else {
         return Vec::new();
     };
-    let Some(keeper) = target(file, size, first) else {
-        return Vec::new();
+    let is_relied_on = file.names[first].is_relied_on();
+    let step = |victim: usize| {
+        let gone = &file.names[victim];
+        let others = stay.iter().copied().filter(|&other| {
+            let other = &file.names[other];
+            other.is_relied_on() == is_relied_on && other.reach.is_subset(&gone.reach)
+        });
+        let mut others = others.filter_map(|name| target(file, size, name));
+        Some(Step {
+            action,
+            keeper: Some(others.next()?),
+            alternates: others.take(ALTERNATES).collect(),
+            victim: target(file, size, victim)?,
+            below: None,
+            digest,
+        })
     };
-    let is_relied_on = |&name: &usize| file.names[name].is_relied_on();
-    let others = stay[1..].iter().copied();
-    let others = others.filter(|name| is_relied_on(name) == is_relied_on(&first));
-    let others = others.filter_map(|name| target(file, size, name));
-    let alternates: Vec<Target> = others.take(ALTERNATES).collect();
-    let victims = going
-        .into_iter()
-        .filter_map(|name| target(file, size, name));
-    let step = |victim| Step {
-        action,
-        keeper: Some(keeper.clone()),
-        alternates: alternates.clone(),
-        victim,
-        below: None,
-        digest,
-    };
-    victims.map(step).collect()
+    going.into_iter().filter_map(step).collect()
 }
 
 fn is_kept(set: &SetPlan, place: usize) -> bool {

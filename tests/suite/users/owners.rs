@@ -331,6 +331,79 @@ fn a_copy_that_everybody_can_remove_goes_for_one_that_only_root_can_remove() {
     }
 }
 
+/// `safe` is root's, and everybody may write to `open`. A name with `=` in it is a hard link to the name before it.
+fn safe_and_open(files: &[&str]) -> Stage {
+    let content = noise(1, 5000);
+    let mut tree = Tree::new();
+    for file in files {
+        tree = match file.split_once('=') {
+            Some((link, to)) => tree.hard_link(link, to),
+            None => tree.file(file, &content),
+        };
+    }
+    let stage = Stage::new(tree);
+    stage.tree.set_mode("open", 0o777);
+    stage
+}
+
+#[test]
+#[ignore = "acts as root"]
+fn a_name_that_only_root_can_remove_stays_beside_one_that_everybody_can_remove() {
+    for line in [
+        "remove -H --yes --keep first-root open safe",
+        "remove -H --yes --reference open safe",
+        "symlink -H --yes --keep first-root open safe",
+    ] {
+        let stage = safe_and_open(&["safe/f", "open/f=safe/f"]);
+        stage.run(line).exits(0);
+        assert!(!stage.tree.path("safe/f").is_symlink(), "{line}");
+        assert_eq!(stage.names(), ["open/f", "safe/f"], "{line}");
+    }
+    let stage = safe_and_open(&["safe/f", "open/f=safe/f", "open/g"]);
+    stage
+        .run("remove -H --yes --keep first-root open safe")
+        .exits(0);
+    assert!(stage.has("safe/f"), "a copy stays in open, too");
+    let stage = safe_and_open(&["safe/f", "open/f=safe/f"]);
+    stage
+        .run("remove -H --yes --keep first-root safe open")
+        .exits(0);
+    assert_eq!(stage.names(), ["safe/f"]);
+}
+
+#[test]
+#[ignore = "acts as root"]
+fn a_symbolic_link_leads_to_the_safest_name_of_the_kept_file() {
+    for further in ["", "-H "] {
+        let stage = safe_and_open(&["open/k", "safe/k=open/k", "safe/v"]);
+        let line = format!("symlink {further}--yes --keep first-root open safe");
+        stage.run(&line).exits(0);
+        let target = fs::read_link(stage.tree.path("safe/v")).expect("a link");
+        assert_eq!(target, Path::new("k"), "{line}");
+        assert!(!stage.tree.path("safe/k").is_symlink(), "{line}");
+    }
+}
+
+#[test]
+#[ignore = "acts as two users: root only"]
+fn a_file_that_two_users_can_remove_only_together_does_not_go_for_one_that_either_can_remove() {
+    for (owner, keep) in [(NOBODY, "d0/f1"), (ALICE, "d1/f1")] {
+        let tree = Tree::new()
+            .copies([keep, "d0/f9"], noise(1, 5000))
+            .modified(keep, 1000)
+            .hard_link("d1/f3", "d0/f9");
+        let stage = Stage::new(tree);
+        give(&stage.tree.path("d0"), NOBODY, 0o755);
+        give(&stage.tree.path("d1"), ALICE, 0o755);
+        let before = stage.names();
+        stage
+            .run("remove --yes --keep oldest .")
+            .exits(0)
+            .says("can be moved or replaced by other users, unlike the files it equals");
+        assert_eq!(stage.names(), before, "{owner}");
+    }
+}
+
 /// What root makes for others belongs to them: a link of root's would be one that root trusts.
 #[test]
 #[ignore = "acts as two users: root only"]

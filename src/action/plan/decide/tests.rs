@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::action::Target;
 use crate::action::access::Rights;
+use crate::action::plan::reach::{self, Who};
 use crate::action::plan::set::{PlannedFile, PlannedName};
 
 fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
@@ -13,6 +15,7 @@ fn name(path: &str, root: u32, hold: Option<Hold>) -> PlannedName {
         marked: false,
         in_trash: false,
         goes: false,
+        reach: Default::default(),
     }
 }
 
@@ -316,6 +319,68 @@ fn a_file_that_others_can_remove_goes_for_one_that_they_cannot_and_not_the_other
     assert_eq!(fates(&referred, &[own, open_reference, own]), "!k!");
 }
 
+/// The steps of a plan that decides name by name: each victim, and the names that stay for it. A file has these names;
+/// other users can remove those that start with `/open`.
+fn steps_by_name(action: ActionKind, rule: &str, files: &[&[&str]]) -> Vec<String> {
+    let of = |(ino, names): (u64, &&[&str])| {
+        let names = names.iter().map(|path| PlannedName {
+            reach: path
+                .starts_with("/open")
+                .then_some(Who::Owner(1))
+                .into_iter()
+                .collect(),
+            ..name(path, 0, None)
+        });
+        let mut file = file(1, ino, names.collect());
+        file.rights.reach = reach::of_file(&file);
+        file
+    };
+    let policy = Policy {
+        common: Common::Owner,
+        by_name: true,
+        ..policy(action, &[rule])
+    };
+    let mut set = set((0..).zip(files).map(of).collect());
+    policy.decide(&mut set, &Choice::ByRule);
+    let text = |target: Target| String::from_utf8(target.path).expect("ASCII");
+    let steps = super::super::steps::steps(&set, action).map(|step| {
+        let stay: Vec<String> = step
+            .keeper
+            .into_iter()
+            .chain(step.alternates)
+            .map(text)
+            .collect();
+        format!("{} for {}", text(step.victim), stay.join(" "))
+    });
+    steps.collect()
+}
+
+#[test]
+fn the_safest_name_of_a_file_stays_and_the_others_go_for_it() {
+    let remove = |rule, files: &[&[&str]]| steps_by_name(ActionKind::Remove, rule, files);
+    let none: [&str; 0] = [];
+    assert_eq!(remove("name open", &[&["/open", "/own"]]), none);
+    assert_eq!(
+        remove("name own", &[&["/open", "/own"]]),
+        ["/open for /own"]
+    );
+    assert_eq!(
+        remove("name open", &[&["/open", "/open2"]]),
+        ["/open2 for /open"]
+    );
+    // One safe name is enough.
+    let names: &[&str] = &["/open", "/own", "/own2"];
+    assert_eq!(remove("name open", &[names]), ["/own2 for /own"]);
+    // A copy goes for a file of which a safe name stays.
+    assert_eq!(
+        remove("name open", &[names, &["/own3"]]),
+        ["/own3 for /own", "/own2 for /own"]
+    );
+    // A link leads to no name that more users can replace.
+    let link = steps_by_name(ActionKind::Symlink, "name open*", &[names, &["/own3"]]);
+    assert_eq!(link, ["/own3 for /own", "/own2 for /own"]);
+}
+
 fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
     let hold = prop_oneof![
         4 => Just(None),
@@ -324,12 +389,15 @@ fn any_file(ino: u64) -> impl Strategy<Value = PlannedFile> {
         1 => Just(Some(Hold::Outside)),
     ];
     let in_trash = prop::bool::weighted(0.3);
-    let names = prop::collection::vec(("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash), 1..3);
+    let reach = prop::collection::btree_set((0_u32..3).prop_map(Who::Owner), 0..3);
+    let names = ("/[ab]/[a-c]{1,3}", 0_u32..3, hold, in_trash, reach);
+    let names = prop::collection::vec(names, 1..4);
     (1_u64..3, names).prop_map(move |(dev, names)| {
         let names = names
             .into_iter()
-            .map(|(path, root, hold, in_trash)| PlannedName {
+            .map(|(path, root, hold, in_trash, reach)| PlannedName {
                 in_trash,
+                reach,
                 ..name(&path, root, hold)
             });
         file(dev, ino, names.collect())
@@ -345,21 +413,43 @@ proptest! {
     #[test]
     fn nobody_goes_without_a_keeper(
         files in any_files(),
-        action in prop::sample::select(vec![ActionKind::Remove, ActionKind::Hardlink, ActionKind::Reflink]),
+        action in prop::sample::select(vec![
+            ActionKind::Remove, ActionKind::Symlink, ActionKind::Hardlink, ActionKind::Reflink,
+        ]),
         rule in prop::sample::select(vec!["newest", "best-name", "shortest-path,oldest", "name a*"]),
         keep in 0_usize..4,
         isolate: bool,
         by_reference: bool,
         by_name: bool,
+        is_guarded: bool,
         choice in prop_oneof![
             Just(Choice::ByRule),
             Just(Choice::KeepAll),
             prop::collection::vec(0_usize..7, 0..4).prop_map(Choice::Keep),
         ],
     ) {
-        let policy = Policy { keep, isolate, by_reference, by_name, ..policy(action, &[rule]) };
+        let is_guarded = is_guarded && matches!(action, ActionKind::Remove | ActionKind::Symlink);
+        let common = Common::demanded(action, !is_guarded, true);
+        let policy = Policy { keep, isolate, by_reference, by_name, common, ..policy(action, &[rule]) };
         let mut set = set(files);
+        for file in &mut set.files {
+            file.rights.reach = reach::of_file(file);
+        }
         policy.decide(&mut set, &choice);
+        let reaches = |target: &Target| {
+            let file = set.files.iter().find(|file| Some(file.ino) == target.expected.ino);
+            let names = file.into_iter().flat_map(|file| &file.names);
+            let names = names.filter(|name| name.path == target.path);
+            names.map(|name| name.reach.clone()).collect::<Vec<_>>()
+        };
+        for step in super::super::steps::steps(&set, action) {
+            // Nobody can remove the name that stays and could not remove the other one.
+            let gone = reaches(&step.victim);
+            for stays in step.keeper.iter().chain(&step.alternates).filter(|_| is_guarded) {
+                let stays = reaches(stays);
+                prop_assert!(stays.iter().any(|stays| gone.iter().any(|gone| stays.is_subset(gone))));
+            }
+        }
         for file in &set.files {
             let Fate::Act { keeper, .. } = file.fate else { continue };
             let is_chosen = matches!(&choice, Choice::Keep(chosen) if chosen.contains(&keeper));
