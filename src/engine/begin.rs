@@ -213,8 +213,11 @@ fn unique() -> u128 {
 fn open_cache(config: &Config, observer: &dyn Observer, control: &Control) -> Option<CachedReads> {
     let wanted = config.cache.as_ref()?;
     // What is scarce is left to the reads, unless the user wants the cache.
-    if wanted.by_default && !(descriptors::are_plenty() && address_space::is_unlimited()) {
-        let said = "no cache is used: the limit of open files or of address space is low";
+    let is_plenty = || {
+        descriptors::are_plenty() && address_space::is_unlimited() && process::files_are_unlimited()
+    };
+    if wanted.by_default && !is_plenty() {
+        let said = "no cache is used: open files, file sizes or the address space are limited";
         observer.notice(Notice(said.to_owned()));
         return None;
     }

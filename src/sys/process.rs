@@ -38,6 +38,11 @@ pub fn free_descriptors(most: usize) -> usize {
     held.len()
 }
 
+/// True if files that the process writes may grow without limit. Beyond a limit, a write kills the process (`SIGXFSZ`).
+pub fn files_are_unlimited() -> bool {
+    getrlimit(Resource::Fsize).current.is_none()
+}
+
 /// Bytes of address space that this process may still take; `None` without a limit.
 pub fn free_address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;

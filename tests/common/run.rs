@@ -113,12 +113,17 @@ impl Seekless {
     }
 
     /// Lets the run have no more than so many open descriptors.
-    pub fn descriptors(mut self, most: u64) -> Self {
+    pub fn descriptors(self, most: u64) -> Self {
+        self.limited(Resource::Nofile, most)
+    }
+
+    /// Lets the run have no more than this of a resource.
+    pub fn limited(mut self, resource: Resource, most: u64) -> Self {
         let limit = Rlimit {
             current: Some(most),
             maximum: Some(most),
         };
-        let lower = move || Ok(setrlimit(Resource::Nofile, limit)?);
+        let lower = move || Ok(setrlimit(resource, limit)?);
         // SAFETY: between fork and exec only one system call is made.
         unsafe { self.command.pre_exec(lower) };
         self

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
+use rustix::process::Resource;
+
 use super::{ext4, leave_alone};
 use crate::common::run::{Run, Seekless};
 use crate::common::standin::{Rules, Standin};
@@ -62,6 +64,22 @@ fn the_folder_is_for_its_owner_only_and_no_cache_makes_none() {
     is_quiet(search(&tree, "", &caches).run());
     let made = fs::metadata(caches.join("seekless")).expect("is made");
     assert_eq!(made.mode() & 0o7777, 0o700);
+}
+
+/// A write beyond this limit kills the process.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_limit_of_the_size_of_files_turns_it_off() {
+    let volume = ext4();
+    let tree = old_pair(&volume);
+    let away = Tree::new();
+    let caches = away.path("caches");
+    is_quiet(
+        search(&tree, "", &caches)
+            .limited(Resource::Fsize, 1000)
+            .run(),
+    );
+    assert!(!caches.exists());
 }
 
 #[test]
