@@ -51,6 +51,9 @@ pub enum Choice {
 impl Policy {
     /// Decides the fate of each file of the set. The freed bytes are estimated afterwards.
     pub fn decide(&self, set: &mut SetPlan, choice: &Choice) {
+        // An earlier decision may have let names of files that stay go.
+        let names = set.files.iter_mut().flat_map(|file| &mut file.names);
+        names.for_each(|name| name.goes = false);
         if self.by_reference && !set.files.iter().any(is_reference) {
             let files = set.files.iter_mut();
             return files.for_each(|file| file.fate = Fate::Leave(Left::NoReference));
@@ -176,7 +179,9 @@ impl Policy {
         let mut relied_on = stay
             .iter()
             .filter(|&&(index, _)| set.files[index].is_relied_on());
-        let Some(&(keeper, _)) = relied_on.next().or(stay.first()) else {
+        let chosen_one = || stay.iter().find(|kept| is_enough(kept));
+        let keeper = relied_on.next().or_else(chosen_one).or(stay.first());
+        let Some(&(keeper, _)) = keeper else {
             return;
         };
         for &index in &free {
