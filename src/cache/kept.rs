@@ -27,7 +27,7 @@ pub struct Kept {
 pub struct Contents {
     /// Number of files with stored data.
     pub files: u64,
-    /// A folder on the file system: that of the last run that wrote a row.
+    /// The searched path on the file system of the last run that wrote a row, or a folder below it.
     pub folder: Option<PathBuf>,
 }
 

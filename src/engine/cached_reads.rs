@@ -1,11 +1,12 @@
 //! The cache of one run: a file of rows for each file system that the run meets.
 
 use std::collections::HashSet;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
 use crate::cache::{
     CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, RunMark, State, Store,
@@ -25,6 +26,8 @@ pub struct CachedReads {
     folder: Arc<CacheFolder>,
     /// The start of the run, nanoseconds since 1970: no read began before.
     pub(super) began_ns: i64,
+    /// The absolute searched paths.
+    searched: Vec<PathBuf>,
     /// Digest of the searched paths.
     roots: [u8; 16],
     /// Offset of its clock ahead of the system's, nanoseconds.
@@ -71,12 +74,14 @@ impl CachedReads {
             let why = "the default cache must be on a local disk";
             return Err(io::Error::other(why));
         }
+        let searched = absolute(roots);
         Ok(Self {
             folder: Arc::new(folder),
             by_default: wanted.by_default,
             began_ns: now_ns().saturating_add(ahead_ns),
             ahead_ns,
-            roots: digest_of(roots),
+            roots: digest_of(&searched),
+            searched,
             answers: wanted.answers,
             trust: wanted.trust,
             files: Vec::new(),
@@ -174,7 +179,7 @@ impl CachedReads {
         let run = RunMark {
             roots: self.roots,
             began_ns: self.began_ns,
-            folder: path::absolute(folder)?,
+            folder: self.searched(folder)?,
         };
         Ok(RowFile {
             unended: match &store {
@@ -186,6 +191,15 @@ impl CachedReads {
             path: self.folder.path().join(key.file_name()),
             run,
         })
+    }
+
+    /// The searched path on the file system of this folder, or the folder if none leads there without another mount.
+    fn searched(&self, folder: &Path) -> io::Result<PathBuf> {
+        let dev = |path: &Path| fs::metadata(path).map(|found| found.dev()).ok();
+        let folder = path::absolute(folder)?;
+        let mut above = self.searched.iter().filter(|root| folder.starts_with(root));
+        let root = above.find(|root| dev(root) == dev(&folder));
+        Ok(root.cloned().unwrap_or(folder))
     }
 
     fn file(&mut self, volume: DevIndex) -> Option<&mut RowFile> {
@@ -286,15 +300,20 @@ pub fn tell(observer: &dyn Observer, by_default: bool, problem: Problem) {
     }
 }
 
-/// A digest of the searched paths, whatever their order and the folder from which they are named.
-fn digest_of(roots: &[Root]) -> [u8; 16] {
+/// The absolute searched paths, in alphabetical order.
+fn absolute(roots: &[Root]) -> Vec<PathBuf> {
     let mut paths: Vec<_> = roots
         .iter()
         .map(|root| path::absolute(&root.path).unwrap_or_else(|_| root.path.clone()))
         .collect();
     paths.sort();
+    paths
+}
+
+/// A digest of the searched paths.
+fn digest_of(searched: &[PathBuf]) -> [u8; 16] {
     let mut bytes = Vec::new();
-    for path in paths {
+    for path in searched {
         bytes.extend_from_slice(path.as_os_str().as_bytes());
         bytes.push(0);
     }

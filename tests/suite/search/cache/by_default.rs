@@ -175,6 +175,24 @@ fn a_second_search_reads_nothing_and_gives_the_same_bytes() {
 
 #[test]
 #[ignore = "needs root and loop devices"]
+fn the_table_shows_the_searched_path() {
+    let volume = ext4();
+    let tree = Tree::inside(&volume.path()).copies(["t/deep/a", "t/deep/b"], noise(1, 5000));
+    leave_alone(&volume, &tree, &["t/deep/a", "t/deep/b"]);
+    let away = Tree::new();
+    let caches = away.path("caches");
+    search(&tree, "", &caches).run().exits(0);
+    let table = seekless(tree.root(), "cache info");
+    let table = table
+        .env("XDG_CACHE_HOME", &caches.display().to_string())
+        .run();
+    let table = table.exits(0);
+    let ends = |path: &str| format!("{}\n", tree.path(path).display());
+    assert!(table.stdout_text().contains(&ends("t")), "{table}");
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
 fn a_search_of_a_folder_above_the_cache_is_not_disturbed_by_it() {
     let volume = ext4();
     let tree = old_pair(&volume);
