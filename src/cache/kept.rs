@@ -225,6 +225,8 @@ mod tests {
         let kept = folder.kept().expect("is listed");
         let refused = folder.remove(&kept[0]);
         assert!(matches!(refused, Err(CacheError::Foreign)), "{refused:?}");
+        let unread = kept[0].contents.as_ref().expect_err("is not ours");
+        assert!(!unread.needs_removal(), "clear would refuse it: {unread}");
         assert!(path.exists());
     }
 }

@@ -43,8 +43,11 @@ pub enum CacheError {
     /// Another run is using it, and goes on doing so.
     #[error("another run is using it")]
     Busy,
-    /// The file is not a cache, or belongs to another version of this program.
+    /// The file belongs to another version of this program.
     #[error("not a cache of this version of seekless")]
+    OtherVersion,
+    /// The file belongs to another program.
+    #[error("not a cache of seekless: move it away")]
     Foreign,
     /// Any other error of SQLite.
     #[error("{0}")]
@@ -54,7 +57,7 @@ pub enum CacheError {
 impl CacheError {
     /// True if no run can use the file until it is removed.
     pub fn needs_removal(&self) -> bool {
-        matches!(self, Self::Damaged(_) | Self::Foreign)
+        matches!(self, Self::Damaged(_) | Self::OtherVersion)
     }
 }
 
@@ -115,6 +118,7 @@ impl Store {
         match kind(&sqlite)? {
             (APPLICATION, VERSION) => {}
             _ if is_empty(&sqlite)? => return Ok(Contents::default()),
+            (APPLICATION, _) => return Err(CacheError::OtherVersion),
             _ => return Err(CacheError::Foreign),
         }
         let store = Self { sqlite };
@@ -246,6 +250,7 @@ fn begin(sqlite: &mut Connection) -> Result<(), CacheError> {
     match kind(&batch)? {
         (APPLICATION, VERSION) => return Ok(()),
         _ if is_empty(&batch)? => {}
+        (APPLICATION, _) => return Err(CacheError::OtherVersion),
         _ => return Err(CacheError::Foreign),
     }
     batch.execute_batch(SCHEMA)?;
@@ -320,7 +325,7 @@ mod tests {
             .expect("is set");
         drop(store);
         let again = Store::open(&folder, &KEY);
-        assert!(matches!(again, Err(CacheError::Foreign)));
+        assert!(matches!(again, Err(CacheError::OtherVersion)));
     }
 
     #[test]

@@ -109,8 +109,12 @@ fn unreadable(folder: &Path, kept: &[Kept]) -> Exit {
     let mut exit = Exit::Done;
     for kept in kept {
         if let Err(error) = &kept.contents {
+            let way_out = match error.needs_removal() {
+                true => "; 'seekless cache clear' removes it",
+                false => "",
+            };
             complain(&format!(
-                "{}: cannot read it: {error}; 'seekless cache clear' removes it",
+                "{}: cannot read it: {error}{way_out}",
                 path(&folder.join(&kept.name))
             ));
             exit = Exit::SomeLeft;
