@@ -6,27 +6,14 @@ use std::path::Path;
 
 use rustix::process::Resource;
 
-use super::{ext4, leave_alone};
+use super::{REFUSED, ext4, leave_alone, old_pair, pair};
 use crate::common::run::{Run, Seekless};
 use crate::common::standin::{Rules, Standin};
 use crate::common::users::ALICE;
 use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise, seekless};
 
-const REFUSED: &str = "continuing without this cache";
 const NOT_READ: &str = "an earlier run read them";
-
-/// Two copies in `t`.
-fn pair(tree: Tree) -> Tree {
-    tree.copies(["t/a", "t/b"], noise(1, 5000))
-}
-
-/// The same, left alone for long enough to be kept.
-fn old_pair(volume: &Volume) -> Tree {
-    let tree = pair(Tree::inside(&volume.path()));
-    leave_alone(volume, &tree, &["t/a", "t/b"]);
-    tree
-}
 
 /// A search of `t` by a user with this folder of caches.
 fn search(tree: &Tree, options: &str, caches: &Path) -> Seekless {

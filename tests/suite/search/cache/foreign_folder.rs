@@ -7,25 +7,11 @@ use std::path::Path;
 
 use rustix::fs::Mode;
 
-use super::{ext4, leave_alone};
+use super::{REFUSED, ext4, old_pair, pair};
 use crate::common::run::Run;
 use crate::common::users::ALICE;
 use crate::common::volume::{Volume, sh};
-use crate::common::{Tree, noise, seekless};
-
-const REFUSED: &str = "continuing without this cache";
-
-/// A pair of copies in `t`, and nothing else there.
-fn pair(tree: Tree) -> Tree {
-    tree.copies(["t/a", "t/b"], noise(1, 5000))
-}
-
-/// The same, left alone for long enough to be kept.
-fn old_pair(volume: &Volume) -> Tree {
-    let tree = pair(Tree::inside(&volume.path()));
-    leave_alone(volume, &tree, &["t/a", "t/b"]);
-    tree
-}
+use crate::common::{Tree, seekless};
 
 fn find(tree: &Tree, cache: &Path) -> Run {
     let find = seekless(tree.root(), "find -q -f nul --cache").arg(cache);

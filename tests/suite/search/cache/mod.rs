@@ -27,6 +27,8 @@ use crate::common::stage::Stage;
 use crate::common::volume::{Volume, sh};
 use crate::common::{Tree, noise, seekless};
 
+const REFUSED: &str = "continuing without this cache";
+
 /// What one search came to.
 struct Answer {
     /// Paths by set, with the digest if digests are wanted.
@@ -152,6 +154,18 @@ fn tick(folder: &Path) {
     };
     let before = changed();
     while changed() == before {}
+}
+
+/// A pair of copies in `t`, and nothing else there.
+fn pair(tree: Tree) -> Tree {
+    tree.copies(["t/a", "t/b"], noise(1, 5000))
+}
+
+/// The same, left alone for long enough to be kept.
+fn old_pair(volume: &Volume) -> Tree {
+    let tree = pair(Tree::inside(&volume.path()));
+    leave_alone(volume, &tree, &["t/a", "t/b"]);
+    tree
 }
 
 /// Sets the change times of these files back, as of files that were left alone for years. They are in a tree on a volume.
