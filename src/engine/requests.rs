@@ -148,7 +148,7 @@ impl Asker<Want> for JobAsker<'_> {
             may_go_past_cache: self.volumes.go_past_cache(volume),
             in_order: self.volumes.is_read_in_order(volume),
             is_layered: self.volumes.is_layered(volume),
-            one_uncached: self.volumes.get(volume).policy.one_uncached,
+            one_uncached: self.volumes.one_uncached(volume),
             space: self.volumes.space(volume),
         }
     }

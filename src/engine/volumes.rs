@@ -46,6 +46,12 @@ struct Ready {
     shows_others: bool,
     /// Files that share blocks may be identified by them.
     shares_blocks: bool,
+    /// Out-of-order requests for its files cost time.
+    in_order: bool,
+    /// The pages of its files belong to files of other file systems.
+    is_layered: bool,
+    /// Large files outside the page cache are read one at a time.
+    one_uncached: bool,
     /// Files were found on it.
     is_in_use: bool,
 }
@@ -130,6 +136,9 @@ impl Volumes {
             past_cache: self.uses_past_cache && volume.may_go_past_cache(),
             shows_others: FilesystemKind::of(&volume.filesystem).may_show_others(),
             shares_blocks: false,
+            in_order: volume.is_read_in_order(),
+            is_layered: volume.is_layered(),
+            one_uncached: volume.policy.one_uncached,
             is_in_use: false,
         });
     }
@@ -166,12 +175,17 @@ impl Volumes {
 
     /// True if out-of-order requests for files of a volume cost time.
     pub fn is_read_in_order(&self, id: VolumeId) -> bool {
-        self.get(id).is_read_in_order()
+        self.ready[id.at()].in_order
     }
 
     /// True if the pages of a volume's files belong to files of other file systems.
     pub fn is_layered(&self, id: VolumeId) -> bool {
-        self.get(id).is_layered()
+        self.ready[id.at()].is_layered
+    }
+
+    /// True if large files of a volume that are not cached are read one at a time.
+    pub fn one_uncached(&self, id: VolumeId) -> bool {
+        self.ready[id.at()].one_uncached
     }
 
     /// True if long reads from a volume may go past the page cache.
