@@ -48,7 +48,7 @@ impl Synced {
             .entry(dev)
             .or_insert_with(|| statfs::is_ordered(&keeper.file));
         let is_settled = is_on_disk(ordered, keeper.stat.ctime_ns, now_ns, || {
-            page_cache::is_unwritten(&keeper.file)
+            page_cache::is_unwritten(&keeper.file, 0, 0)
         });
         match is_settled {
             true => self.note(keeper.identity(), keeper.stat.ctime_ns, Ok(())),
@@ -171,7 +171,7 @@ mod tests {
         let mut synced = Synced::default();
         synced.ordered.insert(keeper.stat.dev, true);
         // A kernel that does not tell (before 6.5) leaves nothing to rely on.
-        let tells = page_cache::is_unwritten(&keeper.file) == Some(false);
+        let tells = page_cache::is_unwritten(&keeper.file, 0, 0) == Some(false);
         let waits = synced.start_at(&keeper, &OwnChanges::new(), later);
         assert_eq!(waits, !tells);
         make_waiting_fail(&mut keeper);

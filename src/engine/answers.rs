@@ -36,11 +36,20 @@ impl Session<'_> {
             self.verified(file, finished.outcome);
             return stage;
         }
+        if let Outcome::Read {
+            unwritten: true, ..
+        }
+        | Outcome::Compared {
+            unwritten: true, ..
+        } = finished.outcome
+        {
+            self.keep_nothing_of(file);
+        }
         match finished.outcome {
             Outcome::Read {
                 digests, cached, ..
             } => self.read(file, want, digests, cached),
-            Outcome::Compared { with, bytes } => self.machine.compared(file, with, bytes > 0),
+            Outcome::Compared { with, bytes, .. } => self.machine.compared(file, with, bytes > 0),
             Outcome::NotCompared => self.machine.not_compared(file),
             // Nobody else asks for it.
             Outcome::Verified { .. } | Outcome::StaysCached => {}

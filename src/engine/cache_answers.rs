@@ -184,6 +184,14 @@ impl Session<'_> {
         }
     }
 
+    /// Stores nothing of this file in this run: before it was read, some of its bytes were not on the disk yet. Later
+    /// changes of these bytes through a memory map may leave its state as it is.
+    pub fn keep_nothing_of(&mut self, file: FileIndex) {
+        if let Some(cache) = &mut self.cache {
+            cache.unwritten.insert(file);
+        }
+    }
+
     /// Stores the data that was read of a file.
     pub fn keep_in_cache(&mut self, file: FileIndex, want: Want, digests: [Option<Digest>; 2]) {
         let Some((at, state)) = self.kept_as(file) else {
@@ -234,6 +242,9 @@ impl Session<'_> {
         let at = self.row_key(file)?;
         let is = State::from(&self.machine.file_table().fingerprint(file));
         let cache = self.cache.as_ref()?;
+        if cache.unwritten.contains(&file) {
+            return None;
+        }
         let state = match at.by_path {
             true => {
                 let now_ns = now_ns().saturating_add(cache.ahead_ns);

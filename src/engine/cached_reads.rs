@@ -10,7 +10,7 @@ use std::{fs, io};
 
 use crate::cache::{
     CacheError, CacheFolder, KnownRows, Learned, NotCached, Part, Row, RunMark, State, Store,
-    Trust, VolumeKey, Writer,
+    Trust, VolumeKey, Writer, is_settled,
 };
 use crate::decide::Unread;
 use crate::device::Mounts;
@@ -53,6 +53,8 @@ pub struct CachedReads {
     /// Files whose tokens apply although the files may have been changed, with the modification time set back
     /// afterwards.
     pub(super) told_by_mtime: HashSet<FileIndex>,
+    /// Files of which nothing is stored: some of their bytes were not on the disk yet when they were read.
+    pub(super) unwritten: HashSet<FileIndex>,
 }
 
 /// The file of rows of one file system.
@@ -91,6 +93,7 @@ impl CachedReads {
             spared_by_mtime: Unread::default(),
             unended_files: 0,
             told_by_mtime: HashSet::new(),
+            unwritten: HashSet::new(),
         })
     }
 
@@ -134,6 +137,12 @@ impl CachedReads {
     /// The key of the files of a volume.
     pub fn key(&self, volume: DevIndex) -> Option<VolumeKey> {
         self.place_of(volume).map(|(key, _)| key)
+    }
+
+    /// True if the results of reads of a file in this state are stored.
+    pub fn stores(&self, volume: DevIndex, is: &State) -> bool {
+        let key = self.key(volume);
+        key.is_some_and(|key| key.by_path || is_settled(is, self.began_ns))
     }
 
     fn place_of(&self, volume: DevIndex) -> Option<(VolumeKey, usize)> {

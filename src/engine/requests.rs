@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
+use crate::cache::State;
 use crate::decide::{FIRST_STRETCH, HEAD, Machine, TAIL, Want};
 use crate::device::VolumeId;
 use crate::file::FileIndex;
-use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED};
+use crate::read::{Ask, Asker, Batch, Job, Span, Task, Ticket, UNDECIDED, Unwritten};
 
+use super::cached_reads::CachedReads;
 use super::mechanisms::Mechanism;
 use super::session::Session;
 use super::tally::{Stage, Tally};
@@ -43,6 +45,7 @@ impl Session<'_> {
             volumes: &self.volumes,
             tally: &mut self.tally,
             sample_only: &self.sample_only,
+            cache: self.cache.as_ref(),
             read_whole: self.config.read_whole,
         });
     }
@@ -120,6 +123,7 @@ struct JobAsker<'a> {
     volumes: &'a Volumes,
     tally: &'a mut Tally,
     sample_only: &'a HashSet<FileIndex>,
+    cache: Option<&'a CachedReads>,
     read_whole: bool,
 }
 
@@ -150,6 +154,10 @@ impl Asker<Want> for JobAsker<'_> {
             is_layered: self.volumes.is_layered(volume),
             one_uncached: self.volumes.one_uncached(volume),
             space: self.volumes.space(volume),
+            unwritten: match self.is_stored(file) {
+                true => Unwritten::Queried,
+                false => Unwritten::Ignored,
+            },
         }
     }
 
@@ -181,6 +189,14 @@ impl Asker<Want> for JobAsker<'_> {
 }
 
 impl JobAsker<'_> {
+    /// True if the cache stores the results of reads of a file.
+    fn is_stored(&self, file: FileIndex) -> bool {
+        let file_table = self.machine.file_table();
+        let is = || State::from(&file_table.fingerprint(file));
+        self.cache
+            .is_some_and(|cache| cache.stores(file_table.volume(file), &is()))
+    }
+
     /// The job with another read instead of a sample.
     fn read_instead(&mut self, volume: VolumeId, job: Job<Want>, want: Want) -> Job<Want> {
         let size = self.machine.file_table().size(job.file);

@@ -9,7 +9,7 @@ use crate::device::VolumeId;
 use crate::file::{DirId, FileIndex, Fingerprint, FolderId, Numbering, SharedDirs};
 use crate::read::{
     Access, Ask, Batch, Finished, Fold, Job, Lane, Limits, ReadSettings, Scheduler, Span,
-    SweepOrder, Task, Ticket,
+    SweepOrder, Task, Ticket, Unwritten,
 };
 
 use super::control::Control;
@@ -216,6 +216,7 @@ impl Reads<'_> {
             is_layered: false,
             one_uncached: false,
             space: None,
+            unwritten: Unwritten::Ignored,
         }
     }
 }

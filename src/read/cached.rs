@@ -50,10 +50,16 @@ impl<F: Fold> Reader<F> {
             return None;
         }
         Some(match self.read_now(task, fd) {
-            Outcome::Read { digests, bytes, .. } => Outcome::Read {
+            Outcome::Read {
+                digests,
+                bytes,
+                unwritten,
+                ..
+            } => Outcome::Read {
                 digests,
                 bytes,
                 cached: true,
+                unwritten,
             },
             other => other,
         })

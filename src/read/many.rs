@@ -14,7 +14,7 @@ use crate::sys::memory::ALIGNMENT;
 use crate::sys::ring::Ring;
 
 use super::fold::Fold;
-use super::reader::{Reader, finished, is_expected, is_whole, refused};
+use super::reader::{Reader, finished, is_expected, is_whole, query_unwritten, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, SPANS, Span, Task};
 
@@ -116,7 +116,7 @@ impl<F: Fold> Many<F> {
 
     fn begin(
         &mut self,
-        task: Task,
+        mut task: Task,
         opened: Result<OwnedFd, Failure>,
         reader: &mut Reader<F>,
         source: &mut Source<'_, F>,
@@ -125,6 +125,7 @@ impl<F: Fold> Many<F> {
             Ok(fd) => fd,
             Err(failure) => return source.complete(&task, Outcome::Failed(failure)),
         };
+        query_unwritten(&mut task, fd.as_fd());
         if let Some(outcome) = reader.look(&task, fd.as_fd()) {
             return source.complete(&task, outcome);
         }

@@ -46,4 +46,4 @@ pub use reader::ReadSettings;
 pub use crate::sys::ring::is_available as has_rings;
 pub use scheduler::{Asker, Change, Finished, Fragments, Job, Lane, Limits, Scheduler};
 pub use stream::UNDECIDED;
-pub use task::{Ask, Batch, Completion, Failure, Outcome, Span, Task, Ticket};
+pub use task::{Ask, Batch, Completion, Failure, Outcome, Span, Task, Ticket, Unwritten};

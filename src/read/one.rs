@@ -4,20 +4,20 @@ use std::ffi::CStr;
 use std::os::fd::AsFd;
 
 use super::fold::Fold;
-use super::reader::Reader;
+use super::reader::{Reader, query_unwritten};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
 
 /// Carries out tasks as long as there are any.
 pub fn run<F: Fold>(reader: &mut Reader<F>, source: &mut Source<'_, F>) {
-    while let Some((task, name)) = source.peek() {
-        let outcome = do_task(reader, &task, name);
+    while let Some((mut task, name)) = source.peek() {
+        let outcome = do_task(reader, &mut task, name);
         source.advance();
         source.complete(&task, outcome);
     }
 }
 
-fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome<F::Digest> {
+fn do_task<F: Fold>(reader: &mut Reader<F>, task: &mut Task, name: &CStr) -> Outcome<F::Digest> {
     if reader.stopped() {
         return Outcome::Failed(Failure::Refused(rustix::io::Errno::CANCELED));
     }
@@ -25,6 +25,7 @@ fn do_task<F: Fold>(reader: &mut Reader<F>, task: &Task, name: &CStr) -> Outcome
         Ok(fd) => fd,
         Err(failure) => return Outcome::Failed(failure),
     };
+    query_unwritten(task, fd.as_fd());
     if let Some(outcome) = reader.look(task, fd.as_fd()) {
         return outcome;
     }

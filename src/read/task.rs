@@ -56,6 +56,20 @@ pub struct Task {
     pub one_uncached: bool,
     /// The address space of the file's block numbers, if files there may share blocks.
     pub space: Option<VolumeId>,
+    /// Whether the bytes are on the disk before they are read.
+    pub unwritten: Unwritten,
+}
+
+/// Whether the kernel has written the bytes of a task to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unwritten {
+    /// It does not matter.
+    #[default]
+    Ignored,
+    /// To be queried before the first byte is read.
+    Queried,
+    /// It has not written some of them.
+    Found,
 }
 
 /// The request for a file.
@@ -146,6 +160,8 @@ pub enum Outcome<D> {
         /// All of it was in the page cache. Where uncached files are read one at a time, also true if it came as fast as
         /// from memory.
         cached: bool,
+        /// Before the read, some of the bytes were not on the disk yet (only on request).
+        unwritten: bool,
     },
     /// It was compared with the others of its batch.
     Compared {
@@ -153,6 +169,8 @@ pub enum Outcome<D> {
         with: FileIndex,
         /// Bytes read.
         bytes: u64,
+        /// Before the read, some of the bytes were not on the disk yet (only on request).
+        unwritten: bool,
     },
     /// Every byte of it was compared with the first file of its batch that could be read.
     Verified {

@@ -20,7 +20,7 @@ use super::behind::PageUse;
 use super::elevator::SweepOrder;
 use super::fold::Fold;
 use super::reader::ReadSettings;
-use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket};
+use super::task::{Ask, Batch, Failure, Outcome, SPANS, Span, Task, Ticket, Unwritten};
 
 /// Hashes, and lets a test see and decide what it likes.
 #[derive(Clone)]
@@ -173,6 +173,7 @@ pub fn task(
         is_layered: false,
         one_uncached: false,
         space: None,
+        unwritten: Unwritten::Ignored,
         numbering: Numbering::Unique,
     }
 }

@@ -33,11 +33,10 @@ pub fn cached_pages(fd: impl AsFd, offset: u64, len: u64) -> Option<u64> {
     counts(fd, offset, len).map(|counts| counts.cached)
 }
 
-/// True if pages of the file are not on the disk yet, or on their way; `None` where the kernel or the file
-/// system does not tell.
-pub fn is_unwritten(fd: impl AsFd) -> Option<bool> {
-    // A length of 0 means up to the end.
-    counts(fd, 0, 0).map(|counts| counts.dirty + counts.writeback > 0)
+/// True if pages of the range are not on the disk yet, or on their way; a length of 0 bytes means up to the end. `None`
+/// where the kernel or the file system does not tell, and for files that this user neither owns nor may write to.
+pub fn is_unwritten(fd: impl AsFd, offset: u64, len: u64) -> Option<bool> {
+    counts(fd, offset, len).map(|counts| counts.dirty + counts.writeback > 0)
 }
 
 fn counts(fd: impl AsFd, offset: u64, len: u64) -> Option<Counts> {

@@ -27,7 +27,7 @@ use crate::read::access::{Access, Signs};
 use crate::read::fold::Fold;
 use crate::read::holes::Holes;
 use crate::read::open_file::{Device, OpenFile};
-use crate::read::reader::{Reader, expected, is_expected, refused};
+use crate::read::reader::{Reader, expected, is_expected, is_unwritten, refused};
 use crate::read::task::{Ask, Batch, Completion, Failure, Outcome, Task};
 
 use blocks::{BLOCK, Blocks};
@@ -46,6 +46,8 @@ struct File<'a> {
     holes: Holes,
     /// Files that lie in the same blocks, and so have the same bytes.
     same_blocks: Vec<File<'a>>,
+    /// Before it was read, some of its bytes were not on the disk yet, and it matters.
+    unwritten: bool,
 }
 
 impl<'a> File<'a> {
@@ -163,6 +165,7 @@ fn open_all<'a, F: Fold>(
                 task,
                 rules,
                 holes: Holes::of(reader.is_thin(&fd, &now)),
+                unwritten: is_unwritten(task, fd.as_fd()),
                 open: OpenFile::whole(fd, now.size, device(task, false), rules.0),
                 same_blocks: Vec::new(),
             }),
@@ -292,6 +295,7 @@ fn settle<D>(class: &[File<'_>], bytes: u64, answers: &mut Vec<Completion<D>>) {
             Ok(()) => Outcome::Compared {
                 with: first.task.file,
                 bytes,
+                unwritten: file.unwritten,
             },
             Err(failure) => Outcome::Failed(failure),
         };

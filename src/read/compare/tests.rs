@@ -121,7 +121,7 @@ fn comparing_tells_apart_what_differs_anywhere() {
     let outcomes = compare(&marks, SIZE, |_| ());
     for (i, outcome) in outcomes.iter().enumerate() {
         let first = marks.iter().position(|mark| *mark == marks[i]);
-        let Outcome::Compared { with, bytes } = *outcome else {
+        let Outcome::Compared { with, bytes, .. } = *outcome else {
             panic!("{outcome:?}");
         };
         assert_eq!(marks[with.0 as usize], marks[i], "file {i}");
@@ -196,7 +196,7 @@ fn pairs_within_a_large_class_are_compared_to_their_ends() {
     let outcomes = compare_contents(folder.path(), 60, content);
     for (i, outcome) in outcomes.iter().enumerate() {
         let first = if i % 3 == 2 { i } else { i / 3 * 3 };
-        let Outcome::Compared { with, bytes } = *outcome else {
+        let Outcome::Compared { with, bytes, .. } = *outcome else {
             panic!("{outcome:?}");
         };
         assert_eq!(with.0 as usize, first, "file {i}");
@@ -219,7 +219,8 @@ fn what_cannot_be_compared_is_named_and_leaves_the_others_alone() {
             outcomes[i],
             Outcome::Compared {
                 with: FileIndex(1),
-                bytes: 200_000
+                bytes: 200_000,
+                unwritten: false,
             }
         );
         assert!(equal, "{:?}", outcomes[i]);
@@ -306,6 +307,7 @@ fn opened<'a>(
         ),
         holes: Holes::of(false),
         same_blocks: Vec::new(),
+        unwritten: false,
     };
     super::File {
         same_blocks: vec![open(second, "second")],

@@ -124,6 +124,7 @@ impl<'a> Rounds<'a> {
                 open: OpenFile::whole(fd, size, device(task, self.has_head), self.rules.0),
                 holes: Holes::of(false),
                 same_blocks: Vec::new(),
+                unwritten: false,
             })
         });
         Some(file)
@@ -172,7 +173,7 @@ impl<'a> Rounds<'a> {
         }
         for task in &tasks {
             match outcome(task) {
-                Some(&Outcome::Compared { with, bytes }) if Some(with) == class => {
+                Some(&Outcome::Compared { with, bytes, .. }) if Some(with) == class => {
                     match self.equal.first_mut() {
                         Some((first, read)) if first.ticket == task.ticket => *read += bytes,
                         _ => self.equal.push((task, bytes)),

@@ -20,7 +20,7 @@ use crate::sys::page_cache::{self, Advice};
 use super::buffer::PIECE;
 use super::fold::Fold;
 use super::parts::{Parts, Team};
-use super::reader::{Reader, expected, refused};
+use super::reader::{Reader, expected, query_unwritten, refused};
 use super::source::Source;
 use super::task::{Failure, Outcome, Task};
 
@@ -158,10 +158,11 @@ impl<F: Fold> Stream<F> {
     fn begin(
         &mut self,
         reader: &mut Reader<F>,
-        task: Task,
+        mut task: Task,
         fd: OwnedFd,
     ) -> Result<(), Outcome<F::Digest>> {
         let now = expected(&task, fd.as_fd()).map_err(Outcome::Failed)?;
+        query_unwritten(&mut task, fd.as_fd());
         if let Some(outcome) = reader.look(&task, fd.as_fd()) {
             return Err(outcome);
         }

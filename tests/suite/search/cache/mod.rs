@@ -5,6 +5,7 @@ mod by_default;
 mod by_mtime;
 mod by_path;
 mod changed_below;
+mod dirty_pages;
 mod foreign_folder;
 mod kept;
 mod same_uuid;
@@ -13,7 +14,7 @@ mod tokens;
 mod unended;
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -65,22 +66,30 @@ fn search(roots: &[PathBuf], cache: Option<CacheUse>) -> Answer {
 }
 
 fn search_for(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Answer {
-    let config = Config {
-        roots: roots
-            .iter()
-            .map(|path| Root {
-                path: path.clone(),
-                id: None,
-            })
-            .collect(),
+    if cache.is_some() {
+        written_back(roots);
+    }
+    answer(&config(roots, cache, digests))
+}
+
+fn config(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Config {
+    let root = |path: &PathBuf| Root {
+        path: path.clone(),
+        id: None,
+    };
+    Config {
+        roots: roots.iter().map(root).collect(),
         cache,
         digests,
         ..Config::default()
-    };
+    }
+}
+
+fn answer(config: &Config) -> Answer {
     let (mut sets, mut cached) = (BTreeSet::new(), 0);
     let heard = Heard::default();
     let summary = engine::find(
-        &config,
+        config,
         Delivery::AsFinal,
         &heard,
         &Control::default(),
@@ -88,7 +97,7 @@ fn search_for(roots: &[PathBuf], cache: Option<CacheUse>, digests: bool) -> Answ
             cached += usize::from(set.cached);
             let digest = set
                 .digest
-                .filter(|_| digests)
+                .filter(|_| config.digests)
                 .map_or(String::new(), |digest| digest.to_string());
             let names = set.members.iter().flat_map(|member| member.names.clone());
             sets.insert((digest, names.collect()));
@@ -141,6 +150,14 @@ impl Runs {
             by_default: false,
             ahead: self.ahead,
         }
+    }
+}
+
+/// Writes everything on these file systems to their disks, as the kernel does within a minute.
+fn written_back(roots: &[PathBuf]) {
+    for root in roots {
+        let root = File::open(root).expect("is there");
+        rustix::fs::syncfs(root).expect("is written back");
     }
 }
 

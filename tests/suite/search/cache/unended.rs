@@ -2,19 +2,15 @@
 
 use std::path::PathBuf;
 
-use seekless::engine::{self, CacheUse, Config, Control, Delivery, Root};
+use seekless::engine::{self, CacheUse, Control, Delivery};
 
-use super::{Heard, Runs, ext4, search};
+use super::{Heard, Runs, config, ext4, search, written_back};
 use crate::common::{Tree, noise};
 
 /// Searches until a first set is found, and ends then, as after Ctrl-C.
 fn cut_short(roots: &[PathBuf], cache: CacheUse) {
-    let roots = roots.iter().cloned();
-    let config = Config {
-        roots: roots.map(|path| Root { path, id: None }).collect(),
-        cache: Some(cache),
-        ..Config::default()
-    };
+    written_back(roots);
+    let config = config(roots, Some(cache), true);
     let control = Control::default();
     let heard = Heard::default();
     let summary = engine::find(&config, Delivery::AsFinal, &heard, &control, &mut |_| {
